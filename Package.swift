@@ -1,0 +1,152 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "token-vault",
+    products: [
+        .library(name: "TokenVault", targets: ["TokenVault"]),
+        .library(name: "OAuthClient", targets: ["OAuthClient"]),
+        .library(name: "TokenVaultHTTP", targets: ["TokenVaultHTTP"]),
+        .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
+        .executable(name: "vaultctl", targets: ["vaultctl"]),
+        .executable(name: "dev-authserver", targets: ["dev-authserver"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
+    ],
+    targets: [
+        // The two C libraries, each with one importer.
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+        .target(name: "VaultCrypto", dependencies: ["CSodium"]),
+        .target(
+            name: "OAuthClient",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(name: "VaultMigrations", path: "Migrations", resources: [.embedInCode("SQL")]),
+        .target(name: "VaultStorage", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations"]),
+        .target(
+            name: "TokenVault",
+            dependencies: [
+                "OAuthClient", "VaultCrypto", "VaultStorage",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "TokenVaultHTTP",
+            dependencies: [
+                "OAuthClient",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]
+        ),
+        .target(
+            name: "TokenVaultTesting",
+            dependencies: [
+                "OAuthClient", "TokenVault",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
+            name: "DevAuthorizationServer",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .executableTarget(
+            name: "dev-authserver",
+            dependencies: [
+                "DevAuthorizationServer",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "VaultControl",
+            dependencies: [
+                "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
+
+        .testTarget(name: "VaultCryptoTests", dependencies: ["VaultCrypto"], resources: [.copy("Vectors")]),
+        .testTarget(name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+        .testTarget(
+            name: "OAuthClientTests",
+            dependencies: [
+                "OAuthClient",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "TokenVaultTests",
+            dependencies: [
+                "CSQLite", "OAuthClient", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .testTarget(
+            name: "TokenVaultHTTPTests",
+            dependencies: [
+                "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "DevAuthorizationServerTests",
+            dependencies: [
+                "DevAuthorizationServer",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "VaultControlTests",
+            dependencies: [
+                "DevAuthorizationServer", "TokenVault", "VaultControl", "vaultctl",
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+}
