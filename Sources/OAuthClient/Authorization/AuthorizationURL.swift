@@ -1,0 +1,33 @@
+/// Where to send the user's browser (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9449 §10).
+package struct AuthorizationURL: Sendable {
+    package var endpoint: EndpointURL
+    package var clientID: ClientID
+    package var state: AuthorizationState
+    package var codeChallenge: CodeChallenge?
+    package var redirectURI: String?
+    package var scope: Scope?
+    /// `dpop_jkt`: binds the code to the key that the login will use.
+    package var keyThumbprint: JWKThumbprint?
+    /// OpenID Connect's `login_hint`.
+    package var loginHint: String?
+    package var extraParameters: [FormParameter]
+
+    package init(
+        endpoint: EndpointURL, clientID: ClientID, state: AuthorizationState, codeChallenge: CodeChallenge?,
+        redirectURI: String? = nil, scope: Scope? = nil, keyThumbprint: JWKThumbprint? = nil,
+        loginHint: String? = nil, extraParameters: [FormParameter] = []
+    ) {
+        self.endpoint = endpoint
+        self.clientID = clientID
+        self.state = state
+        self.codeChallenge = codeChallenge
+        self.redirectURI = redirectURI
+        self.scope = scope
+        self.keyThumbprint = keyThumbprint
+        self.loginHint = loginHint
+        self.extraParameters = extraParameters
+    }
+
+    /// The whole URL. Holds the state: give it to the user's browser and to nothing that logs.
+    package func reveal() -> String { endpoint.rawValue }
+}

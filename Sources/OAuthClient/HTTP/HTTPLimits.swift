@@ -1,0 +1,28 @@
+/// What one exchange may cost.
+public struct HTTPLimits: Hashable, Sendable {
+    /// Body bytes read, after which the reply is refused.
+    public var bodyBytes: Int
+    /// Names and values of all header fields together.
+    public var headerBytes: Int
+    public var headerFields: Int
+    /// From the first attempt to connect until connected, TLS included.
+    public var connectTimeout: Duration
+    /// From the first attempt to connect to the last byte of the reply.
+    public var timeout: Duration
+
+    public init(
+        bodyBytes: Int = 262_144, headerBytes: Int = 32_768, headerFields: Int = 64,
+        connectTimeout: Duration = .seconds(10), timeout: Duration = .seconds(30)
+    ) {
+        self.bodyBytes = bodyBytes
+        self.headerBytes = headerBytes
+        self.headerFields = headerFields
+        self.connectTimeout = connectTimeout
+        self.timeout = timeout
+    }
+
+    /// 30 seconds, because a server's replay window is often that long: a shorter wait turns slow replies into lost ones.
+    public static let tokenEndpoint = HTTPLimits()
+    /// Metadata documents are small and nothing is lost by giving up early.
+    public static let discovery = HTTPLimits(bodyBytes: 1_048_576, timeout: .seconds(15))
+}

@@ -1,0 +1,59 @@
+package import FoundationEssentials
+
+/// What must be known beside the reply to say what it means.
+package struct ClassificationContext: Sendable {
+    // Known to whoever owns the login.
+
+    /// What the login requires.
+    package var expectedTokenType: TokenType
+    /// An earlier request for this generation may have been received, and its reply is not known.
+    package var inDoubtIntentExisted: Bool
+    /// The store holds a newer generation than the one that was sent.
+    package var generationChangedSinceSend: Bool
+    /// Unclassified rejections since the last success, this one not counted.
+    package var rejections: RejectionHistory?
+    /// The subject and issuer of the login's id token, if it has one.
+    package var expectedIdentity: IDTokenIdentity?
+
+    // Known to the token endpoint, which fills them in for each request.
+
+    /// The nonce of the proof that was sent.
+    package var sentNonce: DPoPNonce?
+    package var scopeWasSent: Bool
+    /// This request repeats one whose token the server has already seen.
+    package var isRepeat: Bool
+    /// When the request began and when the reply was complete.
+    package var startedAt: Date
+    package var repliedAt: Date
+
+    package init(
+        expectedTokenType: TokenType = .bearer, inDoubtIntentExisted: Bool = false,
+        generationChangedSinceSend: Bool = false, rejections: RejectionHistory? = nil,
+        expectedIdentity: IDTokenIdentity? = nil, sentNonce: DPoPNonce? = nil, scopeWasSent: Bool = false,
+        isRepeat: Bool = false, startedAt: Date = Date(timeIntervalSince1970: 0),
+        repliedAt: Date = Date(timeIntervalSince1970: 0)
+    ) {
+        self.expectedTokenType = expectedTokenType
+        self.inDoubtIntentExisted = inDoubtIntentExisted
+        self.generationChangedSinceSend = generationChangedSinceSend
+        self.rejections = rejections
+        self.expectedIdentity = expectedIdentity
+        self.sentNonce = sentNonce
+        self.scopeWasSent = scopeWasSent
+        self.isRepeat = isRepeat
+        self.startedAt = startedAt
+        self.repliedAt = repliedAt
+    }
+}
+
+/// Unclassified rejections of one login since its last success.
+package struct RejectionHistory: Hashable, Sendable {
+    package var count: Int
+    /// From the first of them until now.
+    package var span: Duration
+
+    package init(count: Int, span: Duration) {
+        self.count = count
+        self.span = span
+    }
+}

@@ -1,0 +1,49 @@
+/// What a good reply gave (RFC 6749 §5.1).
+package struct IssuedTokens: Equatable, Sendable {
+    package var accessToken: AccessToken
+    package var tokenType: TokenType
+    /// Counted from the start of the request. Zero has expired; nil is unknown.
+    package var expiresIn: Duration?
+    /// Nil keeps the refresh token that was sent; a new one replaces it at once (§6).
+    package var refreshToken: RefreshToken?
+    package var refreshExpiresIn: Duration?
+    /// Nil is the scope that was asked for.
+    package var scope: Scope?
+    package var idToken: IDToken?
+    /// What `idToken` says of its subject.
+    package var identity: IDTokenIdentity?
+    /// What was odd and is worth an alarm.
+    package var anomalies: Set<ReplyAnomaly>
+
+    package init(
+        accessToken: AccessToken, tokenType: TokenType, expiresIn: Duration? = nil, refreshToken: RefreshToken? = nil,
+        refreshExpiresIn: Duration? = nil, scope: Scope? = nil, idToken: IDToken? = nil,
+        identity: IDTokenIdentity? = nil, anomalies: Set<ReplyAnomaly> = []
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.expiresIn = expiresIn
+        self.refreshToken = refreshToken
+        self.refreshExpiresIn = refreshExpiresIn
+        self.scope = scope
+        self.idToken = idToken
+        self.identity = identity
+        self.anomalies = anomalies
+    }
+}
+
+/// Something in a good reply that was left out or changed.
+package enum ReplyAnomaly: String, Hashable, Sendable, CaseIterable {
+    /// A negative or unreadable lifetime: taken as unknown.
+    case unusableLifetime
+    /// A lifetime of more than ten years: shortened to that.
+    case clampedLifetime
+    /// A refresh token that could not be sent again: the old one is kept.
+    case unusableRefreshToken
+    /// A scope outside the grammar, or given twice: taken as missing.
+    case unusableScope
+    /// An id token that could not be read: dropped.
+    case unusableIDToken
+    /// No `token_type`: taken as `Bearer`.
+    case missingTokenType
+}

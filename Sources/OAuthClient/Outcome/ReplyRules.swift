@@ -1,0 +1,90 @@
+/// How one provider's replies are read. Data: a provider with a quirk is a value, not a code path.
+package struct ReplyRules: Hashable, Sendable {
+    /// What an `error` code means.
+    package enum Meaning: String, Hashable, Sendable, CaseIterable {
+        case dead
+        /// `dead`, by a code that is not the RFC's.
+        case deadByProfile
+        case misconfigured
+        case needsUser
+        case temporary
+        case scopeRefused
+        case nonceRequired
+        case invalidProof
+    }
+
+    /// Whether a refresh token is replaced when it is used.
+    package enum Rotation: String, Hashable, Sendable, CaseIterable {
+        case never, sometimes, always
+    }
+
+    package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
+        /// JSON or form, by content.
+        case automatic
+        case json, form
+    }
+
+    package var format: BodyFormat
+    /// Objects to enter before tokens are read, outermost first.
+    package var tokenPath: [String]
+    /// A member that must be `true` for a 2xx to be a success, such as Slack's `ok`.
+    package var successMember: String?
+    /// Codes and their meaning, beyond and instead of the RFC's.
+    package var meanings: [String: Meaning]
+    /// `suberror` values that turn a dead grant into one that needs its user.
+    package var needsUserSuberrors: Set<String>
+    /// Statuses that, with an empty body, mean that the login is dead.
+    package var bareDeadStatuses: Set<Int>
+    package var rotation: Rotation
+    /// Token types that are other words for `Bearer` or `DPoP`. Keys in lower case.
+    package var tokenTypeAliases: [String: TokenType]
+    /// Whether a `Bearer` token is taken where DPoP was asked for (RFC 9449 §5).
+    package var acceptsDowngrade: Bool
+    /// Where the access token's lifetime stands; the first member present counts.
+    package var lifetimes: [LifetimeMember]
+    package var refreshLifetimes: [LifetimeMember]
+    /// For replies that give no lifetime.
+    package var assumedLifetime: Duration?
+    package var scopeSeparator: String
+    /// Unclassified rejections that end a login: at least so many, over at least so long.
+    package var rejectionLimit: RejectionHistory
+
+    package init(
+        format: BodyFormat = .automatic, tokenPath: [String] = [], successMember: String? = nil,
+        meanings: [String: Meaning] = [:], needsUserSuberrors: Set<String> = Self.entraSuberrors,
+        bareDeadStatuses: Set<Int> = [], rotation: Rotation = .sometimes, tokenTypeAliases: [String: TokenType] = [:],
+        acceptsDowngrade: Bool = false, lifetimes: [LifetimeMember] = LifetimeMember.access,
+        refreshLifetimes: [LifetimeMember] = LifetimeMember.refresh, assumedLifetime: Duration? = nil,
+        scopeSeparator: String = " ",
+        rejectionLimit: RejectionHistory = RejectionHistory(count: 10, span: .seconds(86_400))
+    ) {
+        self.format = format
+        self.tokenPath = tokenPath
+        self.successMember = successMember
+        self.meanings = meanings
+        self.needsUserSuberrors = needsUserSuberrors
+        self.bareDeadStatuses = bareDeadStatuses
+        self.rotation = rotation
+        self.tokenTypeAliases = tokenTypeAliases
+        self.acceptsDowngrade = acceptsDowngrade
+        self.lifetimes = lifetimes
+        self.refreshLifetimes = refreshLifetimes
+        self.assumedLifetime = assumedLifetime
+        self.scopeSeparator = scopeSeparator
+        self.rejectionLimit = rejectionLimit
+    }
+
+    /// A server that keeps to the RFCs.
+    package static let rfc = ReplyRules()
+
+    /// Values of `suberror` for which Microsoft's library keeps the refresh token: a policy asks for the user.
+    package static let entraSuberrors: Set<String> = [
+        "additional_action", "basic_action", "consent_required", "message_only", "protection_policy_required",
+        "user_password_expired",
+    ]
+
+    /// Bodies above this are not read.
+    static let maximumBodyBytes = 1_048_576
+    static let maximumLifetime = Duration.seconds(10 * 365 * 86_400)
+    static let maximumRetryAfter = Duration.seconds(3_600)
+}

@@ -1,0 +1,27 @@
+/// What a revocation request came to (RFC 7009 §2.2).
+public enum RevocationOutcome: Hashable, Sendable {
+    /// The token works no more, or never did: both are done.
+    case revoked
+    /// The server has no revocation endpoint. The token lives on until it expires.
+    case unsupported
+    /// The server does not revoke tokens of this type (§2.2.1).
+    case unsupportedTokenType
+    /// The token must be assumed alive.
+    case tryLater(retryAfter: Duration?)
+    /// The server refused our client or request; the token must be assumed alive.
+    case misconfigured(OAuthErrorCode?)
+}
+
+/// Which token a revocation is about (RFC 7009 §2.1).
+package enum RevocableToken: Sendable {
+    case refresh(RefreshToken)
+    case access(AccessToken)
+}
+
+/// What came of one revocation, at most one repeat for a proof included.
+package struct RevocationAttempt: Sendable {
+    package let outcome: RevocationOutcome
+    /// The latest nonce that a reply brought, by origin.
+    package let nonces: [String: DPoPNonce]
+    package let requestsSent: Int
+}

@@ -1,0 +1,53 @@
+package import FoundationEssentials
+
+/// What came of one use of a refresh token or code: at most one repeat for a proof and one for a scope included.
+package struct TokenAttempt: Sendable {
+    package let outcome: TokenOutcome
+    /// The latest nonce that a reply brought, by origin. To be kept whatever the outcome.
+    package let nonces: [String: DPoPNonce]
+    /// Requests handed to the transport.
+    package let requestsSent: Int
+    /// How far the server's clock is ahead of ours, if its reply told and it is 2 seconds or more.
+    package let clockOffset: Duration?
+    /// When the last request began: the tokens' lifetimes count from here.
+    package let startedAt: Date
+    /// The OAuth error of the last reply, if it had one.
+    package let errorReply: ErrorTokenResponse?
+
+    private let exchange: TokenExchange
+    private let context: ClassificationContext
+    private let rules: ReplyRules
+
+    init(
+        outcome: TokenOutcome, nonces: [String: DPoPNonce], requestsSent: Int, clockOffset: Duration?,
+        errorReply: ErrorTokenResponse?, exchange: TokenExchange, context: ClassificationContext, rules: ReplyRules
+    ) {
+        self.outcome = outcome
+        self.nonces = nonces
+        self.requestsSent = requestsSent
+        self.clockOffset = clockOffset
+        self.startedAt = context.startedAt
+        self.errorReply = errorReply
+        self.exchange = exchange
+        self.context = context
+        self.rules = rules
+    }
+
+    /// The outcome after the store was read again: `invalid_grant` means something else once a sibling has won.
+    package func outcome(generationChanged: Bool) -> TokenOutcome {
+        var context = context
+        context.generationChangedSinceSend = generationChanged
+        return classify(exchange, context, rules)
+    }
+
+    /// Whether the refresh token that was sent may be spent although the chain did not move on.
+    package var leavesDoubt: Bool {
+        switch outcome {
+        case .success, .partial, .siblingWon, .dead: false
+        case .inDoubt: true
+        case .transient(let failure): failure.keepsDoubt
+        case .misconfigured, .needsUser, .nonceRequired, .invalidProof, .scopeRefused:
+            context.inDoubtIntentExisted || context.isRepeat
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// Why a token request brought no usable answer.
+public struct OAuthFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What to make of it.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// Nothing was sent: the token is untouched, try again.
+        public static let notSent = Code(description: "the request was not sent")
+        /// The server cannot answer now: try again later.
+        public static let tryLater = Code(description: "the server cannot answer now")
+        /// The request may have been received and the token spent.
+        public static let inDoubt = Code(description: "the reply was lost or unusable, so the token may be spent")
+        /// Tokens came, but not as required: only ``OAuthFailure/refreshToken`` may be used.
+        public static let unusableTokens = Code(description: "the reply's access token cannot be used")
+        /// The server has no endpoint for this.
+        public static let unsupported = Code(description: "the server does not offer this")
+    }
+
+    public let code: Code
+    /// No sooner than this, if the server said so.
+    public let retryAfter: Duration?
+    /// The refresh token that replaces the one sent, although no usable access token came with it.
+    public let refreshToken: RefreshToken?
+
+    package init(_ code: Code, retryAfter: Duration? = nil, refreshToken: RefreshToken? = nil) {
+        self.code = code
+        self.retryAfter = retryAfter
+        self.refreshToken = refreshToken
+    }
+
+    public var description: String { code.description }
+}

@@ -1,0 +1,46 @@
+/// The result of a token request, errors included: an OAuth error is an answer, not a throw.
+public enum TokenResponse: Sendable {
+    case successfulToken(SuccessfulTokenResponse)
+    /// The server answered with an OAuth error (RFC 6749 §5.2).
+    case errorToken(ErrorTokenResponse)
+    /// No usable answer came.
+    case error(OAuthFailure)
+}
+
+/// A good reply (RFC 6749 §5.1).
+public struct SuccessfulTokenResponse: Sendable {
+    public let accessToken: AccessToken
+    /// Counted from the start of the request. Zero has expired; nil is unknown.
+    public let expiresIn: Duration?
+    /// Nil keeps the refresh token that was sent.
+    public let refreshToken: RefreshToken?
+    public let tokenType: TokenType?
+    /// Nil is the scope that was asked for.
+    public let scope: Scope?
+    public let idToken: IDToken?
+
+    package init(_ tokens: IssuedTokens) {
+        accessToken = tokens.accessToken
+        expiresIn = tokens.expiresIn
+        refreshToken = tokens.refreshToken
+        tokenType = tokens.tokenType
+        scope = tokens.scope
+        idToken = tokens.idToken
+    }
+}
+
+/// An OAuth error reply (RFC 6749 §5.2).
+public struct ErrorTokenResponse: Hashable, Sendable {
+    public let error: OAuthErrorCode
+    public let errorDescription: ServerMessage?
+    /// A link that the server offers. Untrusted: never followed here.
+    public let errorURI: ServerMessage?
+    public let status: Int
+
+    package init(error: OAuthErrorCode, errorDescription: ServerMessage?, errorURI: ServerMessage?, status: Int) {
+        self.error = error
+        self.errorDescription = errorDescription
+        self.errorURI = errorURI
+        self.status = status
+    }
+}

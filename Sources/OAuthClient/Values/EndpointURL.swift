@@ -1,0 +1,30 @@
+/// The address of an endpoint to which credentials go: `https`, or plain `http` to this machine if that was allowed.
+///
+/// User information and fragments are refused; nothing is decoded or re-encoded.
+public struct EndpointURL: Hashable, Sendable, CustomStringConvertible {
+    /// As given.
+    public let rawValue: String
+    let url: RawURL
+
+    /// - Parameter allowsInsecureLoopback: takes `http` for `localhost`, `127.0.0.0/8` and `[::1]`.
+    public init(_ rawValue: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
+        guard let url = RawURL(rawValue), !url.hasFragment else { throw OAuthValueError(.malformed, "endpoint URL") }
+        guard url.scheme == "https" || (allowsInsecureLoopback && url.isLoopback) else {
+            throw OAuthValueError(.insecure, "endpoint URL")
+        }
+        self.rawValue = rawValue
+        self.url = url
+    }
+
+    /// Scheme, host and, unless it is the scheme's own, the port.
+    public var origin: String { url.origin }
+    public var scheme: String { url.scheme }
+    /// Without port; IPv6 addresses keep their brackets.
+    public var host: String { url.host }
+    public var authority: String { url.authority }
+    /// Path and query.
+    public var requestTarget: String { url.requestTarget }
+    public var isLoopback: Bool { url.isLoopback }
+
+    public var description: String { rawValue }
+}

@@ -1,0 +1,10 @@
+/// An OpenID Connect id token, as it came. Its signature is not checked here.
+public struct IDToken: OAuthSecret {
+    private let value: String
+
+    public init(_ value: String) throws(OAuthValueError) {
+        self.value = try SecretGrammar.requireVisible(value, "id token")
+    }
+
+    public func reveal() -> String { value }
+}

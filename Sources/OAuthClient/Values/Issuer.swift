@@ -1,0 +1,18 @@
+/// The identifier of an authorization server (RFC 8414 §2): a URL without query and fragment, compared letter by letter.
+public struct Issuer: Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+    let url: RawURL
+
+    public init(_ rawValue: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
+        guard let url = RawURL(rawValue), !url.hasFragment, url.query == nil else {
+            throw OAuthValueError(.malformed, "issuer")
+        }
+        guard url.scheme == "https" || (allowsInsecureLoopback && url.isLoopback) else {
+            throw OAuthValueError(.insecure, "issuer")
+        }
+        self.rawValue = rawValue
+        self.url = url
+    }
+
+    public var description: String { rawValue }
+}

@@ -1,0 +1,29 @@
+/// A value that does not have the form its RFC gives it. Names what was wrong, never the value.
+public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was wrong.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// The value has no characters.
+        public static let empty = Code(description: "is empty")
+        /// The value is longer than any server's value has a reason to be.
+        public static let tooLong = Code(description: "is too long")
+        /// The value has characters outside the set that its RFC allows.
+        public static let forbiddenCharacter = Code(description: "has a character that is not allowed")
+        /// The value does not follow the grammar of its RFC.
+        public static let malformed = Code(description: "is malformed")
+        /// The URL is neither `https` nor an explicitly allowed loopback address.
+        public static let insecure = Code(description: "is neither https nor an allowed loopback address")
+    }
+
+    public let code: Code
+    /// The kind of value, such as `access token`.
+    public let subject: String
+
+    package init(_ code: Code, _ subject: String) {
+        self.code = code
+        self.subject = subject
+    }
+
+    public var description: String { "the \(subject) \(code)" }
+}

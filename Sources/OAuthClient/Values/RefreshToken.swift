@@ -1,0 +1,10 @@
+/// What a token endpoint takes for the next access token (RFC 6749 §1.5, Appendix A.17). Often works only once.
+public struct RefreshToken: OAuthSecret {
+    private let value: String
+
+    public init(_ value: String) throws(OAuthValueError) {
+        self.value = try SecretGrammar.requireVisible(value, "refresh token")
+    }
+
+    public func reveal() -> String { value }
+}

@@ -1,0 +1,23 @@
+/// How an access token is shown to a resource server (RFC 6749 §7.1). Case does not matter (§5.1).
+public struct TokenType: Hashable, Sendable, CustomStringConvertible {
+    /// Lower case.
+    public let rawValue: String
+
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue.lowercased()
+    }
+
+    /// RFC 6750.
+    public static let bearer = TokenType("bearer")
+    /// RFC 9449: bound to a key.
+    public static let dpop = TokenType("dpop")
+
+    /// The spelling for an `Authorization` header; a type from a reply that is neither known type is not repeated.
+    public var description: String {
+        switch self {
+        case .bearer: "Bearer"
+        case .dpop: "DPoP"
+        default: "unknown"
+        }
+    }
+}
