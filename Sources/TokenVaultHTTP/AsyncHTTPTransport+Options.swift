@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+
+extension AsyncHTTPTransport {
+    /// What an owner may choose. Everything else is fixed by what a token endpoint needs.
+    public struct Options: Sendable {
+        /// Plain `http` to `localhost`, `127.0.0.0/8` and `[::1]`: for tests and development servers.
+        public var allowsInsecureLoopback: Bool
+        /// The certificate authorities that may vouch for a server.
+        public var trustRoots: TrustRoots
+        /// The longest that an attempt to connect lasts, TLS included, even if nobody waits for it any more. A request's own
+        /// `HTTPLimits` may be shorter.
+        public var connectTimeout: Duration
+        /// Sent as `User-Agent` where the request names none: some providers refuse requests without.
+        public var userAgent: String
+
+        public init(
+            allowsInsecureLoopback: Bool = false,
+            trustRoots: TrustRoots = .system,
+            connectTimeout: Duration = .seconds(10),
+            userAgent: String = "TokenVault"
+        ) {
+            self.allowsInsecureLoopback = allowsInsecureLoopback
+            self.trustRoots = trustRoots
+            self.connectTimeout = connectTimeout
+            self.userAgent = userAgent
+        }
+    }
+
+    /// Certificate authorities: those of the system, and perhaps a company's own.
+    public struct TrustRoots: Sendable {
+        let additional: [NIOSSLCertificate]
+
+        /// The system's certificate store.
+        public static let system = TrustRoots(additional: [])
+
+        /// The system's store and the certificates of a PEM file, for providers inside a company.
+        ///
+        /// - Throws: when the file cannot be read or holds no certificate.
+        public static func systemAnd(pemFile path: String) throws -> TrustRoots {
+            let certificates = try NIOSSLCertificate.fromPEMFile(path)
+            guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+            return TrustRoots(additional: certificates)
+        }
+    }
+
+    /// The most that one connection may deliver, in bytes and whatever `HTTPLimits` say: it also counts what never becomes a
+    /// reply, such as an endless row of `100 Continue`.
+    static let bytesPerConnection = 4 << 20
+}
+
+extension HTTPClient.Configuration {
+    static func oneRequestPerConnection(_ options: AsyncHTTPTransport.Options) -> Self {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.certificateVerification = .fullVerification
+        if !options.trustRoots.additional.isEmpty {
+            tls.additionalTrustRoots = [.certificates(options.trustRoots.additional)]
+        }
+        var pool = HTTPClient.Configuration.ConnectionPool(idleTimeout: .zero)
+        pool.retryConnectionEstablishment = false
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls,
+            redirectConfiguration: .disallow,
+            timeout: HTTPClient.Configuration.Timeout(connect: TimeAmount(options.connectTimeout)),
+            connectionPool: pool,
+            proxy: nil,
+            decompression: .disabled
+        )
+        configuration.httpVersion = .http1Only
+        configuration.maximumUsesPerConnection = 1
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let limit = ConnectionByteLimit(AsyncHTTPTransport.bytesPerConnection)
+                try channel.pipeline.syncOperations.addHandler(limit, position: .first)
+            }
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,101 @@
+import AsyncHTTPClient
+public import HTTPTypes
+import NIOCore
+public import OAuthClient
+import Synchronization
+
+/// The network of a vault: sends each request exactly once, over a connection of its own.
+///
+/// ```swift
+/// let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
+/// ```
+///
+/// What it refuses to do, because a refresh token often works only once:
+///
+/// - follow a redirect: the reply is returned as it came, so that a token never reaches a host nobody configured;
+/// - send anything twice: no retry, neither of a request nor of a connection attempt;
+/// - reuse a connection: a server may close an idle connection at the moment a request is written to it, and then nobody
+///   can tell whether the request was processed. Every request opens its own and closes it after the reply;
+/// - take a proxy from the environment;
+/// - speak plain `http`, unless ``Options/allowsInsecureLoopback`` is set and the host is this machine.
+///
+/// TLS is at least 1.2 with the host name verified. What it spends is bounded: bytes, header fields and, by
+/// `HTTPLimits`, one deadline for everything from name resolution to the last byte of the body.
+public final class AsyncHTTPTransport: HTTPTransport {
+    private let client: HTTPClient
+    private let options: Options
+    private let isShutDown = Mutex(false)
+
+    public init(options: Options = Options()) {
+        self.options = options
+        self.client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: .oneRequestPerConnection(options)
+        )
+    }
+
+    deinit {
+        // AsyncHTTPClient insists on being shut down; an owner who forgets must not crash the service.
+        if !isShutDown.withLock({ $0 }) {
+            client.shutdown { _ in }
+        }
+    }
+
+    /// Closes what is still open. Requests in flight fail; later ones are refused as not sent.
+    ///
+    /// Waits for attempts to connect that were given up, so at most ``Options/connectTimeout``.
+    public func shutdown() async {
+        let isFirst = isShutDown.withLock { isDown in
+            defer { isDown = true }
+            return !isDown
+        }
+        if isFirst {
+            // Fails only when it was shut down already.
+            try? await client.shutdown()
+        }
+    }
+
+    /// Sends `request` once and reads the whole reply.
+    ///
+    /// - Throws: ``HTTPTransportError`` whose phase says whether the server may have seen the request: not while
+    ///   resolving, connecting and shaking hands; possibly from the moment its first byte was written.
+    public func send(
+        _ request: HTTPRequest,
+        body: [UInt8],
+        limits: HTTPLimits
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        let target = try RequestTarget(request, allowsInsecureLoopback: options.allowsInsecureLoopback)
+        let outgoing = try target.clientRequest(request, body: body, userAgent: options.userAgent)
+        let exchange = Exchange(limits: limits)
+        let eventLoop = client.eventLoopGroup.any()
+        // Delegate and channel on one event loop: "head sent" is noted in the same turn in which the head is written, so no
+        // deadline or cancellation can slip between the two and call a sent request unsent.
+        let task = client.execute(
+            request: outgoing,
+            delegate: exchange,
+            eventLoop: .delegateAndChannel(on: eventLoop),
+            deadline: .now() + TimeAmount(limits.timeout)
+        )
+        let connectTimer = eventLoop.scheduleTask(in: TimeAmount(limits.connectTimeout)) {
+            if !exchange.mayHaveBeenSent {
+                task.fail(reason: HTTPClientError.connectTimeout)
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            do {
+                return Result<HTTPReply, any Error>.success(try await task.get())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        connectTimer.cancel()
+        switch result {
+        case .success(let reply):
+            return reply
+        case .failure(let error):
+            throw HTTPTransportError(error, mayHaveBeenSent: exchange.mayHaveBeenSent)
+        }
+    }
+}

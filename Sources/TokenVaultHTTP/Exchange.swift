@@ -1,0 +1,83 @@
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import OAuthClient
+import Synchronization
+
+/// Why a reply is not passed on.
+enum ReplyRefused: Error {
+    case tooLarge
+    case malformedHead
+}
+
+/// One request and its reply: collects within the limits, and knows whether the request left.
+final class Exchange: HTTPClientResponseDelegate {
+    private struct State {
+        var mayHaveBeenSent = false
+        var response: HTTPResponse?
+        var body: [UInt8] = []
+    }
+
+    private let limits: HTTPLimits
+    private let state = Mutex(State())
+
+    init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// Whether a part of the request was handed to the connection.
+    var mayHaveBeenSent: Bool {
+        state.withLock { $0.mayHaveBeenSent }
+    }
+
+    func didSendRequestHead(task: HTTPClient.Task<HTTPReply>, _ head: HTTPRequestHead) {
+        state.withLock { $0.mayHaveBeenSent = true }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<HTTPReply>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        task.eventLoop.makeCompletedFuture {
+            let response = try self.response(from: head)
+            state.withLock { $0.response = response }
+        }
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<HTTPReply>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+        task.eventLoop.makeCompletedFuture {
+            try state.withLock { state in
+                guard part.readableBytes <= limits.bodyBytes - state.body.count else {
+                    throw ReplyRefused.tooLarge
+                }
+                state.body.append(contentsOf: part.readableBytesView)
+            }
+        }
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<HTTPReply>) throws -> HTTPReply {
+        try state.withLock { state in
+            guard let response = state.response else { throw ReplyRefused.malformedHead }
+            return HTTPReply(response: response, body: state.body)
+        }
+    }
+
+    /// The reason phrase is left behind: it is free text of the server and means nothing.
+    private func response(from head: HTTPResponseHead) throws(ReplyRefused) -> HTTPResponse {
+        let code = Int(head.status.code)
+        guard (100...999).contains(code) else { throw .malformedHead }
+        let bytes = head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+        guard head.headers.count <= limits.headerFields, bytes <= limits.headerBytes else {
+            throw .tooLarge
+        }
+        if let declared = head.headers.first(name: "content-length").flatMap({ Int($0) }),
+            declared > limits.bodyBytes
+        {
+            throw .tooLarge
+        }
+        var fields = HTTPFields()
+        for (name, value) in head.headers {
+            guard let name = HTTPField.Name(name) else { throw .malformedHead }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// A TCP connection to this machine, as far as tests need one.
+enum RawClient {
+    /// Connects and closes again.
+    static func connect(to port: UInt16) throws {
+        close(try open(port))
+    }
+
+    /// The descriptor of a connection.
+    static func open(_ port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            defer { close(descriptor) }
+            throw RawServerError(errno: errno)
+        }
+        return descriptor
+    }
+}
+
+extension RawConnection {
+    /// Copies bytes both ways between this connection and a server on this machine until one side ends.
+    func relay(to port: UInt16) {
+        guard let other = try? RawClient.open(port) else { return }
+        let server = RawConnection(descriptor: other) { _ in }
+        RawServer.detachThread {
+            while let bytes = server.readBytes(), write(bytes) {}
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+        while let bytes = readBytes(), server.write(bytes) {}
+        shutdown(other, Int32(SHUT_RDWR))
+    }
+}
