@@ -1,0 +1,37 @@
+/// Sixteen bytes that are compared and copied as two machine words, in memory order.
+package struct Bytes16: Hashable, Sendable {
+    private let first: UInt64
+    private let second: UInt64
+
+    package static let byteCount = 16
+    package static let zero = Bytes16(first: 0, second: 0)
+
+    private init(first: UInt64, second: UInt64) {
+        self.first = first
+        self.second = second
+    }
+
+    /// - Parameter source: at least 16 readable bytes.
+    package init(loading source: UnsafeRawPointer) {
+        unsafe first = source.loadUnaligned(as: UInt64.self)
+        unsafe second = source.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    }
+
+    /// `nil` unless there are exactly 16 bytes.
+    package init?(_ source: UnsafeRawBufferPointer) {
+        guard source.count == Self.byteCount, let base = source.baseAddress else { return nil }
+        unsafe self.init(loading: base)
+    }
+
+    /// `nil` unless there are exactly 16 bytes.
+    package init?(_ source: [UInt8]) {
+        guard let value = unsafe source.withUnsafeBytes({ unsafe Bytes16($0) }) else { return nil }
+        self = value
+    }
+
+    package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try unsafe Swift.withUnsafeBytes(of: self, body)
+    }
+
+    package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
+}

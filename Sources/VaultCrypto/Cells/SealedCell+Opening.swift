@@ -1,0 +1,145 @@
+import CSodium
+
+extension SealedCell {
+    /// Opens a cell and lends its plaintext, which lies in scratch memory and is wiped when `body` returns.
+    ///
+    /// Nothing is allocated, unless the cell is too long for the scratch.
+    @inlinable
+    package static func open<R>(
+        _ cell: UnsafeRawBufferPointer, kind: CellKind, key: SealingKey, associatedData: borrowing AssociatedData,
+        scratch: CellScratch, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        let opened = try unsafe Opened(cell, kind: kind, key: key, associatedData: associatedData, scratch: scratch)
+        defer { opened.wipe(scratch) }
+        return try unsafe body(opened.plaintext)
+    }
+
+    /// Opens a cell with a key that lies in scratch memory itself: the data key in a user cell that is open.
+    /// - Parameter key: exactly 32 bytes.
+    @inlinable
+    package static func open<R>(
+        _ cell: UnsafeRawBufferPointer, kind: CellKind, key: UnsafeRawBufferPointer, keyID: KeyID,
+        associatedData: borrowing AssociatedData, scratch: CellScratch,
+        _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        let opened = try unsafe Opened(
+            cell, kind: kind, key: key, keyID: keyID, associatedData: associatedData, scratch: scratch
+        )
+        defer { opened.wipe(scratch) }
+        return try unsafe body(opened.plaintext)
+    }
+
+    /// Opens a cell away from the hot path, in a scratch of its own.
+    package static func open<R>(
+        _ cell: UnsafeRawBufferPointer, kind: CellKind, key: SealingKey, associatedData: borrowing AssociatedData,
+        _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        let scratch = try CellScratch(byteCount: max(cell.count, minimumByteCount))
+        return try unsafe open(
+            cell, kind: kind, key: key, associatedData: associatedData, scratch: scratch, body
+        )
+    }
+
+    /// A plaintext in scratch memory. Whoever makes one must wipe it.
+    @safe package struct Opened {
+        let buffer: UnsafeMutableRawBufferPointer
+        package let plaintext: UnsafeRawBufferPointer
+
+        package init(
+            _ cell: UnsafeRawBufferPointer, kind: CellKind, key: SealingKey,
+            associatedData: borrowing AssociatedData, scratch: CellScratch
+        ) throws(VaultCryptoError) {
+            unsafe self = try decrypt(
+                cell, kind: kind, key: key.pointer, keyID: key.id, associatedData: associatedData, scratch: scratch
+            )
+        }
+
+        package init(
+            _ cell: UnsafeRawBufferPointer, kind: CellKind, key: UnsafeRawBufferPointer, keyID: KeyID,
+            associatedData: borrowing AssociatedData, scratch: CellScratch
+        ) throws(VaultCryptoError) {
+            let key = try unsafe checkedKey(key)
+            unsafe self = try decrypt(
+                cell, kind: kind, key: key, keyID: keyID, associatedData: associatedData, scratch: scratch
+            )
+        }
+
+        init(buffer: UnsafeMutableRawBufferPointer, count: Int) {
+            unsafe self.buffer = buffer
+            unsafe plaintext = UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)
+        }
+
+        package func wipe(_ scratch: CellScratch) {
+            unsafe scratch.wipeAndRelease(buffer)
+        }
+    }
+
+    private static func decrypt(
+        _ cell: UnsafeRawBufferPointer, kind: CellKind, key: UnsafeRawPointer, keyID: KeyID,
+        associatedData: borrowing AssociatedData, scratch: CellScratch
+    ) throws(VaultCryptoError) -> Opened {
+        let base = try unsafe checkedBase(of: cell)
+        let named = try unsafe CellHeader.keyID(at: base, kind: kind)
+        guard cell.count >= minimumByteCount, (cell.count - overhead) % paddingBlock == 0,
+            cell.count <= overhead + maximumPlaintextByteCount + paddingBlock
+        else {
+            throw VaultCryptoError(.malformedCell, "the cell has a length that no cell has")
+        }
+        guard named == keyID else {
+            throw VaultCryptoError(.unknownKey, "the cell is sealed with another key")
+        }
+        guard !associatedData.isTooLong else {
+            throw VaultCryptoError(.associatedDataTooLong, "the facts that a cell is bound to are too long")
+        }
+        let target = unsafe scratch.reserve(cell.count - overhead)
+        let outcome = unsafe decrypt(base, count: cell.count, key: key, associatedData: associatedData, into: target)
+        if case .opened(let count) = outcome { return unsafe Opened(buffer: target, count: count) }
+        unsafe scratch.wipeAndRelease(target)
+        throw outcome.error
+    }
+
+    private enum Outcome {
+        case opened(Int)
+        case wrongCommitment
+        case wrongTag
+        case wrongPadding
+
+        var error: VaultCryptoError {
+            switch self {
+            case .opened, .wrongPadding:
+                VaultCryptoError(.malformedPadding, "the cell's padding is not one that a vault writes")
+            case .wrongCommitment:
+                VaultCryptoError(
+                    .authenticationFailed(.commitment), "the cell does not belong to this key and place, or is damaged")
+            case .wrongTag:
+                VaultCryptoError(.authenticationFailed(.tag), "the cell's content is damaged")
+            }
+        }
+    }
+
+    /// - Parameter target: as long as the ciphertext.
+    private static func decrypt(
+        _ cell: UnsafeRawPointer, count: Int, key: UnsafeRawPointer, associatedData: borrowing AssociatedData,
+        into target: UnsafeMutableRawBufferPointer
+    ) -> Outcome {
+        unsafe withUnsafeTemporaryAllocation(byteCount: workByteCount, alignment: 16) { work in
+            guard let derived = work.baseAddress, let plaintext = target.baseAddress else { return .wrongPadding }
+            unsafe derive(
+                key: key, cell: cell, associatedData: associatedData, work: derived + derivedByteCount, output: derived
+            )
+            defer { unsafe sodium_memzero(derived, derivedByteCount) }
+            guard unsafe sodium_memcmp(derived + 32, cell + commitmentOffset, 32) == 0 else { return .wrongCommitment }
+            let bytes = unsafe plaintext.u8
+            let status = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+                bytes, nil, nil,
+                (cell + ciphertextOffset).u8, UInt64(count - ciphertextOffset),
+                nil, 0,
+                (cell + nonceOffset).u8, derived.u8
+            )
+            guard status == 0 else { return .wrongTag }
+            var unpadded = 0
+            guard unsafe sodium_unpad(&unpadded, bytes, target.count, paddingBlock) == 0 else { return .wrongPadding }
+            return .opened(unpadded)
+        }
+    }
+}

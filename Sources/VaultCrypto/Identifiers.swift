@@ -1,0 +1,47 @@
+/// Names one key. Not secret: it stands in every cell's header.
+package struct KeyID: Hashable, Sendable {
+    package let bytes: Bytes16
+
+    package init(_ bytes: Bytes16) { self.bytes = bytes }
+
+    package static func random() -> KeyID { KeyID(SecureRandom.bytes16()) }
+}
+
+/// The authentication tag of a cell: the last 16 bytes, which stand for the whole cell in a manifest or in another
+/// cell's associated data.
+package struct CellTag: Hashable, Sendable {
+    package let bytes: Bytes16
+
+    package init(_ bytes: Bytes16) { self.bytes = bytes }
+}
+
+/// A keyed hash under which a row is found by a value that the file must not show.
+package struct BlindIndex: Hashable, Sendable {
+    package let bytes: Bytes16
+
+    package init(_ bytes: Bytes16) { self.bytes = bytes }
+}
+
+/// One link of the audit chain: 32 bytes.
+package struct AuditMAC: Hashable, Sendable {
+    package let first: Bytes16
+    package let second: Bytes16
+
+    package static let byteCount = 32
+    /// What the first row of a chain takes for its predecessor.
+    package static let genesis = AuditMAC(first: .zero, second: .zero)
+
+    init(first: Bytes16, second: Bytes16) {
+        self.first = first
+        self.second = second
+    }
+
+    /// `nil` unless there are exactly 32 bytes.
+    package init?(_ source: UnsafeRawBufferPointer) {
+        guard source.count == Self.byteCount, let base = source.baseAddress else { return nil }
+        unsafe first = Bytes16(loading: base)
+        unsafe second = Bytes16(loading: base + 16)
+    }
+
+    package var array: [UInt8] { first.array + second.array }
+}

@@ -1,0 +1,28 @@
+/// A file that holds the key of one slot, as one line of text.
+///
+///     tokenvault-key-1 <key id> <key> <checksum>⏎
+///
+/// The id and the checksum tell a damaged file from another key's file. What is wrong with a file is told exactly,
+/// and a file that is empty or cut short is never taken as a reason to make a new key.
+package enum KeyFile {
+    /// Makes a new random key and writes it to a new file with mode 0600. Never overwrites.
+    package static func create(at path: String) throws(VaultCryptoError) -> SealingKey {
+        let key = try unsafe SealingKey.slotKey { target throws(VaultCryptoError) in
+            try Sodium.initialize()
+            unsafe SecureRandom.fill(target)
+        }
+        let line = KeyFileLine.encode(key)
+        try KeyFileWriter(path: path).write(line)
+        let written = try read(at: path)
+        guard written.id == key.id else {
+            throw VaultCryptoError(.keyFileNotWritten, "the key file does not hold what was written to it")
+        }
+        return key
+    }
+
+    /// Reads the key, after the file has passed every check on its owner, mode, type, links and place.
+    package static func read(at path: String) throws(VaultCryptoError) -> SealingKey {
+        let contents = try KeyFileReader(path: path).read()
+        return try KeyFileLine.decode(contents)
+    }
+}

@@ -1,0 +1,83 @@
+/// A key slot as it is stored: what it says of itself, and the vault key wrapped for it.
+package struct KeySlot: Sendable {
+    package let description: KeySlotDescription
+    package let wrappedVaultKey: [UInt8]
+
+    package init(description: KeySlotDescription, wrappedVaultKey: [UInt8]) {
+        self.description = description
+        self.wrappedVaultKey = wrappedVaultKey
+    }
+
+    private enum Tag {
+        static let id: UInt8 = 1
+        static let key: UInt8 = 2
+    }
+
+    /// Wraps a vault key for a new slot.
+    package static func wrap(
+        _ vaultKey: SealingKey, for maker: any SlotMaker, id: Bytes16, label: String, createdAt: Int64, vault: Bytes16
+    ) throws(VaultCryptoError) -> KeySlot {
+        let slot = try maker.makeSlot(id: id, label: label, createdAt: createdAt)
+        var record = RecordWriter(capacity: 64)
+        record.append(Tag.id, vaultKey.id.bytes)
+        record.append(Tag.key, vaultKey)
+        let cell = try SealedCell.seal(
+            record, kind: .wrappedVaultKey, key: slot.key,
+            associatedData: slot.description.associatedData(vault: vault)
+        )
+        return KeySlot(description: slot.description, wrappedVaultKey: cell)
+    }
+
+    /// The vault key, from the first of the slots that the unlocker can open.
+    ///
+    /// A slot that is damaged or asks for too much does not stand in the way of the others; its error is thrown when
+    /// none of them opens.
+    package static func unlock(
+        _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16
+    ) throws(VaultCryptoError) -> SealingKey {
+        var firstError: VaultCryptoError?
+        for slot in slots {
+            do {
+                if let key = try unlocker.slotKey(for: slot.description) {
+                    return try slot.unwrap(with: key, vault: vault)
+                }
+            } catch {
+                if firstError == nil { firstError = error }
+            }
+        }
+        throw firstError
+            ?? VaultCryptoError(
+                .wrongKey, "the key opens none of the vault's \(slots.count) key slots",
+                hint: "use the key file or passphrase that the vault was made with"
+            )
+    }
+
+    package func unwrap(with key: SealingKey, vault: Bytes16) throws(VaultCryptoError) -> SealingKey {
+        let scratch = try CellScratch(byteCount: max(wrappedVaultKey.count, SealedCell.minimumByteCount))
+        let associatedData = description.associatedData(vault: vault)
+        return try unsafe wrappedVaultKey.withBytes { cell throws(VaultCryptoError) in
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: .wrappedVaultKey, key: key, associatedData: associatedData, scratch: scratch
+            )
+            defer { opened.wipe(scratch) }
+            return try unsafe Self.read(RecordReader(opened.plaintext))
+        }
+    }
+
+    private static func read(_ record: RecordReader) throws(VaultCryptoError) -> SealingKey {
+        var record = record
+        var id: KeyID?
+        var key: SealingKey?
+        while let field = try record.next() {
+            switch field.tag {
+            case Tag.id: id = KeyID(try field.bytes16())
+            case Tag.key:
+                guard let id else { throw VaultCryptoError(.malformedRecord, "the vault key has no id") }
+                key = try unsafe SealingKey(id: id, copying: field.keyBytes())
+            default: try field.ignoreIfOptional()
+            }
+        }
+        guard let key else { throw VaultCryptoError(.malformedRecord, "the slot holds no vault key") }
+        return key
+    }
+}

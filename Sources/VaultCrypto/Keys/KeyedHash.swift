@@ -1,0 +1,50 @@
+import CSodium
+
+/// Keyed BLAKE2b-128 with a personalisation, so that one key may serve several purposes.
+enum KeyedHash {
+    /// Exactly 16 bytes each, as BLAKE2b's personalisation is.
+    enum Domain: String, CaseIterable {
+        case userIndex = "TokenVault user "
+        case stateIndex = "TokenVault state"
+        case slotKeyID = "TokenVault keyid"
+    }
+
+    static func hash(
+        _ message: UnsafeRawBufferPointer, key: UnsafeRawPointer, domain: Domain, into value: inout Bytes16
+    ) {
+        let personal = domain.personalisation
+        unsafe withUnsafeMutableBytes(of: &value) { output in
+            unsafe personal.withUnsafeBytes { personal in
+                guard let target = output.baseAddress, let name = personal.baseAddress else { return }
+                unsafe _ = crypto_generichash_blake2b_salt_personal(
+                    target.u8, output.count,
+                    message.baseAddress?.u8, UInt64(message.count),
+                    key.u8, SealingKey.byteCount,
+                    nil, name.u8
+                )
+            }
+        }
+    }
+
+    static func hash(_ message: [UInt8], key: UnsafeRawPointer, domain: Domain, into value: inout Bytes16) {
+        unsafe message.withUnsafeBytes { unsafe hash($0, key: key, domain: domain, into: &value) }
+    }
+}
+
+extension KeyedHash.Domain {
+    private static let userIndexBytes = bytes(of: .userIndex)
+    private static let stateIndexBytes = bytes(of: .stateIndex)
+    private static let slotKeyIDBytes = bytes(of: .slotKeyID)
+
+    private static func bytes(of domain: Self) -> Bytes16 {
+        Bytes16(Array(domain.rawValue.utf8)) ?? .zero
+    }
+
+    fileprivate var personalisation: Bytes16 {
+        switch self {
+        case .userIndex: Self.userIndexBytes
+        case .stateIndex: Self.stateIndexBytes
+        case .slotKeyID: Self.slotKeyIDBytes
+        }
+    }
+}

@@ -1,0 +1,89 @@
+extension Keyring {
+    private enum Tag {
+        static let primaryRoot: UInt8 = 1
+        static let retiredRoots: UInt8 = 2
+        static let indexKey: UInt8 = 3
+        static let auditKey: UInt8 = 4
+    }
+
+    private enum KeyTag {
+        static let id: UInt8 = 1
+        static let key: UInt8 = 2
+    }
+
+    /// The keyring as a cell of kind `keyring` under the vault key.
+    package func seal(
+        under vaultKey: SealingKey, associatedData: borrowing AssociatedData
+    ) throws(VaultCryptoError) -> [UInt8] {
+        var retired = RecordList()
+        for key in retiredRoots { retired.append(Self.record(of: key)) }
+        var record = RecordWriter()
+        record.append(Tag.primaryRoot, record: Self.record(of: primaryRoot))
+        record.append(Tag.retiredRoots, list: retired)
+        record.append(Tag.indexKey, record: Self.record(of: indexKey))
+        record.append(Tag.auditKey, record: Self.record(of: auditKey))
+        return try SealedCell.seal(record, kind: .keyring, key: vaultKey, associatedData: associatedData)
+    }
+
+    package static func open(
+        _ cell: [UInt8], under vaultKey: SealingKey, associatedData: borrowing AssociatedData
+    ) throws(VaultCryptoError) -> Keyring {
+        let scratch = try CellScratch(byteCount: max(cell.count, SealedCell.minimumByteCount))
+        return try unsafe cell.withBytes { cell throws(VaultCryptoError) in
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: .keyring, key: vaultKey, associatedData: associatedData, scratch: scratch
+            )
+            defer { opened.wipe(scratch) }
+            return try unsafe read(RecordReader(opened.plaintext))
+        }
+    }
+
+    private static func record(of key: SealingKey) -> RecordWriter {
+        var record = RecordWriter(capacity: 64)
+        record.append(KeyTag.id, key.id.bytes)
+        record.append(KeyTag.key, key)
+        return record
+    }
+
+    private static func read(_ record: RecordReader) throws(VaultCryptoError) -> Keyring {
+        var record = record
+        var primary: SealingKey?
+        var retired: [SealingKey] = []
+        var index: SealingKey?
+        var audit: SealingKey?
+        while let field = try record.next() {
+            switch field.tag {
+            case Tag.primaryRoot: primary = try key(from: field.record())
+            case Tag.retiredRoots:
+                var elements = field.elements()
+                while let element = try unsafe elements.next() {
+                    retired.append(try unsafe key(from: RecordReader(element)))
+                }
+            case Tag.indexKey: index = try key(from: field.record())
+            case Tag.auditKey: audit = try key(from: field.record())
+            default: try field.ignoreIfOptional()
+            }
+        }
+        guard let primary, let index, let audit else {
+            throw VaultCryptoError(.malformedRecord, "the keyring lacks a key")
+        }
+        return Keyring(primaryRoot: primary, retiredRoots: retired, indexKey: index, auditKey: audit)
+    }
+
+    private static func key(from record: RecordReader) throws(VaultCryptoError) -> SealingKey {
+        var record = record
+        var id: KeyID?
+        var key: SealingKey?
+        while let field = try record.next() {
+            switch field.tag {
+            case KeyTag.id: id = KeyID(try field.bytes16())
+            case KeyTag.key:
+                guard let id else { throw VaultCryptoError(.malformedRecord, "the keyring holds a key without an id") }
+                key = try unsafe SealingKey(id: id, copying: field.keyBytes())
+            default: try field.ignoreIfOptional()
+            }
+        }
+        guard let key else { throw VaultCryptoError(.malformedRecord, "the keyring lacks a key") }
+        return key
+    }
+}

@@ -1,0 +1,48 @@
+/// The keys that the vault key protects: root keys, of which one seals and the others only open; the index key; the
+/// audit key. A value of keys that never changes: a rotation makes a new keyring.
+package final class Keyring: Sendable, Redacted {
+    /// Seals user cells and everything else that has no user.
+    package let primaryRoot: SealingKey
+    /// Roots that still open what they once sealed.
+    package let retiredRoots: [SealingKey]
+    package let indexKey: SealingKey
+    package let auditKey: SealingKey
+
+    init(
+        primaryRoot: SealingKey, retiredRoots: [SealingKey], indexKey: SealingKey, auditKey: SealingKey
+    ) {
+        self.primaryRoot = primaryRoot
+        self.retiredRoots = retiredRoots
+        self.indexKey = indexKey
+        self.auditKey = auditKey
+    }
+
+    /// The keyring of a new vault.
+    package static func generate() throws(VaultCryptoError) -> Keyring {
+        Keyring(
+            primaryRoot: try .generate(), retiredRoots: [], indexKey: try .generate(), auditKey: try .generate()
+        )
+    }
+
+    /// The root key that a cell's header names; `nil` if this keyring does not hold it.
+    package func root(for id: KeyID) -> SealingKey? {
+        if primaryRoot.id == id { return primaryRoot }
+        return retiredRoots.first { $0.id == id }
+    }
+
+    /// The same keys under a new primary root; the old one only opens from now on.
+    package func addingPrimaryRoot() throws(VaultCryptoError) -> Keyring {
+        Keyring(
+            primaryRoot: try .generate(), retiredRoots: retiredRoots + [primaryRoot],
+            indexKey: indexKey, auditKey: auditKey
+        )
+    }
+
+    /// The same keys without one that no cell needs any more. The primary root cannot be dropped.
+    package func droppingRoot(_ id: KeyID) -> Keyring {
+        Keyring(
+            primaryRoot: primaryRoot, retiredRoots: retiredRoots.filter { $0.id != id },
+            indexKey: indexKey, auditKey: auditKey
+        )
+    }
+}

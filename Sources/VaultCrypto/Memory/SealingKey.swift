@@ -1,0 +1,58 @@
+import CSodium
+
+/// A 32-byte key in locked, guarded memory, wiped when the last reference to it goes.
+@safe package final class SealingKey: @unchecked Sendable, Redacted {
+    package static let byteCount = 32
+
+    package let id: KeyID
+    let slot: KeyMemory.Slot
+    private let memory: KeyMemory
+
+    private init(id: KeyID, memory: KeyMemory) throws(VaultCryptoError) {
+        self.id = id
+        self.memory = memory
+        slot = try memory.takeSlot()
+    }
+
+    deinit { memory.wipeAndReturn(slot) }
+
+    /// A new random key under a new random id.
+    package static func generate() throws(VaultCryptoError) -> SealingKey {
+        try generate(in: .shared)
+    }
+
+    static func generate(in memory: KeyMemory) throws(VaultCryptoError) -> SealingKey {
+        let key = try SealingKey(id: .random(), memory: memory)
+        unsafe randombytes_buf(key.pointer, byteCount)
+        return key
+    }
+
+    /// A copy of 32 bytes that the caller holds, and still has to wipe.
+    package convenience init(id: KeyID, copying source: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+        guard source.count == Self.byteCount, let base = source.baseAddress else {
+            throw VaultCryptoError(.malformedRecord, "a key does not have 32 bytes")
+        }
+        try self.init(id: id, memory: .shared)
+        unsafe pointer.copyMemory(from: base, byteCount: Self.byteCount)
+    }
+
+    /// The key that wraps a vault key. Its id is derived from it, so that a wrong key is known before it is tried
+    /// and never mistaken for a damaged slot.
+    package static func slotKey(
+        filling fill: (UnsafeMutableRawBufferPointer) throws(VaultCryptoError) -> Void
+    ) throws(VaultCryptoError) -> SealingKey {
+        let draft = try SealingKey(id: KeyID(.zero), memory: .shared)
+        try unsafe fill(UnsafeMutableRawBufferPointer(start: draft.pointer, count: byteCount))
+        return try unsafe SealingKey(
+            id: .derived(from: draft.pointer),
+            copying: UnsafeRawBufferPointer(start: draft.pointer, count: byteCount)
+        )
+    }
+
+    var pointer: UnsafeMutableRawPointer { unsafe slot.pointer }
+
+    /// The key's 32 bytes. They must not outlive the call, nor be copied to memory that is not wiped.
+    package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try unsafe body(UnsafeRawBufferPointer(start: pointer, count: Self.byteCount))
+    }
+}

@@ -1,0 +1,69 @@
+import CSodium
+
+/// A secret in ordinary memory: a token, a verifier, a client secret. Shown by no rendering, wiped when the last copy
+/// goes. What is made out of it (a `String`) is wiped by nobody.
+package struct SecretBytes: @unchecked Sendable, Redacted {
+    /// Length and bytes in one allocation.
+    private final class Storage: ManagedBuffer<Int, UInt8> {
+        deinit {
+            unsafe withUnsafeMutablePointers { count, bytes in
+                unsafe sodium_memzero(bytes, count.pointee)
+            }
+        }
+    }
+
+    private let storage: Storage
+
+    /// Memory of `count` bytes that `fill` must write completely.
+    package init<E: Error>(
+        count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
+        let buffer = Storage.create(minimumCapacity: count) { _ in count }
+        storage = unsafe unsafeDowncast(buffer, to: Storage.self)
+        try unsafe storage.withUnsafeMutablePointerToElements { bytes throws(E) in
+            try unsafe fill(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    package init(copying source: UnsafeRawBufferPointer) {
+        unsafe self.init(count: source.count) { target in
+            if unsafe !source.isEmpty { unsafe target.copyMemory(from: source) }
+        }
+    }
+
+    package init(copying source: [UInt8]) {
+        self = unsafe source.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
+    }
+
+    package init(utf8 string: String) {
+        var string = string
+        self = string.withUTF8 { unsafe SecretBytes(copying: UnsafeRawBufferPointer($0)) }
+    }
+
+    package var count: Int { storage.header }
+    package var isEmpty: Bool { count == 0 }
+
+    package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try unsafe storage.withUnsafeMutablePointers { count, bytes in
+            try unsafe body(UnsafeRawBufferPointer(start: bytes, count: count.pointee))
+        }
+    }
+
+    /// The secret as text, in memory that nobody wipes; `nil` if it is not UTF-8.
+    package func string() -> String? {
+        unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    }
+}
+
+extension SecretBytes: Equatable {
+    /// Takes the same time wherever two secrets of equal length differ.
+    package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+        guard left.count == right.count else { return false }
+        return unsafe left.withUnsafeBytes { left in
+            unsafe right.withUnsafeBytes { right in
+                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                return unsafe sodium_memcmp(first, second, left.count) == 0
+            }
+        }
+    }
+}

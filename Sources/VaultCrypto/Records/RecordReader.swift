@@ -1,0 +1,79 @@
+/// Reads a tagged binary record in place. What it gives out points into the caller's buffer.
+///
+/// Everything that `RecordWriter` would not have written is an error: a tag that does not ascend (so also a field that
+/// stands twice), a length that is not minimal or reaches beyond the end, bytes that are no field.
+package struct RecordReader {
+    private var cursor: RecordCursor
+    private var lastTag: UInt8 = 0
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        unsafe cursor = RecordCursor(bytes)
+    }
+
+    /// The next field, or `nil` after the last one.
+    package mutating func next() throws(VaultCryptoError) -> RecordField? {
+        guard let tag = cursor.byte() else { return nil }
+        guard tag > lastTag else {
+            throw VaultCryptoError(.malformedRecord, "a record's fields are out of order or stand twice")
+        }
+        lastTag = tag
+        return unsafe RecordField(tag: tag, bytes: try cursor.lengthPrefixedBytes())
+    }
+}
+
+/// Goes through a list field, element by element.
+package struct RecordElements {
+    private var cursor: RecordCursor
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        unsafe cursor = RecordCursor(bytes)
+    }
+
+    package mutating func next() throws(VaultCryptoError) -> UnsafeRawBufferPointer? {
+        guard !cursor.isAtEnd else { return nil }
+        return try unsafe cursor.lengthPrefixedBytes()
+    }
+}
+
+/// A place in a buffer that never moves beyond its end.
+@safe struct RecordCursor {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        unsafe self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { unsafe offset == bytes.count }
+
+    mutating func byte() -> UInt8? {
+        guard unsafe offset < bytes.count else { return nil }
+        defer { offset += 1 }
+        return unsafe bytes[offset]
+    }
+
+    mutating func lengthPrefixedBytes() throws(VaultCryptoError) -> UnsafeRawBufferPointer {
+        let length = try length()
+        guard unsafe length <= bytes.count - offset else { throw Self.truncated }
+        defer { offset += length }
+        return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
+    }
+
+    /// Minimal LEB128 of at most four bytes: 2²⁸ − 1 is longer than any cell.
+    private mutating func length() throws(VaultCryptoError) -> Int {
+        var value = 0
+        for shift in [0, 7, 14, 21] {
+            guard let byte = byte() else { throw Self.truncated }
+            value |= Int(byte & 0x7F) << shift
+            if byte & 0x80 == 0 {
+                guard byte != 0 || shift == 0 else { break }
+                return value
+            }
+        }
+        throw VaultCryptoError(.malformedRecord, "a record holds a length that is not written as it must be")
+    }
+
+    private static var truncated: VaultCryptoError {
+        VaultCryptoError(.malformedRecord, "a record ends in the middle of a field")
+    }
+}

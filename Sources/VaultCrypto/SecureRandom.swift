@@ -1,0 +1,21 @@
+import CSodium
+
+/// Randomness from the operating system, through libsodium.
+package enum SecureRandom {
+    package static func bytes(_ count: Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            if let start = buffer.baseAddress { unsafe randombytes_buf(start, count) }
+            initialized = count
+        }
+    }
+
+    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
+        if let start = buffer.baseAddress { unsafe randombytes_buf(start, buffer.count) }
+    }
+
+    package static func bytes16() -> Bytes16 {
+        var value = Bytes16.zero
+        unsafe withUnsafeMutableBytes(of: &value) { unsafe fill($0) }
+        return value
+    }
+}

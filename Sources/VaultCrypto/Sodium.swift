@@ -1,0 +1,18 @@
+import CSodium
+
+/// The one place where libsodium is initialised.
+package enum Sodium {
+    private static let status = sodium_init()
+
+    /// Initialises libsodium once for the process. Everything that makes a key or draws randomness calls it.
+    package static func initialize() throws(VaultCryptoError) {
+        guard status >= 0 else {
+            throw VaultCryptoError(.unavailable, "libsodium could not be initialised")
+        }
+    }
+
+    /// The version of the libsodium that is loaded, such as `1.0.18`.
+    package static var version: String {
+        unsafe String(cString: sodium_version_string())
+    }
+}
