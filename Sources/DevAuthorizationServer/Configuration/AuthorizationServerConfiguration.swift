@@ -1,0 +1,82 @@
+public import FoundationEssentials
+
+/// How one server behaves. The defaults are those of a strict server: rotation, reuse detection, no grace.
+public struct AuthorizationServerConfiguration: Sendable {
+    /// Whether a refresh gives a new refresh token.
+    public enum RefreshRotation: String, Sendable, CaseIterable {
+        case always, never
+    }
+
+    /// What a spent refresh token does when it comes back (RFC 9700 §4.14.2).
+    public enum ReuseResponse: String, Sendable, CaseIterable {
+        /// The whole family dies.
+        case revoke
+        /// Only this request is refused.
+        case refuse
+    }
+
+    /// Whether DPoP proofs need a nonce of ours (RFC 9449 §8).
+    public enum NoncePolicy: Sendable, Equatable {
+        case none
+        /// One nonce for all, replaced after `rotation`; the one before it is still taken for as long again.
+        case required(rotation: Duration)
+        /// Every reply brings a nonce that is good for one request.
+        case requiredOnce
+    }
+
+    /// Where in a token request the nonce is looked at.
+    public enum NonceCheck: String, Sendable, CaseIterable {
+        /// Before the code or refresh token is touched.
+        case first
+        /// After the refresh token was spent, as some servers do: a client that comes without the nonce loses its chain.
+        case last
+    }
+
+    public enum SigningAlgorithm: String, Sendable, CaseIterable {
+        case es256 = "ES256"
+        case rs256 = "RS256"
+    }
+
+    /// Port on 127.0.0.1; 0 takes a free one.
+    public var port = 0
+    /// Issuer identifier; by default the address listened on followed by `issuerPath`.
+    public var issuer: String?
+    /// Path under which everything is served, such as `/tenant`; empty or beginning with a slash.
+    public var issuerPath = ""
+    public var clients: [RegisteredClient] = [.demo, .demoBasic, .demoPost]
+    public var scopes = ["openid", "profile", "offline_access", "read", "write"]
+    /// The user who is meant when an authorization request has no `login_hint`.
+    public var defaultUser = "alice"
+    /// Whether `/authorize` answers with a code at once instead of asking.
+    public var approvesAutomatically = true
+
+    public var codeLifetime: Duration = .seconds(60)
+    public var accessTokenLifetime: Duration = .seconds(3600)
+    /// From the log-in on; `nil` is without end.
+    public var refreshTokenLifetime: Duration?
+    public var refreshRotation = RefreshRotation.always
+    /// How long the refresh token before the last one gives the last one again, as long as that was not used itself.
+    public var graceWindow: Duration = .zero
+    public var reuseResponse = ReuseResponse.revoke
+    /// Whether a refresh ends the access tokens given before.
+    public var keepsOneAccessToken = false
+    /// Whether replies tell `expires_in`, which RFC 6749 only recommends.
+    public var announcesExpiry = true
+
+    public var noncePolicy = NoncePolicy.none
+    public var nonceCheck = NonceCheck.first
+    /// Oldest `iat` taken.
+    public var proofLifetime: Duration = .seconds(60)
+    /// How far `iat` may lie ahead of our clock.
+    public var proofLeeway: Duration = .seconds(10)
+
+    public var idTokenAlgorithm = SigningAlgorithm.es256
+    /// Put into every secret that the server makes, so that files and logs can be searched for it.
+    public var secretMarker = ""
+    /// Characters of an access token after its prefix.
+    public var accessTokenLength = 43
+    /// The wall clock.
+    public var now: @Sendable () -> Date = { Date() }
+
+    public init() {}
+}

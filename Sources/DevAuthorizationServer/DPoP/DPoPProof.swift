@@ -1,0 +1,62 @@
+/// A proof whose form and signature are good (RFC 9449 §4.2); what it claims is still to be compared.
+struct DPoPProof: Sendable {
+    let thumbprint: String
+    let identifier: String
+    let method: String
+    let target: String
+    /// `iat`, in seconds since 1970.
+    let issuedAt: Double
+    let accessTokenHash: String?
+    let nonce: String?
+
+    /// RFC 9449 §4.3, items 2 to 7.
+    init(parsing text: String) throws(OAuthError) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { throw Self.malformed("the DPoP header is not one signed JWT") }
+
+        guard header["typ"] == "dpop+jwt" else {
+            throw .invalidDPoPProof("typ is not dpop+jwt", reason: "wrong typ")
+        }
+        guard let algorithm = header["alg"]?.string, ProofKey.algorithms.contains(algorithm) else {
+            throw .invalidDPoPProof("alg is not supported", reason: "wrong alg")
+        }
+        guard header["crit"] == nil else {
+            throw .invalidDPoPProof("crit names an extension that is not understood", reason: "crit")
+        }
+        guard case .object(let jwk) = header["jwk"] else { throw Self.malformed("jwk is missing") }
+        let key = try ProofKey(algorithm: algorithm, jwk: jwk)
+        guard key.isValid(signature, over: text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)) else {
+            throw .invalidDPoPProof("the signature is wrong", reason: "wrong signature")
+        }
+
+        guard let identifier = claims["jti"]?.string, (1...512).contains(identifier.utf8.count),
+            let method = claims["htm"]?.string, let target = claims["htu"]?.string,
+            let issuedAt = claims["iat"]?.numericDate
+        else { throw Self.malformed("jti, htm, htu or iat is missing") }
+        guard Self.isStringOrAbsent(claims["ath"]), Self.isStringOrAbsent(claims["nonce"]) else {
+            throw Self.malformed("ath or nonce is not a string")
+        }
+        thumbprint = key.thumbprint
+        self.identifier = identifier
+        self.method = method
+        self.target = target
+        self.issuedAt = issuedAt
+        accessTokenHash = claims["ath"]?.string
+        nonce = claims["nonce"]?.string
+    }
+
+    private static func object(_ part: Substring) -> [String: JSONValue]? {
+        guard let bytes = Base64URL.decode(part), case .object(let members) = JSONValue.parse(bytes) else { return nil }
+        return members
+    }
+
+    private static func isStringOrAbsent(_ value: JSONValue?) -> Bool {
+        value == nil || value?.string != nil
+    }
+
+    private static func malformed(_ description: String) -> OAuthError {
+        .invalidDPoPProof(description, reason: "malformed proof")
+    }
+}

@@ -1,0 +1,102 @@
+import HTTPTypes
+import Synchronization
+
+extension ServerCore {
+    /// A protected resource: Bearer by RFC 6750, DPoP by RFC 9449 §7.
+    func resource(_ request: IncomingRequest, _ record: inout RequestRecord) -> Reply {
+        var reply: Reply
+        do throws(OAuthError) {
+            let (access, grant) = try authorized(request, &record)
+            reply = Reply.json(
+                [
+                    "user": .string(grant.user), "client": .string(grant.client),
+                    "scope": .string(access.scope.joined(separator: " ")),
+                    "token_type": access.keyThumbprint == nil ? "Bearer" : "DPoP",
+                ] as JSONValue)
+        } catch {
+            record.outcome = error.code
+            record.reason = error.reason
+            reply = Reply(error.status, headers: error.headers)
+        }
+        if reply.headers[.dpopNonce] == nil, request.headers[.dpop] != nil, let nonce = resourceProofs.offerNonce() {
+            reply.headers[.dpopNonce] = nonce
+        }
+        return reply.uncached
+    }
+
+    private func authorized(
+        _ request: IncomingRequest, _ record: inout RequestRecord
+    ) throws(OAuthError) -> (AccessRecord, Grant) {
+        let fields = request.headers[values: .authorization]
+        guard let field = fields.first else {
+            // RFC 6750 §3.1: a request without authentication learns no error code.
+            throw Challenge.none.error("missing_token", reason: "no token")
+        }
+        let parts = field.split(separator: " ", omittingEmptySubsequences: false)
+        guard fields.count == 1, parts.count == 2, !parts[1].isEmpty else {
+            throw Challenge.bearer.error("invalid_request", reason: "malformed authorization", status: .badRequest)
+        }
+        let scheme = parts[0].lowercased()
+        let challenge = scheme == "dpop" ? Challenge.dpop : .bearer
+        guard scheme == "dpop" || scheme == "bearer" else {
+            throw Challenge.none.error("missing_token", reason: "unknown scheme")
+        }
+        let token = String(parts[1])
+        let now = clock.age
+        guard let (access, grant) = ledger.withLock({ $0.liveAccess(token, at: now) }) else {
+            throw challenge.error("invalid_token", reason: "unknown, expired or revoked token")
+        }
+        switch (scheme, access.keyThumbprint) {
+        case ("bearer", nil): break
+        case ("dpop", .some(let key)): try checkProof(of: request, token: token, key: key, &record)
+        // §7.2: a bound token must not pass as a Bearer token, nor the other way round.
+        case ("bearer", _): throw Challenge.dpop.error("invalid_token", reason: "bound token as Bearer")
+        default: throw Challenge.bearer.error("invalid_token", reason: "Bearer token as DPoP")
+        }
+        return (access, grant)
+    }
+
+    /// RFC 9449 §4.3, items 8 to 12, and §7.1.
+    private func checkProof(
+        of request: IncomingRequest, token: String, key: String, _ record: inout RequestRecord
+    ) throws(OAuthError) {
+        do throws(OAuthError) {
+            guard let proof = try resourceProofs.proof(of: request) else {
+                throw .invalidDPoPProof("the DPoP header is missing", reason: "no proof")
+            }
+            record.note(proof)
+            guard proof.accessTokenHash == ProofChecker.hash(of: token) else {
+                throw .invalidDPoPProof("ath is not the hash of the token", reason: "wrong ath")
+            }
+            guard proof.thumbprint == key else {
+                throw OAuthError("invalid_token", "the token is bound to another key", reason: "wrong key")
+            }
+            try resourceProofs.use(proof)
+            guard resourceProofs.acceptsNonce(of: proof) else {
+                throw .useDPoPNonce(reason: proof.nonce == nil ? "no nonce" : "stale nonce")
+            }
+        } catch {
+            throw Challenge.dpop.error(error.code, reason: error.reason)
+        }
+    }
+}
+
+/// The `WWW-Authenticate` values of the resource.
+private enum Challenge {
+    case none, bearer, dpop
+
+    func error(
+        _ code: String, reason: String, status: HTTPResponse.Status = .unauthorized
+    ) -> OAuthError {
+        var error = OAuthError(code, "", reason: reason, status: status)
+        let algorithms = ProofKey.algorithms.joined(separator: " ")
+        let bearer = "Bearer realm=\"dev\""
+        let dpop = "DPoP realm=\"dev\", algs=\"\(algorithms)\""
+        switch self {
+        case .none: error.headers = HTTPFields([bearer, dpop].map { HTTPField(name: .wwwAuthenticate, value: $0) })
+        case .bearer: error.headers[.wwwAuthenticate] = bearer + ", error=\"\(code)\""
+        case .dpop: error.headers[.wwwAuthenticate] = dpop + ", error=\"\(code)\""
+        }
+        return error
+    }
+}

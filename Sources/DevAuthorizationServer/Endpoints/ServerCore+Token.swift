@@ -1,0 +1,119 @@
+import HTTPTypes
+import Synchronization
+
+extension ServerCore {
+    /// RFC 6749 §3.2 with RFC 7636 and RFC 9449 §5.
+    func token(_ request: IncomingRequest, _ record: inout RequestRecord) async -> Reply {
+        var reply: Reply
+        do throws(OAuthError) {
+            reply = try await issue(request, &record)
+        } catch {
+            record.outcome = error.code
+            record.reason = error.reason
+            reply = .error(error)
+        }
+        // RFC 9449 §8.2: any reply may bring the next nonce.
+        if reply.headers[.dpopNonce] == nil, request.headers[.dpop] != nil, let nonce = proofs.offerNonce() {
+            reply.headers[.dpopNonce] = nonce
+        }
+        return reply
+    }
+
+    private func issue(
+        _ request: IncomingRequest, _ record: inout RequestRecord
+    ) async throws(OAuthError) -> Reply {
+        try request.refuseQuery()
+        let form = try request.form()
+        let grantType = try form.required("grant_type")
+        let client = try clients.authenticate(request, form: form)
+        record.client = client.id
+        let proof = try provenKey(request, client: client, &record)
+        let tokens: IssuedTokens
+        switch grantType {
+        case "authorization_code": tokens = try redeemCode(form, client: client, key: proof.thumbprint)
+        case "refresh_token": tokens = try redeemRefreshToken(form, client: client, key: proof.thumbprint)
+        default:
+            throw OAuthError("unsupported_grant_type", "this grant type is not served", reason: "grant type")
+        }
+        record.user = tokens.grant.user
+        record.grant = tokens.grant.id
+        record.note("issued_access_token", tokens.accessToken)
+        record.note("issued_refresh_token", tokens.refreshToken)
+        guard !proof.lacksNonce else { throw .useDPoPNonce(reason: "nonce checked last") }
+        return try await reply(with: tokens)
+    }
+
+    /// The thumbprint of the request's proof, if it has one.
+    private func provenKey(
+        _ request: IncomingRequest, client: RegisteredClient, _ record: inout RequestRecord
+    ) throws(OAuthError) -> (thumbprint: String?, lacksNonce: Bool) {
+        guard let proof = try proofs.proof(of: request) else {
+            guard !client.requiresDPoP else {
+                throw .invalidDPoPProof("this client must send a DPoP proof", reason: "no proof")
+            }
+            return (nil, false)
+        }
+        record.note(proof)
+        try proofs.use(proof)
+        let lacksNonce = !proofs.acceptsNonce(of: proof)
+        if lacksNonce, configuration.nonceCheck == .first {
+            throw .useDPoPNonce(reason: proof.nonce == nil ? "no nonce" : "stale nonce")
+        }
+        return (proof.thumbprint, lacksNonce)
+    }
+
+    private func redeemCode(
+        _ form: FormParameters, client: RegisteredClient, key: String?
+    ) throws(OAuthError) -> IssuedTokens {
+        let redemption = CodeRedemption(
+            code: try form.required("code"), client: client, redirectURI: try form.required("redirect_uri"),
+            verifier: form["code_verifier"], keyThumbprint: key)
+        return try withLedger { (ledger, now) throws(OAuthError) in try ledger.redeem(redemption, at: now) }
+    }
+
+    private func redeemRefreshToken(
+        _ form: FormParameters, client: RegisteredClient, key: String?
+    ) throws(OAuthError) -> IssuedTokens {
+        let redemption = RefreshRedemption(
+            token: try form.required("refresh_token"), client: client,
+            scope: try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) }, keyThumbprint: key)
+        return try withLedger { (ledger, now) throws(OAuthError) in try ledger.redeem(redemption, at: now) }
+    }
+
+    /// RFC 6749 §5.1.
+    private func reply(with tokens: IssuedTokens) async throws(OAuthError) -> Reply {
+        var members: [String: JSONValue] = [
+            "access_token": .string(tokens.accessToken),
+            "token_type": tokens.access.keyThumbprint == nil ? "Bearer" : "DPoP",
+            "scope": .string(tokens.access.scope.joined(separator: " ")),
+        ]
+        if configuration.announcesExpiry {
+            members["expires_in"] = .integer(configuration.accessTokenLifetime.components.seconds)
+        }
+        if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
+        if tokens.access.scope.contains("openid") {
+            members["id_token"] = .string(try await idToken(for: tokens.grant))
+        }
+        return Reply.json(JSONValue.object(members)).uncached
+    }
+
+    private func idToken(for grant: Grant) async throws(OAuthError) -> String {
+        let now = clock.wall
+        let claims = IDTokenClaims(
+            iss: issuer, sub: grant.user, aud: grant.client, exp: now.seconds + 600, iat: now.seconds,
+            nonce: grant.openIDNonce)
+        do {
+            return try await signer.sign(claims)
+        } catch {
+            throw OAuthError(
+                "server_error", "the id token cannot be signed", reason: "signing", status: .internalServerError)
+        }
+    }
+
+    func withLedger<Result: Sendable>(
+        _ body: (inout Ledger, Moment) throws(OAuthError) -> Result
+    ) throws(OAuthError) -> Result {
+        let now = clock.age
+        return try ledger.withLock { ledger throws(OAuthError) in try body(&ledger, now) }
+    }
+}

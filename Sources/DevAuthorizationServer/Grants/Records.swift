@@ -1,0 +1,88 @@
+/// One authorization that a user gave to a client: the family of all tokens that come from it.
+struct Grant: Sendable {
+    let id: String
+    let user: String
+    let client: String
+    let scope: [String]
+    let createdAt: Moment
+    /// `nonce` of the authorization request (OpenID Connect Core §3.1.2.1).
+    let openIDNonce: String?
+    /// Number of refresh tokens that were issued.
+    var generation = 0
+    var revokedAt: Moment?
+    /// Thumbprint of the key that the newest refresh token is bound to.
+    var keyThumbprint: String?
+
+    var isLive: Bool { revokedAt == nil }
+}
+
+/// What an authorization code stands for until it is redeemed.
+struct CodeRecord: Sendable {
+    let user: String
+    let client: String
+    let redirectURI: String
+    let scope: [String]
+    /// S256 challenge (RFC 7636 §4.2).
+    let challenge: String?
+    /// `dpop_jkt` (RFC 9449 §10).
+    let keyThumbprint: String?
+    let openIDNonce: String?
+    let expiresAt: Moment
+    /// The grant that the first redemption made.
+    var grant: String?
+}
+
+struct AccessRecord: Sendable {
+    let grant: String
+    let scope: [String]
+    /// `cnf.jkt`; `nil` for a Bearer token.
+    let keyThumbprint: String?
+    let issuedAt: Moment
+    var expiresAt: Moment
+}
+
+struct RefreshRecord: Sendable {
+    let grant: String
+    /// Key that must sign every use; only public clients' tokens have one (RFC 9449 §5).
+    let keyThumbprint: String?
+    let issuedAt: Moment
+    let expiresAt: Moment?
+    /// The token that took this one's place, once this one is spent.
+    var successor: String?
+    var spentAt: Moment?
+}
+
+/// The tokens of a successful reply.
+struct IssuedTokens: Sendable {
+    let grant: Grant
+    let accessToken: String
+    let access: AccessRecord
+    let refreshToken: String?
+}
+
+/// What happened since the start or the last reset.
+public struct ServerCounters: Sendable, Equatable, Codable {
+    public var codesIssued = 0
+    public var accessTokensIssued = 0
+    public var refreshTokensIssued = 0
+    /// Refresh tokens that gave way to a new one.
+    public var rotated = 0
+    /// Spent refresh tokens that were answered again within the grace window.
+    public var replayedInGrace = 0
+    /// Spent codes or refresh tokens that came back.
+    public var reuseDetected = 0
+    /// Grants ended, for whatever cause.
+    public var grantsRevoked = 0
+
+    public init() {}
+
+    enum CodingKeys: String, CodingKey {
+        case codesIssued = "codes_issued"
+        case accessTokensIssued = "access_tokens_issued"
+        case refreshTokensIssued = "refresh_tokens_issued"
+        case rotated
+        case replayedInGrace = "replayed_in_grace"
+        case reuseDetected = "reuse_detected"
+        case grantsRevoked = "grants_revoked"
+    }
+}

@@ -1,0 +1,65 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// Client authentication (RFC 6749 §2.3): each client by its registered method and no other.
+struct ClientAuthenticator: Sendable {
+    private let clients: [String: RegisteredClient]
+
+    init(clients: [RegisteredClient]) {
+        self.clients = Dictionary(clients.map { ($0.id, $0) }) { _, last in last }
+    }
+
+    func client(_ id: String) -> RegisteredClient? { clients[id] }
+
+    func authenticate(_ request: IncomingRequest, form: FormParameters) throws(OAuthError) -> RegisteredClient {
+        let fields = request.headers[values: .authorization]
+        guard let field = fields.first else { return try authenticate(form: form) }
+        guard fields.count == 1, form["client_secret"] == nil else {
+            throw .invalidRequest("the client authenticates in more than one way", reason: "two authentications")
+        }
+        guard let (id, secret) = Self.basicCredentials(field) else {
+            throw .invalidClient("the Authorization header is not well-formed Basic", reason: "malformed Basic")
+        }
+        if let named = form["client_id"], named != id {
+            throw .invalidRequest("client_id differs from the authenticated client", reason: "two clients")
+        }
+        guard let client = clients[id], case .basic(let expected) = client.authentication,
+            constantTimeEquals(secret, expected)
+        else { throw Self.refused }
+        return client
+    }
+
+    private func authenticate(form: FormParameters) throws(OAuthError) -> RegisteredClient {
+        guard let id = form["client_id"] else {
+            throw .invalidClient("the client does not say who it is", reason: "no client")
+        }
+        guard let client = clients[id] else { throw Self.refused }
+        switch (client.authentication, form["client_secret"]) {
+        case (.none, nil): return client
+        case (.post(let expected), .some(let secret)) where constantTimeEquals(secret, expected): return client
+        default: throw Self.refused
+        }
+    }
+
+    private static let refused = OAuthError.invalidClient(
+        "the client is unknown or its authentication is wrong", reason: "wrong client authentication")
+
+    /// Identifier and secret are form-encoded before they are joined (RFC 6749 §2.3.1).
+    fileprivate static func basicCredentials(_ field: String) -> (id: String, secret: String)? {
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "basic",
+            let data = Data(base64Encoded: String(parts[1])), let text = String(validating: data, as: UTF8.self),
+            let colon = text.firstIndex(of: ":"),
+            let id = FormParameters.decode(text[..<colon]),
+            let secret = FormParameters.decode(text[text.index(after: colon)...])
+        else { return nil }
+        return (id, secret)
+    }
+}
+
+extension ClientAuthenticator {
+    /// The client that a Basic header names, authenticated or not; for the log.
+    func claimedBasicClient(_ request: IncomingRequest) -> String? {
+        request.headers[.authorization].flatMap(Self.basicCredentials)?.id
+    }
+}

@@ -1,0 +1,107 @@
+import HTTPTypes
+import Synchronization
+
+/// The running server without its sockets: requests in, replies out.
+final class ServerCore: Sendable {
+    let configuration: AuthorizationServerConfiguration
+    /// RFC 8414 §2.
+    let issuer: String
+    let port: Int
+    let clock: ServerClock
+    let log = RequestLog()
+    let faults = FaultQueue()
+    let clients: ClientAuthenticator
+    let signer: IDTokenSigner
+    let ledger: Mutex<Ledger>
+    let tickets = Mutex<[String: AuthorizationRequest]>([:])
+    /// Checks proofs at the authorization server's endpoints.
+    let proofs: ProofChecker
+    /// Checks proofs at the protected resource.
+    let resourceProofs: ProofChecker
+
+    init(configuration: AuthorizationServerConfiguration, port: Int, signer: IDTokenSigner) {
+        self.configuration = configuration
+        self.port = port
+        self.signer = signer
+        issuer = configuration.issuer ?? "http://127.0.0.1:\(port)\(configuration.issuerPath)"
+        clock = ServerClock(source: configuration.now)
+        clients = ClientAuthenticator(clients: configuration.clients)
+        ledger = Mutex(Ledger(configuration: configuration))
+        proofs = ProofChecker(configuration: configuration, clock: clock)
+        resourceProofs = ProofChecker(configuration: configuration, clock: clock)
+    }
+
+    /// What every URL of ours begins with.
+    var base: String { "http://127.0.0.1:\(port)\(configuration.issuerPath)" }
+
+    func reply(to request: IncomingRequest, _ record: inout RequestRecord) async -> Reply {
+        do throws(OAuthError) {
+            return try await route(request, &record)
+        } catch {
+            record.outcome = error.code
+            record.reason = error.reason
+            return .error(error)
+        }
+    }
+
+    private func route(
+        _ request: IncomingRequest, _ record: inout RequestRecord
+    ) async throws(OAuthError) -> Reply {
+        switch request.path {
+        case "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration":
+            return request.method == .get ? .json(metadata) : .methodNotAllowed("GET")
+        case "/jwks":
+            return request.method == .get ? .json(signer.keySet) : .methodNotAllowed("GET")
+        case "/authorize":
+            guard request.method == .get || request.method == .post else { return .methodNotAllowed("GET, POST") }
+            return authorize(request, &record)
+        case "/authorize/decision":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return try decide(request, &record)
+        case "/token":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return await token(request, &record)
+        case "/revoke":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return try revoke(request, &record)
+        case "/introspect":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return try introspect(request, &record)
+        case "/resource":
+            return resource(request, &record)
+        default:
+            record.outcome = "not_found"
+            return .notFound
+        }
+    }
+
+    /// What can be told about a request without acting on it.
+    func describe(_ request: IncomingRequest) -> RequestRecord {
+        var record = RequestRecord()
+        record.method = request.method.rawValue
+        record.path = request.path
+        var secret: String?
+        switch request.path {
+        case "/token", "/revoke", "/introspect":
+            guard let form = try? request.form() else { break }
+            record.grantType = form["grant_type"]
+            record.client = form["client_id"] ?? clients.claimedBasicClient(request)
+            for role in ["code", "refresh_token", "token"] { record.note(role, form[role]) }
+            secret = form["refresh_token"] ?? form["code"] ?? form["token"]
+        case "/authorize":
+            guard let query = try? FormParameters(parsing: request.query ?? "") else { break }
+            record.client = query["client_id"]
+            record.user = query["login_hint"]
+        case "/resource":
+            let field = request.headers[.authorization]
+            secret = field.flatMap { $0.split(separator: " ").last.map(String.init) }
+            record.note("access_token", secret)
+        default: break
+        }
+        if let secret, let owner = ledger.withLock({ $0.owner(of: secret) }) {
+            record.user = owner.user
+            record.grant = owner.grant
+        }
+        return record
+    }
+}
