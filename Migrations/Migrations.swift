@@ -1,1 +1,33 @@
-// order
+/// One step of the schema's history. Shipped steps are never edited.
+package struct Migration: Sendable {
+    package let version: Int
+    /// The file's name without its extension.
+    package let name: String
+    package let sql: String
+
+    package init(version: Int, name: String, sql: String) {
+        self.version = version
+        self.name = name
+        self.sql = sql
+    }
+
+    /// FNV-1a of the SQL. It finds an edited step, not an attacker: the schema itself is compared at every opening.
+    package var checksum: Int64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in sql.utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        return Int64(bitPattern: hash)
+    }
+}
+
+/// All steps, in order.
+package enum Migrations {
+    package static let all: [Migration] = [
+        Migration(version: 1, name: "v001_create_vault", sql: text(PackageResources.v001_create_vault_sql)),
+        Migration(version: 2, name: "v002_create_login", sql: text(PackageResources.v002_create_login_sql)),
+        Migration(version: 3, name: "v003_create_journals", sql: text(PackageResources.v003_create_journals_sql)),
+    ]
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

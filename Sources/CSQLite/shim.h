@@ -5,3 +5,22 @@
 static inline int vault_db_config_flag(sqlite3 *connection, int option, int value, int *result) {
     return sqlite3_db_config(connection, option, value, result);
 }
+
+/* sqlite3_file_control with an int in and out; fails if the VFS does not know the operation. */
+static inline int vault_file_control_int(sqlite3 *connection, int operation, int *value) {
+    return sqlite3_file_control(connection, "main", operation, value);
+}
+
+/* SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite makes its own copy. */
+static inline int vault_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline int vault_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, int count) {
+    return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+
+/* A zero-length blob is not NULL. */
+static inline int vault_bind_empty_blob(sqlite3_stmt *statement, int index) {
+    return sqlite3_bind_zeroblob(statement, index, 0);
+}

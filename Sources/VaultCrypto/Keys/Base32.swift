@@ -9,7 +9,8 @@ package enum Base32 {
         var bits: UInt32 = 0
         var bitCount: UInt32 = 0
         var offset = 0
-        for unsafebyte in unsafe source {
+        for index in source.indices {
+            let byte = unsafe source[index]
             bits = (bits << 8 | UInt32(byte)) & 0xFFFF
             bitCount += 8
             while bitCount >= 5 {
@@ -37,7 +38,8 @@ package enum Base32 {
         var bits: UInt32 = 0
         var bitCount: UInt32 = 0
         var offset = 0
-        for unsafecharacter in unsafe source {
+        for index in source.indices {
+            let character = unsafe source[index]
             let value: UInt8
             switch character {
             case UInt8(ascii: "a")...UInt8(ascii: "z"): value = character - UInt8(ascii: "a")

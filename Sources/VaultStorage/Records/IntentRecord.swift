@@ -1,0 +1,28 @@
+/// A durable note that a refresh request may be under way. It is written before the request and names its owner.
+package struct IntentRecord: Hashable, Sendable {
+    /// Never used twice in the life of a vault. A later write must still find it.
+    package let fence: Int64
+    /// The generation whose refresh token the request spends.
+    package var generation: Int64
+    /// The process that may send; see ``OwnerLock``. 0 is nobody: a doubt that is at rest.
+    package var owner: Int64
+    package var startedAt: Timestamp
+    /// Set once a request may have reached the server and no usable reply came.
+    package var doubtSince: Timestamp?
+    /// Requests sent under this intent.
+    package var tries: Int
+
+    package var isInDoubt: Bool { doubtSince != nil }
+
+    init(
+        fence: Int64, generation: Int64, owner: Int64, startedAt: Timestamp, doubtSince: Timestamp? = nil,
+        tries: Int = 0
+    ) {
+        self.fence = fence
+        self.generation = generation
+        self.owner = owner
+        self.startedAt = startedAt
+        self.doubtSince = doubtSince
+        self.tries = tries
+    }
+}

@@ -1,0 +1,56 @@
+package import VaultCrypto
+
+/// An authorization server and our client registration there; sealed as a whole, so that nobody without a key can
+/// repoint an endpoint.
+package struct ProviderRecord: Equatable, Sendable {
+    /// How a client proves possession of its tokens at this provider.
+    package enum DPoPPolicy: UInt8, Hashable, Sendable, CaseIterable {
+        case never = 1
+        case whenSupported = 2
+        case required = 3
+    }
+
+    /// Unique in the vault.
+    package var name: String
+    package var issuer: String?
+    package var authorizationEndpoint: String?
+    package var tokenEndpoint: String
+    package var revocationEndpoint: String?
+    package var introspectionEndpoint: String?
+    package var pushedAuthorizationEndpoint: String?
+    package var jwksURI: String?
+    package var clientID: String
+    /// The method's name in the registry of RFC 7591 §2, such as `client_secret_basic`.
+    package var clientAuthentication: String
+    /// The secret to send first, then others that may still be valid.
+    package var clientSecrets: [SecretBytes] = []
+    package var defaultScope: String?
+    package var scopesSupported: [String] = []
+    package var redirectURI: String?
+    package var dpop: DPoPPolicy = .whenSupported
+    /// Whether callbacks must name the issuer (RFC 9207 §3).
+    package var requiresIssuerInCallback = false
+    package var profileName: String
+    /// Extra parameters of authorization requests.
+    package var parameters: [String: String] = [:]
+    package var createdAt: Timestamp
+
+    package init(
+        name: String, issuer: String?, tokenEndpoint: String, clientID: String, clientAuthentication: String,
+        profileName: String, createdAt: Timestamp
+    ) {
+        self.name = name
+        self.issuer = issuer
+        self.tokenEndpoint = tokenEndpoint
+        self.clientID = clientID
+        self.clientAuthentication = clientAuthentication
+        self.profileName = profileName
+        self.createdAt = createdAt
+    }
+}
+
+package struct StoredProvider: Equatable, Sendable {
+    package let handle: ProviderHandle
+    package let revision: Int64
+    package let record: ProviderRecord
+}

@@ -1,0 +1,76 @@
+package import VaultCrypto
+
+/// The session cell: everything about a login that a read of its access token needs.
+package struct SessionRecord: Equatable, Sendable {
+    package var state: SessionStateCode
+    package var accessToken: SecretBytes?
+    /// As the server spelt it, such as `Bearer` or `DPoP`.
+    package var tokenType: String
+    /// The scope of the access token, if the server told.
+    package var scope: String?
+    package var createdAt: Timestamp
+    package var obtainedAt: Timestamp
+    /// The exact instant; `nil` if the server did not tell.
+    package var expiresAt: Timestamp?
+    package var terminationReason: UInt8?
+    /// The refresh-failed flag: nothing is sent for this login while it stands.
+    package var failure: FailureRecord?
+    /// Whether `onRefreshFailed` has been delivered for ``failure``, so that it is delivered once across restarts.
+    package var notifiedFailure = false
+    /// No renewal before this instant, in any process: back-off after a transient failure, or postponed by the app.
+    package var notBefore: Timestamp?
+    /// Transient failures in a row.
+    package var attempts: Int = 0
+    /// The generation whose access token a resource server refused.
+    package var rejectedGeneration: Int64?
+    /// Rejections by the token endpoint that say nothing definite.
+    package var rejections: RejectionHistory?
+    package var label: String?
+    /// The scope that the user granted at log-in: what a refresh may ask for.
+    package var grantedScope: String?
+    /// The user's id at the provider.
+    package var subject: String?
+
+    package init(
+        state: SessionStateCode, accessToken: SecretBytes? = nil, tokenType: String = "Bearer", scope: String? = nil,
+        createdAt: Timestamp, obtainedAt: Timestamp, expiresAt: Timestamp? = nil
+    ) {
+        self.state = state
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.scope = scope
+        self.createdAt = createdAt
+        self.obtainedAt = obtainedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The stored part of a session's state. `notLoggedIn` is the absence of a login.
+package enum SessionStateCode: UInt8, Hashable, Sendable, CaseIterable {
+    case establishing = 1
+    case established = 2
+    case tokenExpired = 3
+    case terminated = 4
+}
+
+/// Why and when the renewal of a login failed for good. The codes belong to the refresh engine.
+package struct FailureRecord: Hashable, Sendable {
+    package var reason: UInt8
+    package var at: Timestamp
+
+    package init(reason: UInt8, at: Timestamp) {
+        self.reason = reason
+        self.at = at
+    }
+}
+
+/// How often, and since when, a token endpoint has refused in a way that is in no table.
+package struct RejectionHistory: Hashable, Sendable {
+    package var count: Int
+    package var since: Timestamp
+
+    package init(count: Int, since: Timestamp) {
+        self.count = count
+        self.since = since
+    }
+}

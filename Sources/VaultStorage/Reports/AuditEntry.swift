@@ -1,0 +1,14 @@
+/// One row of the audit trail.
+package struct AuditEntry: Sendable {
+    package let sequence: Int64
+    package let time: Timestamp
+    package let kind: AuditKind
+    package let user: UserHandle?
+    package let login: LoginHandle?
+    package let provider: ProviderHandle?
+    /// The revision of the user, or of the provider, after what the row tells.
+    package let revision: Int64?
+    package let detail: [AuditEvent.Detail]
+    /// Set if the detail cannot be opened.
+    package let damage: StoreError?
+}

@@ -1,0 +1,76 @@
+import CSQLite
+import VaultCrypto
+
+/// One connection to a vault file. Used by one thread at a time.
+@safe final class Connection: @unchecked Sendable {
+    let handle: OpaquePointer
+    private var statements: [UInt: Statement] = [:]
+
+    enum Access {
+        case readWrite
+        /// A vault in memory, to work out the schema that a vault must have.
+        case memory
+    }
+
+    /// - Parameter path: without symbolic links; SQLite refuses the file if there is one.
+    init(path: String, access: Access = .readWrite) throws(StoreError) {
+        var opened: OpaquePointer?
+        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        switch access {
+        case .readWrite: flags |= SQLITE_OPEN_NOFOLLOW
+        case .memory: flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE
+        }
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let connection = unsafe opened else {
+            let systemError = unsafe opened.map { unsafe sqlite3_system_errno($0) } ?? 0
+            unsafe sqlite3_close_v2(opened)
+            throw StoreError(sqlite: code, systemError: systemError)
+        }
+        unsafe handle = connection
+    }
+
+    deinit {
+        statements = [:]
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Runs SQL that gives no rows that anybody needs.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    /// The prepared statement of this text, made once for the connection.
+    func statement(_ sql: StaticString) throws(StoreError) -> Statement {
+        let key = UInt(bitPattern: unsafe sql.utf8Start)
+        if let cached = statements[key] { return cached }
+        let prepared = try prepare(sql)
+        statements[key] = prepared
+        return prepared
+    }
+
+    func prepare(_ sql: StaticString) throws(StoreError) -> Statement {
+        try Statement(self, sql.description, isPersistent: true)
+    }
+
+    /// The one integer that a statement gives.
+    func integer(_ sql: String) throws(StoreError) -> Int64 {
+        let statement = try Statement(self, sql)
+        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        return statement.integer(0)
+    }
+
+    /// The one text that a statement gives.
+    func text(_ sql: String) throws(StoreError) -> String {
+        let statement = try Statement(self, sql)
+        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        return statement.text(0)
+    }
+
+    /// Whether no transaction is open. SQLite rolls back by itself after some errors.
+    var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    func error(_ code: Int32) -> StoreError {
+        StoreError(sqlite: code, systemError: unsafe sqlite3_system_errno(handle))
+    }
+}

@@ -1,0 +1,21 @@
+/// Something to be told in the audit trail, in the transaction in which it happens.
+package struct AuditEvent: Hashable, Sendable {
+    package struct Detail: Hashable, Sendable {
+        package let key: String
+        package let value: String
+
+        package init(_ key: String, _ value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    package let kind: AuditKind
+    /// Sealed, but never a secret, a token or a user id: audit rows outlive an erased user.
+    package let detail: [Detail]
+
+    package init(_ kind: AuditKind, _ detail: [Detail] = []) {
+        self.kind = kind
+        self.detail = detail
+    }
+}

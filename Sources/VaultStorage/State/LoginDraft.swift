@@ -1,0 +1,24 @@
+/// A login to be inserted. The user is created when the vault has none of this id.
+package struct LoginDraft: Sendable {
+    package var userID: String
+    package var provider: ProviderHandle?
+    package var session: SessionRecord
+    package var refresh: RefreshRecord?
+    package var key: KeyRecord?
+    /// When the scheduler should look at the login.
+    package var dueAt: Timestamp?
+    /// ``AuditKind/loginCreated`` is added when there are none.
+    package var auditEvents: [AuditEvent] = []
+
+    package init(
+        userID: String, provider: ProviderHandle?, session: SessionRecord, refresh: RefreshRecord? = nil,
+        key: KeyRecord? = nil, dueAt: Timestamp? = nil
+    ) {
+        self.userID = userID
+        self.provider = provider
+        self.session = session
+        self.refresh = refresh
+        self.key = key
+        self.dueAt = dueAt
+    }
+}

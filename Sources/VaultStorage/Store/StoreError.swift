@@ -1,0 +1,72 @@
+/// What went wrong in the store. It carries no secret and no user data; a path is the only outside text in it.
+package struct StoreError: Error, Equatable, Sendable {
+    package enum Subject: String, Hashable, Sendable {
+        case user, login, provider, keySlot = "key slot", authorizationRequest = "log-in request"
+        case outboxEntry = "outbox entry"
+    }
+
+    package enum Code: Hashable, Sendable {
+        case notFound(Subject)
+        /// The user has several logins that could be meant.
+        case ambiguousLogin([LoginHandle])
+        case userDisabled
+        /// A row that cannot be opened or does not belong where it is. It is left as it is.
+        case quarantined(table: String, handle: String?)
+        /// The vault is older than what this process has already seen of it.
+        case rollbackSuspected
+
+        /// Other processes held the write lock for longer than the busy time-out. Nothing was written.
+        case busy
+        case full
+        case readOnly
+        /// SQLite's extended result code.
+        case io(Int32)
+        case outOfMemory
+
+        case vaultMissing
+        case vaultExists
+        case notAVault
+        case unsafeFile
+        case newerSchema(found: Int, known: Int)
+        case migrationNeeded(found: Int, known: Int)
+        case foreignSchemaObject(String)
+        /// The file or a part that everything hangs on is damaged.
+        case damaged
+
+        case wrongKey
+        /// The key could not be read; the crypto error says why.
+        case keyUnavailable
+
+        /// The change cannot be made to what the vault now holds, such as a provider's name that is taken.
+        case conflict
+        case lastKeySlot
+        case providerInUse
+        case invalidValue
+        case closed
+    }
+
+    package let code: Code
+    /// One lower-case sentence for people, without a full stop.
+    package let reason: String
+    /// What an operator can do about it, if anything.
+    package let hint: String?
+
+    package init(_ code: Code, _ reason: String, hint: String? = nil) {
+        self.code = code
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        guard let hint else { return reason }
+        return "\(reason) (\(hint))"
+    }
+}
+
+extension StoreError {
+    package static func notFound(_ subject: Subject) -> StoreError {
+        StoreError(.notFound(subject), "the vault has no such \(subject.rawValue)")
+    }
+}

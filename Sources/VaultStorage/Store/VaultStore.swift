@@ -1,0 +1,70 @@
+package import VaultCrypto
+
+/// Where a vault's rows live. No type of a database appears in it: another store can take SQLite's place.
+///
+/// *Reading* is synchronous, on the calling thread, and never waits for a writer. Each read sees one consistent state.
+///
+/// *Writing* is one atomic and durable change each, with its audit rows and manifest. Bodies are synchronous, run
+/// inside the transaction on rows that were freshly read and authenticated, and may throw: then just this operation is
+/// undone and the error passed on. When a call returns, the change is on disk. Cancelling the task does not undo it.
+///
+/// Errors are ``StoreError``, or what a body throws.
+package protocol VaultStore: Sendable {
+    // MARK: Reading
+
+    /// The hot read. With ``LoginSelector/user(_:)``, terminated logins are no candidates, unless all are.
+    func session(_ selector: LoginSelector) throws(StoreError) -> SessionSnapshot
+    func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin
+    /// In the order of their handles. A damaged row is listed as such.
+    func logins(ofUser userID: String?, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing]
+    func user(_ id: String) throws(StoreError) -> StoredUser
+    func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing]
+    func providers() throws(StoreError) -> [StoredProvider]
+    func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider
+    func provider(named name: String) throws(StoreError) -> StoredProvider
+    func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
+    /// Those that were due first come first.
+    func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry]
+    func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
+    func keySlots() throws(StoreError) -> [StoredKeySlot]
+    func statistics() throws(StoreError) -> StoreStatistics
+    /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
+    func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport
+
+    // MARK: Writing
+
+    func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin
+    func updateLogin<R: Sendable>(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R
+    func updateUser<R: Sendable>(
+        _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+    ) async throws -> R
+
+    /// Adds a provider, or replaces the one of this handle. Names are unique.
+    func putProvider(_ record: ProviderRecord, replacing handle: ProviderHandle?) async throws -> StoredProvider
+    /// Refused while a login uses it.
+    func removeProvider(_ handle: ProviderHandle) async throws
+
+    func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws
+    /// Gives a pending log-in once, and never after it expired; deletes all that have expired.
+    func takeAuthorizationRequest(state: SecretBytes) async throws -> AuthorizationRequestRecord
+
+    /// Queues revocations that belong to no login any more.
+    func addOutbox(_ records: [OutboxRecord]) async throws
+    func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws
+
+    func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot
+    /// The last slot cannot be removed.
+    func removeKeySlot(_ handle: KeySlotHandle) async throws
+
+    // MARK: Ownership
+
+    /// This process's name in intents.
+    var owner: Int64 { get }
+    /// Whether the process of that name lives. May be called inside bodies.
+    func isOwnerAlive(_ owner: Int64) -> Bool
+
+    /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
+    func close()
+}

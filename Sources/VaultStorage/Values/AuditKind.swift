@@ -1,0 +1,57 @@
+/// What an audit row tells. Codes are stored: they are never renumbered, and unknown ones are shown, not refused.
+package struct AuditKind: Hashable, Sendable, RawRepresentable {
+    package let rawValue: Int64
+
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static let vaultCreated = AuditKind(rawValue: 1)
+    package static let vaultMigrated = AuditKind(rawValue: 2)
+    package static let keySlotAdded = AuditKind(rawValue: 3)
+    package static let keySlotRemoved = AuditKind(rawValue: 4)
+    package static let providerAdded = AuditKind(rawValue: 10)
+    package static let providerUpdated = AuditKind(rawValue: 11)
+    package static let providerRemoved = AuditKind(rawValue: 12)
+    package static let loginCreated = AuditKind(rawValue: 20)
+    /// A change that the writer gave no better name.
+    package static let loginChanged = AuditKind(rawValue: 21)
+    package static let renewalStarted = AuditKind(rawValue: 22)
+    package static let renewed = AuditKind(rawValue: 23)
+    package static let renewalFailed = AuditKind(rawValue: 24)
+    package static let renewalInDoubt = AuditKind(rawValue: 25)
+    package static let renewalPostponed = AuditKind(rawValue: 26)
+    package static let intentTakenOver = AuditKind(rawValue: 27)
+    package static let tokenUpdated = AuditKind(rawValue: 28)
+    package static let tokenRejected = AuditKind(rawValue: 29)
+    package static let loginDead = AuditKind(rawValue: 30)
+    package static let failureNotified = AuditKind(rawValue: 31)
+    package static let loggedOut = AuditKind(rawValue: 32)
+    package static let loginRemoved = AuditKind(rawValue: 33)
+    package static let tokenRevealed = AuditKind(rawValue: 34)
+    package static let userChanged = AuditKind(rawValue: 40)
+    package static let userDisabled = AuditKind(rawValue: 41)
+    package static let userEnabled = AuditKind(rawValue: 42)
+    package static let userErased = AuditKind(rawValue: 43)
+    package static let revocationQueued = AuditKind(rawValue: 50)
+    package static let revocationConfirmed = AuditKind(rawValue: 51)
+    package static let revocationDeferred = AuditKind(rawValue: 52)
+    package static let revocationAbandoned = AuditKind(rawValue: 53)
+
+    private static let names: [AuditKind: String] = [
+        vaultCreated: "vault-created", vaultMigrated: "vault-migrated",
+        keySlotAdded: "key-slot-added", keySlotRemoved: "key-slot-removed",
+        providerAdded: "provider-added", providerUpdated: "provider-updated", providerRemoved: "provider-removed",
+        loginCreated: "login-created", loginChanged: "login-changed",
+        renewalStarted: "renewal-started", renewed: "renewed", renewalFailed: "renewal-failed",
+        renewalInDoubt: "renewal-in-doubt", renewalPostponed: "renewal-postponed",
+        intentTakenOver: "intent-taken-over", tokenUpdated: "token-updated", tokenRejected: "token-rejected",
+        loginDead: "login-dead", failureNotified: "failure-notified", loggedOut: "logged-out",
+        loginRemoved: "login-removed", tokenRevealed: "token-revealed",
+        userChanged: "user-changed", userDisabled: "user-disabled", userEnabled: "user-enabled",
+        userErased: "user-erased",
+        revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",
+        revocationDeferred: "revocation-deferred", revocationAbandoned: "revocation-abandoned",
+    ]
+
+    /// The name that people and programs see.
+    package var name: String { Self.names[self] ?? "kind-\(rawValue)" }
+}

@@ -1,0 +1,38 @@
+package import VaultCrypto
+
+/// The random name of a stored thing: 16 bytes, of which nothing can be learnt. `Subject` only tells kinds apart.
+///
+/// The text form has 26 lower-case base32 characters (RFC 4648 §6, no padding).
+package struct Handle<Subject>: Hashable, Sendable {
+    package let bytes: Bytes16
+
+    package init(_ bytes: Bytes16) { self.bytes = bytes }
+
+    package static func random() -> Self { Self(SecureRandom.bytes16()) }
+}
+
+package enum LoginSubject {}
+package enum UserSubject {}
+package enum ProviderSubject {}
+package enum KeySlotSubject {}
+package enum OutboxSubject {}
+
+package typealias LoginHandle = Handle<LoginSubject>
+package typealias UserHandle = Handle<UserSubject>
+package typealias ProviderHandle = Handle<ProviderSubject>
+package typealias KeySlotHandle = Handle<KeySlotSubject>
+package typealias OutboxHandle = Handle<OutboxSubject>
+
+extension Handle: LosslessStringConvertible {
+    package var text: String { Base32.encode(bytes) }
+
+    /// `nil` unless the text is exactly what ``text`` gives for some handle.
+    package init?(text: String) {
+        guard let bytes = Base32.decode(text) else { return nil }
+        self.bytes = bytes
+    }
+
+    package var description: String { text }
+
+    package init?(_ description: String) { self.init(text: description) }
+}
