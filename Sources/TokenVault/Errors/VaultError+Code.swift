@@ -1,0 +1,120 @@
+extension VaultError {
+    /// The kind of a ``VaultError``. An open set: compare with the static members and expect further ones.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code, for instance `refreshFailed`. Stable; used in JSON output.
+        public let name: String
+
+        public var description: String { name }
+
+        private init(_ name: String) {
+            self.name = name
+        }
+    }
+}
+
+// What was named does not exist, or is not one thing.
+extension VaultError.Code {
+    /// No such user in this vault.
+    public static let unknownUser = Self("unknownUser")
+    /// No such login in this vault: it never was, or it was logged out.
+    public static let unknownLogin = Self("unknownLogin")
+    /// No such provider in this vault.
+    public static let unknownProvider = Self("unknownProvider")
+    /// No pending log-in has this `state`: finished, run out, or never begun here.
+    public static let unknownAuthorizationRequest = Self("unknownAuthorizationRequest")
+    /// No such key slot in this vault.
+    public static let unknownKeySlot = Self("unknownKeySlot")
+    /// The user has several logins and none was named; ``VaultError/logins`` lists them.
+    public static let ambiguousLogin = Self("ambiguousLogin")
+    /// The user has no usable login.
+    public static let notLoggedIn = Self("notLoggedIn")
+}
+
+// This login.
+extension VaultError.Code {
+    /// The login is dead. Nothing is sent for it until a new access token is set or the user logs in again.
+    public static let refreshFailed = Self("refreshFailed")
+    /// The login is dead because a reply of the server was lost: its new tokens never arrived. Treated as
+    /// ``refreshFailed``, told apart because the user did nothing to end the grant.
+    public static let lostResponse = Self("lostResponse")
+    /// The access token cannot be renewed: the login has no refresh token and no handler is installed.
+    public static let notRefreshable = Self("notRefreshable")
+    /// The provider wants the user himself: consent, a second factor, a new log-in. The grant is not dead.
+    public static let needsUserInteraction = Self("needsUserInteraction")
+    /// The provider refused the authorization request or the authorization code.
+    public static let logInRefused = Self("logInRefused")
+    /// The user is disabled.
+    public static let userDisabled = Self("userDisabled")
+    /// The vault was restored from a backup: nothing is sent for this login before the restore is accepted.
+    public static let held = Self("held")
+    /// Somebody else changed the same thing meanwhile.
+    public static let conflict = Self("conflict")
+}
+
+// The provider and the way to it.
+extension VaultError.Code {
+    /// The provider refuses this client or this kind of request. No login is at fault.
+    public static let providerMisconfigured = Self("providerMisconfigured")
+    /// It did not work now and may work later; see ``VaultError/retryAfter``.
+    public static let tryLater = Self("tryLater")
+    /// The provider could not be reached. May work later.
+    public static let network = Self("network")
+    /// The caller's deadline passed. The renewal itself goes on.
+    public static let deadlineExceeded = Self("deadlineExceeded")
+    /// The provider's reply breaks the protocol in a way that must not be accepted.
+    public static let protocolViolation = Self("protocolViolation")
+}
+
+// The vault and its keys.
+extension VaultError.Code {
+    /// There is no vault at this path.
+    public static let vaultMissing = Self("vaultMissing")
+    /// There is already a file at this path.
+    public static let vaultExists = Self("vaultExists")
+    /// The file is not a vault.
+    public static let notAVault = Self("notAVault")
+    /// The key given opens no key slot of this vault.
+    public static let wrongKey = Self("wrongKey")
+    /// The key file does not exist.
+    public static let keyMissing = Self("keyMissing")
+    /// A key file is already there.
+    public static let keyExists = Self("keyExists")
+    /// The key file was cut short.
+    public static let keyTruncated = Self("keyTruncated")
+    /// The key file is not one, or has a typing error.
+    public static let keyMalformed = Self("keyMalformed")
+    /// The key file could be read or changed by others.
+    public static let keyUnsafe = Self("keyUnsafe")
+    /// The vault file or its directory could be read or changed by others.
+    public static let unsafeFile = Self("unsafeFile")
+    /// The file is damaged: SQLite cannot read it, or a part that everything hangs on does not open.
+    public static let damaged = Self("damaged")
+    /// This row cannot be opened: it was damaged or changed. Other rows are not affected.
+    public static let quarantined = Self("quarantined")
+    /// The file is older than what this vault has already seen.
+    public static let rollbackSuspected = Self("rollbackSuspected")
+    /// The vault was written by a newer version.
+    public static let newerSchema = Self("newerSchema")
+    /// The vault was written by an older version and has not been migrated.
+    public static let migrationNeeded = Self("migrationNeeded")
+    /// The vault is locked by another process for too long.
+    public static let busy = Self("busy")
+    /// The disk is full.
+    public static let storageFull = Self("storageFull")
+    /// The vault cannot be written here.
+    public static let readOnly = Self("readOnly")
+    /// Reading or writing the file failed.
+    public static let storageFailed = Self("storageFailed")
+    /// The vault has been closed.
+    public static let closed = Self("closed")
+}
+
+// The call and this process.
+extension VaultError.Code {
+    /// An argument is not acceptable.
+    public static let invalidArgument = Self("invalidArgument")
+    /// The thing named is still used by others.
+    public static let inUse = Self("inUse")
+    /// Locked memory or the cryptographic library is not to be had.
+    public static let cryptographyUnavailable = Self("cryptographyUnavailable")
+}

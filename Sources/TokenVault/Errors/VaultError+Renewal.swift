@@ -1,0 +1,100 @@
+import VaultStorage
+
+extension VaultError {
+    /// Why no renewal was tried.
+    init(_ refusal: RenewalRefusal, now: Timestamp) {
+        switch refusal {
+        case .loginMissing:
+            self.init(StoreError.notFound(.login))
+        case .terminated:
+            self.init(.notLoggedIn, "the login was ended", hint: "let the user log in again")
+        case .userDisabled:
+            self.init(.userDisabled, "the user is disabled")
+        case .held:
+            self.init(
+                .held, "the vault was restored from a backup and this login is held",
+                hint: "accept the restore, or let the user log in again")
+        case .dead(let reason):
+            self.init(dead: reason)
+        case .needsUser:
+            self.init(.needsUserInteraction, "the provider wants the user to act", hint: "let the user log in again")
+        case .notRefreshable:
+            self.init(
+                .notRefreshable, "the access token ran out and there is nothing to renew it with",
+                hint: "set a new access token, or let the user log in again")
+        case .postponed(let until):
+            self.init(
+                .tryLater, "the last renewal did not succeed and the next may not be tried yet",
+                retryAfter: max(.zero, until.since(now)))
+        case .providerMissing:
+            self.init(.unknownProvider, "the login's provider is not in the vault")
+        case .breakerOpen(let until):
+            self.init(
+                .providerMisconfigured, "the provider refused this client and is not asked again yet",
+                hint: Self.registrationHint, retryAfter: max(.zero, until.since(now)))
+        case .ownerStalled:
+            self.init(
+                .tryLater, "another process has begun this renewal and does not finish it",
+                hint: "look for a stopped process that uses the vault")
+        case .closed:
+            self.init(.closed, "the vault is closed")
+        case .storeFailed:
+            self.init(.storageFailed, "the renewal could not be noted in the vault, so nothing was sent")
+        }
+    }
+
+    private init(dead reason: RefreshFailure.Reason) {
+        let hint = "set a new access token, or let the user log in again"
+        switch reason {
+        case .lostResponse:
+            self.init(
+                .lostResponse, "a reply of the provider was lost, and with it the login's next refresh token",
+                hint: hint)
+        case .unclassifiedRejection:
+            self.init(.refreshFailed, "the provider has refused renewals for a day without a reason", hint: hint)
+        case .refusedByHandler:
+            self.init(.refreshFailed, "the app said that this login can no longer be renewed", hint: hint)
+        default:
+            self.init(.refreshFailed, "the provider ended this login", hint: hint)
+        }
+    }
+
+    private static let registrationHint = "check the client id, its secret and the endpoints of the provider"
+
+    /// Why a renewal gave nothing that the caller can use.
+    init(_ ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
+        let retryAfter = current.session.notBefore.map { max(.zero, $0.since(now)) }
+        switch ending {
+        case .refused(let refusal):
+            self.init(refusal, now: now)
+        case .failed(.dead(let reason)):
+            self.init(dead: reason)
+        case .failed(.needsUser):
+            self.init(RenewalRefusal.needsUser, now: now)
+        case .failed(.misconfigured):
+            self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
+        case .failed(.transient):
+            self.init(.tryLater, "the renewal did not succeed this time", retryAfter: retryAfter)
+        case .failed(.inDoubt):
+            self.init(
+                .tryLater, "no usable reply came; the provider may or may not have renewed",
+                retryAfter: retryAfter)
+        case .failed(.withdrawn):
+            self.init(.conflict, "the renewal was overtaken by another change")
+        case .successorOnly:
+            self.init(
+                .protocolViolation, "the provider's reply has no access token that may be used", retryAfter: retryAfter)
+        case .renewed:
+            self.init(
+                .tryLater, "the provider's new access token is not valid for long enough", retryAfter: retryAfter)
+        case .satisfied, .superseded:
+            let obstacle = RenewalRefusal(
+                session: current.session, userStatus: current.userStatus, isHeld: current.isHeld, now: now)
+            if let obstacle {
+                self.init(obstacle, now: now)
+            } else {
+                self.init(.conflict, "the login is being changed too often")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import VaultCrypto
+import VaultStorage
+
+// The only place where errors of the store and of the cryptography become the public one.
+extension VaultError {
+    init(_ error: StoreError) {
+        let retryAfter: Duration? = if case .busy = error.code { .seconds(1) } else { nil }
+        var logins: [LoginID] = []
+        if case .ambiguousLogin(let handles) = error.code { logins = handles.map { LoginID($0) } }
+        self.init(Code(error.code), error.reason, hint: error.hint, logins: logins, retryAfter: retryAfter)
+    }
+
+    init(_ error: VaultCryptoError) {
+        self.init(Code(error.code), error.reason, hint: error.hint)
+    }
+
+    /// What a call throws to the outside for anything that was thrown inside.
+    static func publicError(_ error: any Error) -> any Error {
+        switch error {
+        case let error as StoreError: VaultError(error)
+        case let error as VaultCryptoError: VaultError(error)
+        default: error
+        }
+    }
+
+    /// Runs `body` and lets only public errors out.
+    static func translating<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            throw publicError(error)
+        }
+    }
+
+    /// Runs `body` and lets only public errors out.
+    static func translating<R>(_ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch {
+            throw publicError(error)
+        }
+    }
+}
+
+extension VaultError.Code {
+    init(_ code: StoreError.Code) {
+        self =
+            switch code {
+            case .notFound(let subject): Self(missing: subject)
+            case .ambiguousLogin: .ambiguousLogin
+            case .userDisabled: .userDisabled
+            case .quarantined: .quarantined
+            case .rollbackSuspected: .rollbackSuspected
+            case .busy: .busy
+            case .full: .storageFull
+            case .readOnly: .readOnly
+            case .io, .outOfMemory: .storageFailed
+            case .vaultMissing: .vaultMissing
+            case .vaultExists: .vaultExists
+            case .notAVault: .notAVault
+            case .unsafeFile: .unsafeFile
+            case .newerSchema: .newerSchema
+            case .migrationNeeded: .migrationNeeded
+            case .foreignSchemaObject, .damaged: .damaged
+            case .wrongKey: .wrongKey
+            case .keyUnavailable: .keyMissing
+            case .conflict: .conflict
+            case .lastKeySlot, .providerInUse: .inUse
+            case .invalidValue: .invalidArgument
+            case .closed: .closed
+            }
+    }
+
+    private init(missing subject: StoreError.Subject) {
+        self =
+            switch subject {
+            case .user: .unknownUser
+            case .login: .unknownLogin
+            case .provider: .unknownProvider
+            case .keySlot: .unknownKeySlot
+            case .authorizationRequest: .unknownAuthorizationRequest
+            case .outboxEntry: .conflict
+            }
+    }
+
+    init(_ code: VaultCryptoError.Code) {
+        self =
+            switch code {
+            case .unavailable, .outOfGuardedMemory, .outOfMemory: .cryptographyUnavailable
+            case .keyFileMissing: .keyMissing
+            case .keyFileTruncated: .keyTruncated
+            case .keyFileMalformed: .keyMalformed
+            case .keyFileUnsafe, .keyFileUnreadable: .keyUnsafe
+            case .keyFileExists: .keyExists
+            case .keyFileNotWritten: .storageFailed
+            case .wrongKey: .wrongKey
+            case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .labelTooLong,
+                .associatedDataTooLong, .plaintextTooLong:
+                .invalidArgument
+            case .malformedCell, .unknownFormat, .unknownSuite, .unknownKind, .unknownFlags, .wrongKind, .unknownKey,
+                .authenticationFailed, .malformedPadding, .malformedRecord, .unknownField:
+                .damaged
+            }
+    }
+}

@@ -1,0 +1,33 @@
+/// Why an operation on a vault did not succeed: a code for programs, one sentence for people, a hint for operators.
+///
+/// Nothing in it is secret and nothing names a user. ``logins`` holds random ids only.
+public struct VaultError: Error, Sendable, Equatable {
+    /// What a program can act on. New codes may appear in later versions.
+    public let code: Code
+    /// One sentence, lower case, without a full stop.
+    public let message: String
+    /// What an operator can do about it.
+    public let hint: String?
+    /// The logins to choose from, with ``Code/ambiguousLogin``.
+    public let logins: [LoginID]
+    /// The time before which another call is pointless, where that is known.
+    public let retryAfter: Duration?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        hint: String? = nil,
+        logins: [LoginID] = [],
+        retryAfter: Duration? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.logins = logins
+        self.retryAfter = retryAfter
+    }
+}
+
+extension VaultError: CustomStringConvertible {
+    public var description: String { message }
+}

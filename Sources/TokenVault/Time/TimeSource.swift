@@ -1,0 +1,22 @@
+public import FoundationEssentials
+
+/// Where a vault gets the time from. Everything that reads a clock or waits goes through it, so that tests decide.
+public protocol TimeSource: Sendable {
+    /// The wall-clock time.
+    func now() -> Date
+    /// Returns after this time, by a clock that does not jump; throws `CancellationError` when cancelled.
+    func sleep(for duration: Duration) async throws
+}
+
+/// The clocks of the system.
+public struct SystemTimeSource: TimeSource {
+    public init() {}
+
+    public func now() -> Date {
+        Date()
+    }
+
+    public func sleep(for duration: Duration) async throws {
+        try await ContinuousClock().sleep(for: duration)
+    }
+}

@@ -1,0 +1,90 @@
+public import OAuthClient
+
+/// A provider as this vault knows it, without the client's secrets.
+public struct Provider: Sendable, Equatable {
+    public let name: String
+    public let issuer: String?
+    public let authorizationEndpoint: String?
+    public let tokenEndpoint: String
+    public let revocationEndpoint: String?
+    public let clientID: String
+    /// The client authentication method, as RFC 8414 spells it: `none`, `client_secret_basic`, `client_secret_post`.
+    public let clientAuthentication: String
+    public let scope: String?
+    public let redirectURI: String?
+    public let dpop: DPoPPolicy
+}
+
+/// When the logins of a provider are bound to a DPoP key (RFC 9449).
+public enum DPoPPolicy: String, Sendable, Equatable, CaseIterable {
+    case never
+    /// When the log-in asks for it.
+    case optional
+    /// Always; a reply that is not bound is refused.
+    case required
+}
+
+/// A provider to be added to a vault: an authorization server and our client's registration there.
+public struct ProviderRegistration: Sendable {
+    /// The name under which this vault knows it.
+    public var name: String
+    public var issuer: String?
+    public var authorizationEndpoint: String?
+    public var tokenEndpoint: String
+    public var revocationEndpoint: String?
+    public var clientID: ClientID
+    public var authentication: ClientAuthentication
+    /// What a log-in asks for if it does not say.
+    public var scope: String?
+    /// Where the callback goes if a log-in does not say.
+    public var redirectURI: String?
+    public var dpop: DPoPPolicy
+    /// Whether the server names itself in callbacks (RFC 9207). Then a callback that does not is refused.
+    public var requiresIssuerInCallback: Bool
+    /// Takes plain `http` endpoints on this machine: for development servers.
+    public var allowsInsecureLoopback: Bool
+
+    public init(
+        name: String,
+        issuer: String? = nil,
+        authorizationEndpoint: String? = nil,
+        tokenEndpoint: String,
+        revocationEndpoint: String? = nil,
+        clientID: ClientID,
+        authentication: ClientAuthentication = .none,
+        scope: String? = nil,
+        redirectURI: String? = nil,
+        dpop: DPoPPolicy = .optional,
+        requiresIssuerInCallback: Bool = false,
+        allowsInsecureLoopback: Bool = false
+    ) {
+        self.name = name
+        self.issuer = issuer
+        self.authorizationEndpoint = authorizationEndpoint
+        self.tokenEndpoint = tokenEndpoint
+        self.revocationEndpoint = revocationEndpoint
+        self.clientID = clientID
+        self.authentication = authentication
+        self.scope = scope
+        self.redirectURI = redirectURI
+        self.dpop = dpop
+        self.requiresIssuerInCallback = requiresIssuerInCallback
+        self.allowsInsecureLoopback = allowsInsecureLoopback
+    }
+
+    /// A provider as its own metadata describes it (RFC 8414).
+    public init(
+        name: String, metadata: ServerMetadata, clientID: ClientID, authentication: ClientAuthentication = .none,
+        scope: String? = nil, redirectURI: String? = nil, dpop: DPoPPolicy = .optional,
+        allowsInsecureLoopback: Bool = false
+    ) {
+        self.init(
+            name: name, issuer: metadata.issuer.rawValue,
+            authorizationEndpoint: metadata.authorizationEndpoint?.rawValue,
+            tokenEndpoint: metadata.tokenEndpoint.rawValue,
+            revocationEndpoint: metadata.revocationEndpoint?.rawValue, clientID: clientID,
+            authentication: authentication, scope: scope, redirectURI: redirectURI, dpop: dpop,
+            requiresIssuerInCallback: metadata.authorizationResponseIssParameterSupported,
+            allowsInsecureLoopback: allowsInsecureLoopback)
+    }
+}

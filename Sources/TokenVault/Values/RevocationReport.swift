@@ -1,0 +1,28 @@
+/// What became of the tokens of logins that were ended. The tokens are unusable here in every case.
+public struct RevocationReport: Sendable, Equatable {
+    public var results: [Result]
+
+    public struct Result: Sendable, Equatable {
+        public let login: LoginID
+        public let outcome: Outcome
+    }
+
+    /// What the provider said. An open set of words; ``isDone`` is what a program needs.
+    public enum Outcome: Sendable, Equatable {
+        /// The provider confirmed that the grant is over.
+        case revoked
+        /// There was nothing to revoke: no refresh token, or no provider.
+        case nothingToRevoke
+        /// The provider has no way to revoke this: the grant lives on there until it runs out.
+        case unsupported
+        /// Not confirmed yet; the tokens stay sealed in the outbox until it is.
+        case pending(VaultError)
+    }
+
+    /// Whether no token of these logins is known to live on at a provider that could have revoked it.
+    public var isComplete: Bool {
+        results.allSatisfy { result in
+            if case .pending = result.outcome { false } else { true }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+public import FoundationEssentials
+
+/// What a vault tells about a user.
+public struct User: Sendable, Equatable {
+    public let id: String
+    public let isEnabled: Bool
+    /// In the order in which they were made.
+    public let logins: [LoginID]
+    public let createdAt: Date
+}
+
+/// One line of a listing of users. A row that cannot be opened is listed as such.
+public enum UserEntry: Sendable, Equatable {
+    case user(User)
+    /// The row with this random handle does not open; the sentence says what is wrong.
+    case damaged(handle: String, String)
+}
