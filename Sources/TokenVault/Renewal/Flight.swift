@@ -1,0 +1,112 @@
+import Synchronization
+
+/// One renewal in flight and those who wait for it.
+///
+/// The work is a task of the engine. Waiters come and go; none of them can end it, except that work which nobody wants
+/// any more may be told so.
+final class Flight: Sendable {
+    typealias Ending = RenewalMachine.Ending
+
+    enum Wait: Equatable, Sendable {
+        case ended(Ending)
+        case cancelled
+        case deadlinePassed
+    }
+
+    private enum Waiter {
+        /// Counted, and about to wait.
+        case arriving
+        case waiting(CheckedContinuation<Wait, Never>)
+        /// His wait was over before it began.
+        case settled(Wait)
+    }
+
+    private struct State {
+        var ending: Ending?
+        var waiters: [Int: Waiter] = [:]
+        var joined = 0
+        var cancelled = 0
+        var onAbandon: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// What to do when every caller that ever waited has been cancelled. Runs at most once.
+    func onAbandon(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onAbandon = action }
+    }
+
+    /// Counts a caller who is going to wait.
+    func join() -> Int {
+        state.withLock { state in
+            state.joined += 1
+            state.waiters[state.joined] = .arriving
+            return state.joined
+        }
+    }
+
+    /// Waits for the end, the caller's cancellation or his deadline, whichever comes first.
+    func wait(as id: Int, deadline: Duration?, timeSource: any TimeSource) async -> Wait {
+        let alarm = deadline.map { deadline in
+            Task {
+                guard (try? await timeSource.sleep(for: deadline)) != nil else { return }
+                self.settle(id, .deadlinePassed)
+            }
+        }
+        defer { alarm?.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let early: Wait? = state.withLock { state in
+                    if let ending = state.ending { return .ended(ending) }
+                    if case .settled(let wait)? = state.waiters[id] {
+                        state.waiters[id] = nil
+                        return wait
+                    }
+                    state.waiters[id] = .waiting(continuation)
+                    return nil
+                }
+                if let early { continuation.resume(returning: early) }
+            }
+        } onCancel: {
+            cancelWait(id)
+        }
+    }
+
+    func end(_ ending: Ending) {
+        let waiters = state.withLock { state in
+            state.ending = ending
+            state.onAbandon = nil
+            defer { state.waiters = [:] }
+            return state.waiters.values.map { $0 }
+        }
+        for case .waiting(let continuation) in waiters { continuation.resume(returning: .ended(ending)) }
+    }
+
+    private func cancelWait(_ id: Int) {
+        let action: (@Sendable () -> Void)? = state.withLock { state in
+            guard state.ending == nil else { return nil }
+            state.cancelled += 1
+            guard state.cancelled == state.joined else { return nil }
+            defer { state.onAbandon = nil }
+            return state.onAbandon
+        }
+        settle(id, .cancelled)
+        action?()
+    }
+
+    private func settle(_ id: Int, _ wait: Wait) {
+        let continuation: CheckedContinuation<Wait, Never>? = state.withLock { state in
+            switch state.waiters[id] {
+            case .waiting(let continuation):
+                state.waiters[id] = nil
+                return continuation
+            case .arriving:
+                state.waiters[id] = .settled(wait)
+                return nil
+            case .settled, nil:
+                return nil
+            }
+        }
+        continuation?.resume(returning: wait)
+    }
+}

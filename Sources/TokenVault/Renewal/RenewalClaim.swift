@@ -1,0 +1,70 @@
+import VaultStorage
+
+/// What a durable intent entitles its holder to: one attempt to renew one link of one chain.
+///
+/// It holds no token. The refresh token is read in the transaction that writes the intent and is forgotten with the
+/// attempt, so that no copy can go stale between two renewals.
+struct RenewalClaim: Equatable, Sendable {
+    enum Method: Equatable, Sendable {
+        /// The refresh grant: a token that may work only once travels to the provider.
+        case grant
+        /// The app's ``TokenRefreshHandler``: asking it twice harms nothing.
+        case handler
+    }
+
+    let position: ChainPosition
+    /// Identifies this attempt for ever; every later write is conditional on it.
+    let fence: Int64
+    let method: Method
+    /// An earlier attempt with this refresh token may have reached the server, and no usable reply came.
+    var isInDoubt: Bool
+}
+
+/// What came of an attempt that brought no token.
+enum RenewalVerdict: Equatable, Sendable {
+    /// The login is over.
+    case dead(RefreshFailure.Reason)
+    /// The provider wants the user. The grant lives.
+    case needsUser
+    /// The provider refuses our client. No login is at fault.
+    case misconfigured
+    /// Not now. `keepsDoubt`: the refresh token may nevertheless be spent. `isRejection`: a refusal that says nothing.
+    case transient(retryAfter: Duration?, keepsDoubt: Bool, isRejection: Bool)
+    /// The request may have arrived and no usable reply came.
+    case inDoubt
+    /// Nobody wants the result any more, and nothing can have been spent.
+    case withdrawn
+}
+
+/// What an attempt brought, without the tokens themselves.
+enum RenewalReply: Equatable, Sendable {
+    case tokens
+    /// A new refresh token, and no access token that may be used.
+    case successorOnly(Defect)
+    case verdict(RenewalVerdict)
+
+    enum Defect: Equatable, Sendable {
+        /// REFERENCE row 19a: redeem the new refresh token at once, once.
+        case accessTokenMissing
+        /// Row 20: the token is not bound as it must be. Asking again would bring the same.
+        case downgraded
+    }
+}
+
+/// Why no attempt was made.
+enum RenewalRefusal: Equatable, Sendable {
+    case loginMissing
+    case terminated
+    case userDisabled
+    case held
+    case dead(RefreshFailure.Reason)
+    case needsUser
+    case notRefreshable
+    case postponed(until: Timestamp)
+    case providerMissing
+    case breakerOpen(until: Timestamp)
+    case ownerStalled
+    case closed
+    /// The store did not take the intent: nothing was sent.
+    case storeFailed
+}

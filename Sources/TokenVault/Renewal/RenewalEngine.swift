@@ -1,0 +1,140 @@
+import Logging
+import OAuthClient
+import Synchronization
+import VaultCrypto
+import VaultStorage
+
+/// Starts renewals, one at a time for each login, and lets callers wait for them.
+///
+/// The single-flight table is this object's; that of other managers and other processes is the intent in the vault.
+final class RenewalEngine: Sendable {
+    let vault: Vault
+    let transport: any HTTPTransport
+    let handler: (any TokenRefreshHandler)?
+    let options: UserManagerOptions
+    let breakers = ProviderBreakers()
+
+    /// A flight is here from the call that starts it until its own task takes it out.
+    private let flights = Mutex<[LoginHandle: Flight]>([:])
+
+    /// The login whose handler is running in this task: waiting for its renewal from within would never end.
+    @TaskLocal static var loginBeingRenewed: LoginHandle?
+
+    init(
+        vault: Vault, transport: any HTTPTransport, handler: (any TokenRefreshHandler)?, options: UserManagerOptions
+    ) {
+        self.vault = vault
+        self.transport = transport
+        self.handler = handler
+        self.options = options
+    }
+
+    /// Rounds after which a caller whose demand other callers' renewals did not meet gets an error.
+    private static let mostRounds = 4
+
+    /// A token that meets the demand, renewed if necessary; or the old one, if it is still acceptable.
+    func renewedToken(
+        _ snapshot: SessionSnapshot, demand: RenewalDemand, deadline: Duration?
+    ) async throws -> VaultToken {
+        let login = snapshot.login
+        guard Self.loginBeingRenewed != login else {
+            throw VaultError(
+                .conflict, "a refresh handler asked for a renewal of the login that it is renewing",
+                hint: "return the new token from the handler instead")
+        }
+        if let refusal = obstacle(in: snapshot) {
+            if case .dead = refusal { announceDeathIfUntold(snapshot) }
+            return try acceptable(snapshot, demand) ?? { throw VaultError(refusal, now: vault.now) }()
+        }
+        let started = vault.now
+        var round = 0
+        while true {
+            round += 1
+            try Task.checkCancellation()
+            let wait = await join(login, demand: demand, deadline: deadline.map { $0 - vault.now.since(started) })
+            if wait == .cancelled { throw CancellationError() }
+            // Whatever came of it, the row says what is true now.
+            let current = try vault.session(.login(login))
+            if let token = try acceptable(current, demand) { return token }
+            guard case .ended(let ending) = wait else {
+                throw VaultError(.deadlineExceeded, "the renewal took longer than the caller wanted to wait")
+            }
+            guard ending.allowsAnotherRound, round < Self.mostRounds else {
+                throw VaultError(ending, current: current, now: vault.now)
+            }
+        }
+    }
+
+    /// Joins the flight of this login, or starts one.
+    private func join(_ login: LoginHandle, demand: RenewalDemand, deadline: Duration?) async -> Flight.Wait {
+        let (flight, id, isNew) = flights.withLock { flights in
+            if let flight = flights[login] { return (flight, flight.join(), false) }
+            let flight = Flight()
+            flights[login] = flight
+            return (flight, flight.join(), true)
+        }
+        if isNew { start(flight, login, demand) }
+        return await flight.wait(as: id, deadline: deadline, timeSource: vault.timeSource)
+    }
+
+    private func start(_ flight: Flight, _ login: LoginHandle, _ demand: RenewalDemand) {
+        guard vault.flightStarted() else {
+            flights.withLock { $0[login] = nil }
+            flight.end(.refused(.closed))
+            return
+        }
+        let renewal = Renewal(engine: self, flight: flight, login: login, demand: demand)
+        // Unstructured: it belongs to no caller, so no caller's cancellation reaches it.
+        Task {
+            let ending = await renewal.run()
+            // Out of the table before anybody wakes: who comes now reads the row again.
+            self.flights.withLock { $0[login] = nil }
+            flight.end(ending)
+            self.vault.flightEnded()
+        }
+    }
+
+    /// The stored token, if the caller may have it although it was to be renewed.
+    private func acceptable(_ snapshot: SessionSnapshot, _ demand: RenewalDemand) throws -> VaultToken? {
+        let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
+        return judge.isAcceptable(for: demand) ? try usableToken(in: snapshot) : nil
+    }
+
+    /// The stored access token; nil if there is none that can be used.
+    func usableToken(in snapshot: SessionSnapshot) throws -> VaultToken? {
+        if snapshot.userStatus == .disabled { throw VaultError(.userDisabled, now: vault.now) }
+        if snapshot.session.state == .terminated { throw VaultError(.terminated, now: vault.now) }
+        let session = snapshot.session
+        let type = TokenType(session.tokenType)
+        // A bound token is of no use once its key is destroyed.
+        if session.failure?.isFinal == true, type == .dpop { return nil }
+        guard let text = session.accessToken?.string(), let accessToken = try? AccessToken(text) else { return nil }
+        return VaultToken(
+            accessToken: accessToken, tokenType: type, expiresAt: session.expiresAt?.date, scope: session.scope,
+            login: LoginID(snapshot.login), generation: Int(snapshot.position.generation))
+    }
+
+    func openBreaker(_ provider: StoredProvider) {
+        breakers.open(provider.handle, revision: provider.revision, now: vault.now, random: random())
+        vault.logger.debug(
+            "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+    }
+
+    func random() -> Double { options.random() }
+
+    /// What keeps this login from being renewed, as far as the session tells.
+    func obstacle(in snapshot: SessionSnapshot) -> RenewalRefusal? {
+        RenewalRefusal(
+            session: snapshot.session, userStatus: snapshot.userStatus, isHeld: snapshot.isHeld, now: vault.now)
+    }
+}
+
+extension RenewalMachine.Ending {
+    /// The renewal was another caller's, with another demand, or another change came first.
+    fileprivate var allowsAnotherRound: Bool {
+        switch self {
+        case .satisfied, .superseded: true
+        case .renewed, .refused, .failed, .successorOnly: false
+        }
+    }
+}

@@ -1,0 +1,18 @@
+extension RenewalMachine.Ending {
+    /// For logs: constant words.
+    var name: String {
+        switch self {
+        case .renewed: "renewed"
+        case .satisfied: "satisfied"
+        case .superseded: "superseded"
+        case .refused: "refused"
+        case .failed(.dead): "dead"
+        case .failed(.needsUser): "needsUser"
+        case .failed(.misconfigured): "misconfigured"
+        case .failed(.transient): "transient"
+        case .failed(.inDoubt): "inDoubt"
+        case .failed(.withdrawn): "withdrawn"
+        case .successorOnly: "successorOnly"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import OAuthClient
+
+extension RenewalReply {
+    /// What an outcome of the token endpoint means for the chain. The only such mapping.
+    init(_ attempt: TokenAttempt) {
+        self =
+            switch attempt.outcome {
+            case .success: .tokens
+            case .partial(let partial): .successorOnly(partial.cause.redeemsAtOnce ? .accessTokenMissing : .downgraded)
+            case .dead(let cause): .verdict(.dead(RefreshFailure.Reason(cause)))
+            case .misconfigured: .verdict(.misconfigured)
+            case .needsUser: .verdict(.needsUser)
+            case .inDoubt: .verdict(.inDoubt)
+            case .transient(let failure):
+                .verdict(
+                    .transient(
+                        retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt,
+                        isRejection: failure.cause.countsAsRejection))
+            // The endpoint has made the one repeat that these ask for; a sibling's success is found in the store.
+            case .nonceRequired, .invalidProof, .scopeRefused, .siblingWon:
+                .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: false))
+            }
+    }
+}
+
+extension TransientCause {
+    /// Row 16: a refusal outside of OAuth's terms. Repeated for a day, it ends the login.
+    var countsAsRejection: Bool {
+        if case .unclassifiedRejection = self { true } else { false }
+    }
+}
+
+extension RefreshFailure.Reason {
+    init(_ cause: DeadCause) {
+        self =
+            switch cause {
+            case .invalidGrant, .profileCode, .bareStatus: .deadGrant
+            case .lostResponse: .lostResponse
+            case .unclassifiedRejection: .unclassifiedRejection
+            }
+    }
+}
