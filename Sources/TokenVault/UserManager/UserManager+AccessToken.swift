@@ -1,0 +1,76 @@
+import FoundationEssentials
+import OAuthClient
+import VaultStorage
+
+extension UserManager {
+    /// A good access token of this user's only login.
+    ///
+    /// A token with enough validity left is read and returned without suspension. Otherwise it is renewed first, once
+    /// for any number of callers. If the renewal does not succeed and the old token is still valid for what was asked,
+    /// the old one is returned.
+    ///
+    /// - Parameters:
+    ///   - minimumValidity: For how long the token must be valid. By default five minutes, or a fifth of its lifetime
+    ///     if that is less; a token that is merely valid is then still better than an error.
+    ///   - deadline: How long to wait at most. The renewal goes on after it.
+    /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
+    public func accessToken(
+        userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
+    ) async throws -> VaultToken {
+        try await token(.user(Self.checked(userId)), minimumValidity: minimumValidity, deadline: deadline)
+    }
+
+    /// A good access token of this login. See ``accessToken(userId:minimumValidity:deadline:)``.
+    public func accessToken(
+        login: LoginID, minimumValidity: Duration? = nil, deadline: Duration? = nil
+    ) async throws -> VaultToken {
+        try await token(.login(login.handle), minimumValidity: minimumValidity, deadline: deadline)
+    }
+
+    private func token(
+        _ selector: LoginSelector, minimumValidity: Duration?, deadline: Duration?
+    ) async throws -> VaultToken {
+        let demand = RenewalDemand.validity(minimumValidity)
+        let snapshot = try vault.session(selector)
+        let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
+        if judge.isEnough(for: demand), let token = try engine.usableToken(in: snapshot) {
+            return token
+        }
+        return try await engine.renewedToken(snapshot, demand: demand, deadline: deadline)
+    }
+
+    /// Renews the access token of this user's only login now, whatever is left of it.
+    ///
+    /// An obstacle on record is respected: a dead login stays dead, a backoff is waited out.
+    public func updateAccessToken(userId: String) async throws -> VaultToken {
+        try await renewNow(.user(Self.checked(userId)))
+    }
+
+    /// Renews the access token of this login now. See ``updateAccessToken(userId:)``.
+    public func updateAccessToken(login: LoginID) async throws -> VaultToken {
+        try await renewNow(.login(login.handle))
+    }
+
+    private func renewNow(_ selector: LoginSelector) async throws -> VaultToken {
+        let snapshot = try vault.session(selector)
+        return try await engine.renewedToken(
+            snapshot, demand: .newer(than: snapshot.position.generation), deadline: nil)
+    }
+
+    /// Tells that a resource server refused this token (401). It is not given out again, and is renewed now: once for
+    /// any number of reports. A report about a token that has been replaced does nothing.
+    public func reportRejected(_ token: VaultToken) async throws {
+        let generation = Int64(token.generation)
+        let isNews = try await vault.updateLogin(token.login.handle) { state in
+            guard state.position.generation == generation, state.session.rejectedGeneration != generation else {
+                return false
+            }
+            state.session.rejectedGeneration = generation
+            state.auditEvents.append(AuditEvent(.tokenRejected))
+            return true
+        }
+        guard isNews else { return }
+        let snapshot = try vault.session(.login(token.login.handle))
+        _ = try await engine.renewedToken(snapshot, demand: .newer(than: generation), deadline: nil)
+    }
+}

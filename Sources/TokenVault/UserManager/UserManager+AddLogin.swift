@@ -1,0 +1,42 @@
+public import FoundationEssentials
+public import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension UserManager {
+    /// Adds a login whose tokens the app has from elsewhere. Nothing is sent.
+    ///
+    /// - Parameters:
+    ///   - provider: nil for tokens that only the app can renew, through its ``TokenRefreshHandler``.
+    ///   - expiresAt: nil if unknown.
+    ///   - refreshToken: Needs a provider. From now on this vault alone must use it.
+    ///   - dpopKey: The key to which the tokens are bound, if they are.
+    public func addLogin(
+        userId: String, provider name: String? = nil, accessToken: AccessToken? = nil, expiresAt: Date? = nil,
+        refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,
+        dpopKey: DPoPKey? = nil, label: String? = nil
+    ) async throws -> Login {
+        let userID = try Self.checked(userId)
+        guard accessToken != nil || refreshToken != nil else {
+            throw VaultError(.invalidArgument, "a login needs an access token or a refresh token")
+        }
+        guard refreshToken == nil || name != nil else {
+            throw VaultError(.invalidArgument, "a refresh token needs the provider that issued it")
+        }
+        let provider = try VaultError.translating { try name.map { try vault.store.provider(named: $0) } }
+        let now = vault.now
+        var session = SessionRecord(
+            state: .established, accessToken: accessToken.map { SecretBytes(utf8: $0.reveal()) },
+            tokenType: (tokenType ?? (dpopKey == nil ? .bearer : .dpop)).storedForm, scope: scope?.description,
+            createdAt: now, obtainedAt: now, expiresAt: expiresAt.map { Timestamp($0) })
+        session.label = try Self.checkedLabel(label)
+        session.grantedScope = session.scope
+        let draft = LoginDraft(
+            userID: userID, provider: provider?.handle, session: session,
+            refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
+            key: dpopKey.map { KeyRecord($0) }, dueAt: session.expiresAt)
+        return try await VaultError.translating {
+            vault.describe(try await vault.store.insertLogin(draft))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+/// What is needed to turn an authorization code into a login.
+struct GrantRequest: Sendable {
+    let userID: String
+    let provider: StoredProvider
+    let code: AuthorizationCode
+    let verifier: CodeVerifier?
+    let redirectURI: String?
+    let scope: String?
+    let key: DPoPKey?
+    let label: String?
+}
+
+/// The code was certainly not used.
+struct GrantNotSent: Error {
+    let reason: VaultError
+}
+
+extension UserManager {
+    /// Uses the code, once, and stores what it brings before anything else happens.
+    func obtain(_ request: GrantRequest) async throws -> Login {
+        try refuseDisabled(request.userID)
+        guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
+        defer { vault.flightEnded() }
+        let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
+        let endpoint = TokenEndpoint(binding: binding, transport: engine.transport, now: vault.wallClock)
+        let attempt = await endpoint.exchangeCode(
+            CodeExchange(
+                code: request.code, codeVerifier: request.verifier, redirectURI: request.redirectURI,
+                dpop: request.key.map { DPoPContext(key: $0) }),
+            context: ClassificationContext(expectedTokenType: request.key == nil ? .bearer : .dpop))
+        switch attempt.outcome {
+        case .success(let issued):
+            return try await keep(issued, attempt, request)
+        case .partial(let partial):
+            await revokeNow(partial.refreshToken, request)
+            throw VaultError(.protocolViolation, "the provider's reply has no access token that may be used")
+        case .transient(let failure):
+            if case .notSent = failure.cause {
+                throw GrantNotSent(
+                    reason: VaultError(.network, "the provider cannot be reached", hint: "try again"))
+            }
+            throw VaultError(
+                .tryLater, "the provider did not answer the log-in", hint: "begin the log-in again",
+                retryAfter: failure.retryAfter)
+        default:
+            throw VaultError(logIn: attempt.outcome)
+        }
+    }
+
+    private func keep(_ issued: IssuedTokens, _ attempt: TokenAttempt, _ request: GrantRequest) async throws -> Login {
+        let obtainedAt = Timestamp(attempt.startedAt)
+        let expiresAt = issued.expiresIn.map { obtainedAt.advanced(by: $0) }
+        var session = SessionRecord(
+            state: .established, accessToken: SecretBytes(utf8: issued.accessToken.reveal()),
+            tokenType: issued.tokenType.storedForm, scope: issued.scope?.description ?? request.scope,
+            createdAt: vault.now, obtainedAt: obtainedAt, expiresAt: expiresAt)
+        session.label = request.label
+        session.grantedScope = session.scope
+        session.subject = issued.identity?.subject
+        let refresh = issued.refreshToken.map { token in
+            RefreshRecord(
+                refreshToken: SecretBytes(utf8: token.reveal()),
+                refreshExpiresAt: issued.refreshExpiresIn.map { obtainedAt.advanced(by: $0) },
+                idToken: issued.idToken.map { SecretBytes(utf8: $0.reveal()) })
+        }
+        let draft = LoginDraft(
+            userID: request.userID, provider: request.provider.handle, session: session, refresh: refresh,
+            key: request.key.map { KeyRecord($0, nonces: attempt.nonces) }, dueAt: expiresAt)
+        do {
+            return try await insert(draft)
+        } catch {
+            if let token = issued.refreshToken { await revokeNow(token, request) }
+            throw error
+        }
+    }
+
+    /// Tries more than once: the code is used up, so what it brought exists here only.
+    private func insert(_ draft: LoginDraft) async throws -> Login {
+        for failures in 1...6 {
+            do {
+                return vault.describe(try await vault.store.insertLogin(draft))
+            } catch let error as StoreError where error.mayPass && failures < 6 {
+                await vault.pause(Backoff.storing.pause(afterFailures: failures, random: engine.random()))
+            } catch {
+                throw VaultError.publicError(error)
+            }
+        }
+        throw VaultError(.storageFailed, "the login could not be stored")
+    }
+
+    private func refuseDisabled(_ userID: String) throws {
+        do throws(StoreError) {
+            guard try vault.store.user(userID).status == .active else {
+                throw StoreError(.userDisabled, "the user is disabled")
+            }
+        } catch {
+            guard error.code == .notFound(.user) else { throw VaultError(error) }
+        }
+    }
+
+    /// A grant that nobody can use is not left behind, as far as that is possible.
+    private func revokeNow(_ token: RefreshToken, _ request: GrantRequest) async {
+        guard let text = request.provider.record.revocationEndpoint, let url = try? EndpointURL(stored: text),
+            let binding = try? ServerBinding(request.provider.record)
+        else { return }
+        let endpoint = RevocationEndpoint(
+            endpoint: url, binding: binding, transport: engine.transport, now: vault.wallClock)
+        _ = await endpoint.revoke(.refresh(token), dpop: request.key.map { DPoPContext(key: $0) })
+    }
+}
+
+extension StoreError {
+    /// Whether the same write may succeed a little later.
+    var mayPass: Bool {
+        switch code {
+        case .busy, .full, .io, .outOfMemory: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,64 @@
+public import FoundationEssentials
+public import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension UserManager {
+    /// Sets a new access token for this user's only login, and with it lifts the *refresh failed* flag and every
+    /// postponement.
+    ///
+    /// - Parameters:
+    ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it.
+    ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one has none
+    ///     any more, and the login is renewed by the ``TokenRefreshHandler``.
+    @discardableResult
+    public func updateAccessToken(
+        userId: String, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
+    ) async throws -> Login {
+        let snapshot = try vault.session(.user(Self.checked(userId)))
+        return try await update(snapshot.login, accessToken, expiresAt, refreshToken)
+    }
+
+    /// Sets a new access token for this login.
+    /// See ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``.
+    @discardableResult
+    public func updateAccessToken(
+        login: LoginID, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
+    ) async throws -> Login {
+        try await update(login.handle, accessToken, expiresAt, refreshToken)
+    }
+
+    private func update(
+        _ login: LoginHandle, _ accessToken: AccessToken, _ expiresAt: Date?, _ refreshToken: RefreshToken?
+    ) async throws -> Login {
+        let now = vault.now
+        let expiry = expiresAt.map { Timestamp($0) }
+        try await vault.updateLogin(login) { state in
+            if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
+            if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
+            state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
+        }
+        vault.superseding.fire([login])
+        return try vault.login(LoginID(login))
+    }
+}
+
+extension LoginState {
+    /// A token from the app. It wins over every renewal of the chain that it replaces.
+    mutating func set(_ accessToken: AccessToken, expiresAt: Timestamp?, refreshToken: RefreshToken?, now: Timestamp) {
+        let startsChain = refreshToken != nil || refresh?.refreshToken == nil || session.failure?.isFinal == true
+        replaceAccessToken(accessToken, obtainedAt: now, expiresAt: expiresAt)
+        if startsChain {
+            refresh = refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) }
+            key = nil
+            session.tokenType = TokenType.bearer.storedForm
+            position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
+            intent = nil
+        } else {
+            // The refresh token stays, and with it a renewal under way: its reply holds the only next one.
+            position = position.successor
+            intent?.generation = position.generation
+        }
+        auditEvents.append(AuditEvent(.tokenUpdated))
+    }
+}

@@ -1,0 +1,71 @@
+import VaultStorage
+
+extension UserManager {
+    /// Disables a user: his chains end, their grants are revoked, and he gets no token before he is enabled again and
+    /// has logged in again.
+    @discardableResult
+    public func disableUser(_ userID: String) async throws -> RevocationReport {
+        let revocable = try revocableProviders()
+        let now = vault.now
+        let plans = try await updateUser(userID) { state in
+            guard state.status == .active else { return [RevocationPlan]() }
+            state.status = .disabled
+            state.auditEvents.append(AuditEvent(.userDisabled))
+            return state.logins.indices.compactMap { index in
+                guard state.logins[index].session.state != .terminated else { return nil }
+                let plan = state.logins[index].planRevocation(revocable, now: now)
+                state.logins[index].outbox += plan.records
+                state.logins[index].terminate(.userDisabled)
+                return plan
+            }
+        }
+        return await finish(plans)
+    }
+
+    /// Lets a disabled user log in again. The logins that were ended stay ended.
+    public func enableUser(_ userID: String) async throws {
+        try await updateUser(userID) { state in
+            guard state.status != .active else { return }
+            state.status = .active
+            state.auditEvents.append(AuditEvent(.userEnabled))
+        }
+    }
+
+    /// Erases a user: the key of everything that is sealed for him is destroyed, and his rows with it. His grants are
+    /// revoked. Backups made before still hold what they hold.
+    @discardableResult
+    public func eraseUser(_ userID: String) async throws -> RevocationReport {
+        let revocable = try revocableProviders()
+        let now = vault.now
+        let plans = try await updateUser(userID) { state in
+            let plans = state.logins.map { $0.planRevocation(revocable, now: now) }
+            state.outbox += plans.flatMap(\.records)
+            state.isErased = true
+            state.auditEvents.append(AuditEvent(.userErased))
+            return plans
+        }
+        return await finish(plans)
+    }
+
+    private func updateUser<R: Sendable>(
+        _ userID: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+    ) async throws -> R {
+        let userID = try Self.checked(userID)
+        return try await VaultError.translating { try await vault.store.updateUser(userID, body) }
+    }
+}
+
+extension LoginState {
+    /// Ends the chain for good. A new position, so that no renewal under way can bring it back.
+    mutating func terminate(_ reason: TerminationReason) {
+        position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
+        session.state = .terminated
+        session.terminationReason = reason.code
+        session.accessToken = nil
+        session.clearObstacles()
+        refresh = nil
+        key = nil
+        intent = nil
+        dueAt = nil
+    }
+}

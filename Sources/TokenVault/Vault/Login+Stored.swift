@@ -1,0 +1,63 @@
+import VaultStorage
+
+extension Login {
+    init(_ stored: StoredLogin, provider: String?, now: Timestamp) {
+        self.init(
+            id: LoginID(stored.handle), userID: stored.userID, provider: provider, position: stored.position,
+            session: stored.session, isRefreshable: stored.refresh?.refreshToken != nil,
+            isDPoPBound: stored.key != nil, isInDoubt: stored.intent?.isInDoubt ?? false, now: now)
+    }
+
+    init(_ handle: LoginHandle, _ content: LoginListing.Content, provider: String?, now: Timestamp) {
+        self.init(
+            id: LoginID(handle), userID: content.userID, provider: provider, position: content.position,
+            session: content.session, isRefreshable: content.isRefreshable, isDPoPBound: content.isDPoPBound,
+            isInDoubt: content.intent?.isInDoubt ?? false, now: now)
+    }
+
+    private init(
+        id: LoginID, userID: String, provider: String?, position: ChainPosition, session: SessionRecord,
+        isRefreshable: Bool, isDPoPBound: Bool, isInDoubt: Bool, now: Timestamp
+    ) {
+        self.id = id
+        self.userID = userID
+        self.provider = provider
+        state = SessionState(session, now: now)
+        label = session.label
+        scope = session.scope
+        tokenType = session.tokenType
+        generation = Int(position.generation)
+        createdAt = session.createdAt.date
+        obtainedAt = session.obtainedAt.date
+        expiresAt = session.expiresAt?.date
+        self.isRefreshable = isRefreshable
+        self.isDPoPBound = isDPoPBound
+        failure = RefreshFailure(session)
+        notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
+        self.isInDoubt = isInDoubt
+    }
+}
+
+extension RefreshFailure {
+    /// The flag, if the login is dead.
+    init?(_ session: SessionRecord) {
+        guard let failure = session.failure, failure.isFinal else { return nil }
+        self.init(reason: Reason(code: failure.reason), date: failure.at.date)
+    }
+}
+
+extension SessionState {
+    /// What is stored, at this time: that a token runs out is written nowhere, it happens.
+    init(_ session: SessionRecord, now: Timestamp) {
+        switch session.state {
+        case .terminated:
+            self = .terminated(TerminationReason(code: session.terminationReason ?? 0))
+        case .establishing:
+            self = .establishing
+        case .established, .tokenExpired:
+            let failure = RefreshFailure(session)
+            let hasRunOut = session.accessToken == nil || session.expiresAt.map { $0 <= now } ?? false
+            self = failure != nil || hasRunOut ? .tokenExpired(failure) : .established
+        }
+    }
+}

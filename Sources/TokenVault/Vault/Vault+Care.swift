@@ -1,0 +1,83 @@
+import VaultCrypto
+import VaultStorage
+
+extension Vault {
+    /// What the vault tells about itself. Takes as long as it takes to count its rows.
+    public func status() throws -> VaultStatus {
+        try VaultError.translating { VaultStatus(try store.statistics()) }
+    }
+
+    /// Checks every cell, every manifest and the audit chain. Memory stays bounded and writers go on.
+    ///
+    /// - Parameter progress: Told how many rows have been checked, of how many.
+    public func verify(
+        progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> VerificationReport {
+        let store = store
+        return try await VaultError.translating {
+            try await Task.detached {
+                VerificationReport(try store.verify { progress($0.checked, $0.total) })
+            }.value
+        }
+    }
+
+    public func keySlots() throws -> [KeySlot] {
+        try VaultError.translating { try store.keySlots().map { KeySlot($0) } }
+    }
+
+    /// Adds a way to open the vault. Nothing that is sealed changes.
+    @discardableResult
+    public func addKeySlot(_ source: KeySource, label: String) async throws -> KeySlot {
+        try await VaultError.translating { KeySlot(try await store.addKeySlot(try source.maker(), label: label)) }
+    }
+
+    /// Removes a way to open the vault; the last cannot be removed. Whoever has the key of the slot and an old copy of
+    /// the file can still open the copy.
+    public func removeKeySlot(id: String) async throws {
+        guard let handle = KeySlotHandle(text: id) else { throw VaultError(StoreError.notFound(.keySlot)) }
+        try await VaultError.translating { try await store.removeKeySlot(handle) }
+    }
+}
+
+extension KeySlot {
+    init(_ stored: StoredKeySlot) {
+        let kind: Kind =
+            switch stored.description.kind {
+            case .keyFile: .keyFile
+            case .passphrase: .passphrase
+            }
+        self.init(
+            id: stored.handle.text, kind: kind, label: stored.description.label,
+            createdAt: Timestamp(milliseconds: stored.description.createdAt).date)
+    }
+}
+
+extension VaultStatus {
+    init(_ statistics: StoreStatistics) {
+        let memory: LockedMemory =
+            switch statistics.lockedMemory {
+            case .full: .full
+            case .partial: .partial
+            case .none: .none
+            }
+        self.init(
+            vaultID: statistics.vaultID, schemaVersion: statistics.schemaVersion,
+            createdAt: statistics.createdAt.date, users: statistics.users, logins: statistics.logins,
+            providers: statistics.providers, keySlots: statistics.keySlots, openRenewals: statistics.openIntents,
+            pendingRevocations: statistics.pendingRevocations, auditEntries: statistics.auditRows,
+            fileBytes: statistics.databaseBytes, sqliteVersion: statistics.sqliteVersion,
+            isSQLiteAffectedByWALReset: statistics.isSQLiteAffectedByWALReset,
+            sodiumVersion: statistics.sodiumVersion, lockedMemory: memory)
+    }
+}
+
+extension VerificationReport {
+    init(_ report: VaultStorage.VerificationReport) {
+        self.init(
+            users: report.users, logins: report.logins, providers: report.providers, cells: report.cells,
+            auditEntries: report.auditRows, findingCount: report.findingCount,
+            findings: report.findings.map {
+                VerificationFinding(subject: $0.place, handle: $0.subject, problem: $0.reason)
+            })
+    }
+}

@@ -1,0 +1,75 @@
+import VaultStorage
+
+extension Vault {
+    /// Users, in the order of their random handles. Each page begins after the last user of the one before.
+    ///
+    /// - Parameter cursor: ``UserPage/next`` of the page before; nil for the first.
+    public func users(after cursor: String? = nil, limit: Int = 100) throws -> UserPage {
+        let after = try cursor.map { text in
+            guard let handle = UserHandle(text: text) else {
+                throw VaultError(.invalidArgument, "this is not where a page ended")
+            }
+            return handle
+        }
+        let listings = try VaultError.translating { try store.users(after: after, limit: limit) }
+        let entries = listings.map { listing in
+            listing.user.map { UserEntry.user(User($0)) }
+                ?? .damaged(handle: listing.handle.text, listing.damage?.reason ?? Self.unreadable)
+        }
+        return UserPage(entries: entries, next: listings.count < limit ? nil : listings.last?.handle.text)
+    }
+
+    public func user(_ id: String) throws -> User {
+        try VaultError.translating { User(try store.user(UserManager.checked(id))) }
+    }
+
+    /// Logins, in the order of their ids; of one user, or of all.
+    ///
+    /// - Parameter id: The last login of the page before; nil for the first page.
+    public func logins(ofUser userID: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
+    {
+        let userID = try userID.map { try UserManager.checked($0) }
+        return try VaultError.translating {
+            let names = try providerNames()
+            let now = now
+            return try store.logins(ofUser: userID, after: id?.handle, limit: limit).map { listing in
+                guard let content = listing.content else {
+                    return .damaged(LoginID(listing.handle), listing.damage?.reason ?? Self.unreadable)
+                }
+                let provider = content.provider.flatMap { names[$0] }
+                return .login(Login(listing.handle, content, provider: provider, now: now))
+            }
+        }
+    }
+
+    public func login(_ id: LoginID) throws -> Login {
+        try VaultError.translating { describe(try store.login(id.handle)) }
+    }
+
+    /// What the app may know of a stored login.
+    func describe(_ stored: StoredLogin) -> Login {
+        let provider = stored.provider.flatMap { try? store.provider($0).record.name }
+        return Login(stored, provider: provider, now: now)
+    }
+
+    private func providerNames() throws -> [ProviderHandle: String] {
+        Dictionary(try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static let unreadable = "the row cannot be opened"
+}
+
+/// A part of the list of users.
+public struct UserPage: Sendable, Equatable {
+    public let entries: [UserEntry]
+    /// Where the next page begins; nil after the last.
+    public let next: String?
+}
+
+extension User {
+    init(_ stored: StoredUser) {
+        self.init(
+            id: stored.id, isEnabled: stored.status == .active, logins: stored.logins.map { LoginID($0) },
+            createdAt: stored.createdAt.date)
+    }
+}

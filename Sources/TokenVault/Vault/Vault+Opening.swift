@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Logging
+import VaultCrypto
+import VaultStorage
+
+extension Vault {
+    /// Makes a new vault, with one key slot for this key.
+    ///
+    /// The directory must exist and be writable by its owner alone. Nothing is overwritten.
+    /// - Throws: ``VaultError``, for instance ``VaultError/Code/vaultExists``.
+    public static func create(
+        at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
+    ) async throws -> Vault {
+        let clock = options.clock
+        let store = try await offThePool {
+            try SQLiteVaultStore.create(
+                at: path, firstSlot: try source.maker(), label: source.defaultLabel, clock: clock)
+        }
+        return Vault(path: path, store: store, timeSource: options.timeSource, logger: options.logger)
+    }
+
+    /// Opens a vault.
+    ///
+    /// - Throws: ``VaultError``. A wrong key, a damaged file and an absent file are three different errors.
+    public static func open(
+        at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
+    ) async throws -> Vault {
+        let clock = options.clock
+        let migrate = options.migrate
+        let store = try await offThePool {
+            try SQLiteVaultStore.open(at: path, unlocker: try source.unlocker(), migrate: migrate, clock: clock)
+        }
+        return Vault(path: path, store: store, timeSource: options.timeSource, logger: options.logger)
+    }
+
+    /// Which steps of the schema's history this file has been through. Needs no key.
+    public static func migrationStatus(at path: String) throws -> MigrationStatus {
+        try VaultError.translating {
+            let steps = try SQLiteVaultStore.migrations(at: path).map { step in
+                MigrationStatus.Step(version: step.version, name: step.name, appliedAt: step.appliedAt?.date)
+            }
+            return MigrationStatus(steps: steps)
+        }
+    }
+
+    /// Brings a vault of an older version up to date. Two processes at once are safe; a vault that is up to date is
+    /// left as it is.
+    @discardableResult
+    public static func migrate(
+        at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
+    ) async throws -> MigrationStatus {
+        var options = options
+        options.migrate = true
+        try await open(at: path, unlockedBy: source, options: options).close()
+        return try migrationStatus(at: path)
+    }
+
+    /// Opening reads files and stretches passphrases: too long for a thread that others wait for.
+    private static func offThePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        try await VaultError.translating {
+            try await Task.detached(priority: nil) { try body() }.value
+        }
+    }
+}
+
+extension VaultOptions {
+    fileprivate var clock: @Sendable () -> Timestamp {
+        { [timeSource] in Timestamp(timeSource.now()) }
+    }
+}
+
+extension KeySource {
+    func unlocker() throws(VaultCryptoError) -> any SlotUnlocker {
+        switch kind {
+        case .keyFile(let path): KeyFileUnlocker(path: path)
+        case .passphrase(let passphrase, let cost): try PassphraseUnlocker(passphrase.bytes, cost: cost.argon2)
+        }
+    }
+
+    func maker() throws(VaultCryptoError) -> any SlotMaker {
+        switch kind {
+        case .keyFile(let path): KeyFileUnlocker(path: path)
+        case .passphrase(let passphrase, let cost): try PassphraseUnlocker(passphrase.bytes, cost: cost.argon2)
+        }
+    }
+
+    fileprivate var defaultLabel: String {
+        switch kind {
+        case .keyFile: "key file"
+        case .passphrase: "passphrase"
+        }
+    }
+}
+
+extension PassphraseCost {
+    fileprivate var argon2: Argon2Cost {
+        switch self {
+        case .minimal: .minimum
+        case .standard: .standard
+        }
+    }
+}
+
+/// Key files: one line of text that holds the key of one slot.
+public enum KeyFiles {
+    /// Makes a new random key and writes it to a new file that only its owner can read. Never overwrites.
+    public static func generate(at path: String) throws {
+        try VaultError.translating { _ = try KeyFile.create(at: path) }
+    }
+}

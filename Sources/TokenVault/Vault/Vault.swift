@@ -1,0 +1,136 @@
+import FoundationEssentials
+package import Logging
+import Synchronization
+import VaultCrypto
+package import VaultStorage
+
+/// A vault: one file in which everything secret is sealed, user ids too.
+///
+/// Several processes on one machine may open the same file. Work with its users through a ``UserManager``.
+///
+/// ## Topics
+/// ### Opening
+/// - ``create(at:unlockedBy:options:)``
+/// - ``open(at:unlockedBy:options:)``
+/// - ``close()``
+/// ### Looking after it
+/// - ``status()``
+/// - ``verify(progress:)``
+/// - ``keySlots()``
+/// ### What is in it
+/// - ``providers()``
+/// - ``users(after:limit:)``
+/// - ``logins(ofUser:after:limit:)``
+public final class Vault: Sendable {
+    public let path: String
+    let store: any VaultStore
+    let timeSource: any TimeSource
+    let logger: Logger
+    /// Handlers under way, to be told when their answer is no longer wanted.
+    let superseding = Superseding()
+
+    private struct Life {
+        var isClosing = false
+        /// Work that must not be cut off, because it may hold the only copy of a token.
+        var flights = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// Fences of attempts under way in this process.
+        var attempts: Set<Int64> = []
+    }
+
+    private let life = Mutex(Life())
+
+    package init(path: String, store: any VaultStore, timeSource: any TimeSource, logger: Logger) {
+        self.path = path
+        self.store = store
+        self.timeSource = timeSource
+        self.logger = logger
+    }
+
+    /// Lets renewals under way finish, then closes the file. Calls that come later throw
+    /// ``VaultError/Code/closed``.
+    public func close() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = life.withLock { life in
+                life.isClosing = true
+                if life.flights > 0 { life.waiters.append(continuation) }
+                return life.flights == 0
+            }
+            if isIdle { continuation.resume() }
+        }
+        store.close()
+    }
+
+    func requireOpen() throws {
+        guard !life.withLock({ $0.isClosing }) else { throw VaultError(.closed, "the vault is closed") }
+    }
+}
+
+// What renewals need of the vault.
+extension Vault {
+    var now: Timestamp { Timestamp(timeSource.now()) }
+
+    var wallClock: @Sendable () -> Date {
+        { [timeSource] in timeSource.now() }
+    }
+
+    /// Waits, whatever becomes of the task: only for work that belongs to no caller.
+    func pause(_ duration: Duration) async {
+        let timeSource = timeSource
+        _ = await Task { try? await timeSource.sleep(for: duration) }.value
+    }
+
+    /// False once the vault is closing: nothing new may begin.
+    func flightStarted() -> Bool {
+        life.withLock { life in
+            guard !life.isClosing else { return false }
+            life.flights += 1
+            return true
+        }
+    }
+
+    func flightEnded() {
+        let waiters = life.withLock { life in
+            life.flights -= 1
+            guard life.flights == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { life.waiters = [] }
+            return life.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func attemptStarted(_ fence: Int64) {
+        life.withLock { _ = $0.attempts.insert(fence) }
+    }
+
+    func attemptsEnded(_ fences: Set<Int64>) {
+        life.withLock { $0.attempts.subtract(fences) }
+    }
+
+    /// Whether somebody is at work on this intent. Liveness decides, not time.
+    func owner(of intent: IntentRecord) -> ClaimDecision.Owner {
+        if intent.owner == IntentRecord.nobody { return .gone }
+        if intent.owner == store.owner {
+            return life.withLock { $0.attempts.contains(intent.fence) } ? .working : .gone
+        }
+        return store.isOwnerAlive(intent.owner) ? .working : .gone
+    }
+
+    /// The hot read, with public errors.
+    func session(_ selector: LoginSelector) throws -> SessionSnapshot {
+        do throws(StoreError) {
+            return try store.session(selector)
+        } catch {
+            if case .user = selector, error.code == .notFound(.login) {
+                throw VaultError(.notLoggedIn, "the user has no login", hint: "let the user log in")
+            }
+            throw VaultError(error)
+        }
+    }
+
+    func updateLogin<R: Sendable>(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        try await VaultError.translating { try await store.updateLogin(handle, body) }
+    }
+}

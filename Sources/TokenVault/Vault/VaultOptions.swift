@@ -1,0 +1,21 @@
+public import Logging
+
+/// How a vault is opened.
+public struct VaultOptions: Sendable {
+    /// Whether a vault of an older version is brought up to date. If not, it is refused with
+    /// ``VaultError/Code/migrationNeeded``.
+    public var migrate: Bool
+    public var timeSource: any TimeSource
+    /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
+    public var logger: Logger
+
+    public init(
+        migrate: Bool = false,
+        timeSource: any TimeSource = SystemTimeSource(),
+        logger: Logger = Logger(label: "token-vault")
+    ) {
+        self.migrate = migrate
+        self.timeSource = timeSource
+        self.logger = logger
+    }
+}
