@@ -1,0 +1,29 @@
+public import OAuthClient
+public import TokenVault
+
+/// Values for tests. Every secret among them carries a marker, so that a scan finds it where it must not be.
+public enum Sample {
+    /// In every secret sample.
+    public static let marker = "CANARY-"
+
+    /// A registration at a provider that exists nowhere.
+    public static func provider(
+        name: String = "acme", dpop: DPoPPolicy = .optional, canRevoke: Bool = true
+    ) throws -> ProviderRegistration {
+        ProviderRegistration(
+            name: name, issuer: "https://\(name).example", authorizationEndpoint: "https://\(name).example/authorize",
+            tokenEndpoint: "https://\(name).example/token",
+            revocationEndpoint: canRevoke ? "https://\(name).example/revoke" : nil,
+            clientID: try ClientID("client-1"),
+            authentication: .clientSecretBasic(try ClientSecret(marker + "client-secret")),
+            scope: "read write", redirectURI: "https://app.example/callback", dpop: dpop)
+    }
+
+    public static func accessToken(_ name: String = "1") throws -> AccessToken {
+        try AccessToken(marker + "access-" + name)
+    }
+
+    public static func refreshToken(_ name: String = "1") throws -> RefreshToken {
+        try RefreshToken(marker + "refresh-" + name)
+    }
+}

@@ -1,0 +1,64 @@
+public import HTTPTypes
+public import OAuthClient
+
+/// One answer of a ``ScriptedTransport``.
+public struct ScriptedReply: Sendable {
+    let answer: @Sendable (ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply
+
+    /// Whatever the closure says.
+    public init(
+        _ answer: @escaping @Sendable (ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply
+    ) {
+        self.answer = answer
+    }
+
+    /// A status, header fields and a body.
+    public static func status(
+        _ status: HTTPResponse.Status, headers: HTTPFields = [:], body: String = ""
+    ) -> ScriptedReply {
+        ScriptedReply { _ throws(HTTPTransportError) in
+            HTTPReply(response: HTTPResponse(status: status, headerFields: headers), body: Array(body.utf8))
+        }
+    }
+
+    /// A JSON body, as a token endpoint sends it.
+    public static func json(
+        _ body: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) -> ScriptedReply {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return .status(status, headers: headers, body: body)
+    }
+
+    /// A good reply (RFC 6749 §5.1). The strings go into JSON as they are.
+    public static func tokens(
+        accessToken: String, refreshToken: String? = nil, expiresIn: Int? = 3_600, tokenType: String = "Bearer",
+        scope: String? = nil
+    ) -> ScriptedReply {
+        var members = [#""access_token":"\#(accessToken)""#, #""token_type":"\#(tokenType)""#]
+        if let expiresIn { members.append(#""expires_in":\#(expiresIn)"#) }
+        if let refreshToken { members.append(#""refresh_token":"\#(refreshToken)""#) }
+        if let scope { members.append(#""scope":"\#(scope)""#) }
+        return .json("{\(members.joined(separator: ","))}")
+    }
+
+    /// An OAuth error (RFC 6749 §5.2).
+    public static func error(
+        _ code: String, status: HTTPResponse.Status = .badRequest, headers: HTTPFields = [:]
+    ) -> ScriptedReply {
+        .json(#"{"error":"\#(code)"}"#, status: status, headers: headers)
+    }
+
+    /// No reply.
+    public static func failure(_ phase: HTTPTransportError.Phase, _ code: HTTPTransportError.Code) -> ScriptedReply {
+        ScriptedReply { _ throws(HTTPTransportError) in throw HTTPTransportError(phase, code) }
+    }
+
+    /// The same answer, once the gate is open.
+    public func behind(_ gate: Gate) -> ScriptedReply {
+        ScriptedReply { request throws(HTTPTransportError) in
+            await gate.pass()
+            return try await answer(request)
+        }
+    }
+}

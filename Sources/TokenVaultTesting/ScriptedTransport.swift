@@ -1,0 +1,96 @@
+public import HTTPTypes
+public import OAuthClient
+import Synchronization
+
+/// A transport that answers from a script instead of a network, and remembers what it was asked.
+///
+/// ```swift
+/// let transport = ScriptedTransport()
+/// transport.enqueue(.tokens(accessToken: "new", refreshToken: "next"))
+/// ```
+///
+/// Replies are used up in order; when none is left, ``fallback`` answers.
+public final class ScriptedTransport: HTTPTransport {
+    /// A request that was sent.
+    public struct SentRequest: Sendable {
+        public let request: HTTPRequest
+        public let body: [UInt8]
+
+        /// The path without the query.
+        public var path: String { String((request.path ?? "").prefix { $0 != "?" }) }
+
+        /// The fields of a form body, decoded. Holds secrets.
+        public var form: [String: String] { FormFields.parse(body) }
+    }
+
+    private struct State {
+        var script: [ScriptedReply] = []
+        var fallback = ScriptedReply.failure(.notSent, .connect)
+        var sent: [SentRequest] = []
+    }
+
+    private let state = Mutex(State())
+
+    public init(_ script: [ScriptedReply] = []) {
+        state.withLock { $0.script = script }
+    }
+
+    /// Answers when the script is at its end: by default, nobody is there.
+    public var fallback: ScriptedReply {
+        get { state.withLock { $0.fallback } }
+        set { state.withLock { $0.fallback = newValue } }
+    }
+
+    public func enqueue(_ replies: ScriptedReply...) {
+        state.withLock { $0.script += replies }
+    }
+
+    /// Every request so far, in order.
+    public var requests: [SentRequest] { state.withLock { $0.sent } }
+    public var requestCount: Int { state.withLock { $0.sent.count } }
+
+    /// Returns once at least so many requests have been sent.
+    public func waitForRequests(_ count: Int) async {
+        while requestCount < count { await Task.yield() }
+    }
+
+    public func send(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        let sent = SentRequest(request: request, body: body)
+        let reply = state.withLock { state in
+            state.sent.append(sent)
+            return state.script.isEmpty ? state.fallback : state.script.removeFirst()
+        }
+        return try await reply.answer(sent)
+    }
+}
+
+enum FormFields {
+    static func parse(_ body: [UInt8]) -> [String: String] {
+        var fields: [String: String] = [:]
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            fields[decode(parts[0])] = parts.count > 1 ? decode(parts[1]) : ""
+        }
+        return fields
+    }
+
+    private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
+        var result: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+") {
+                result.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                result.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
