@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Opens the golden vectors, and cells that a test run has just written, with the reader of vaultformat.py.
+
+usage: check_vectors.py [--fresh DIRECTORY]
+
+Prints what was opened; ends with 1 if anything cannot be opened, or if a changed bit goes unseen.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from vaultformat import (
+    Refused, audit_link, blind_index, encode_fields, open_cell, passphrase_key, read_key, read_key_file, read_keyring,
+    read_record, require, slot_fields, slot_key_id,
+)
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "Tests/VaultCryptoTests/Vectors/golden-1.json"
+
+
+def fields_of(vector):
+    def value(field):
+        return bytes.fromhex(field["hex"]) if field["type"] == "bytes" else field.get("integer", field.get("text"))
+    return encode_fields([(field["type"], value(field)) for field in vector["associatedData"]])
+
+
+def unhex(vector, *names):
+    return [bytes.fromhex(vector[name]) for name in names]
+
+
+def check_cell(vector):
+    key, key_id, cell, plaintext = unhex(vector, "key", "keyID", "cell", "plaintext")
+    associated_data = fields_of(vector)
+    require(open_cell(cell, vector["kind"], key, key_id, associated_data) == plaintext, "plaintext differs")
+    return lambda changed: open_cell(changed, vector["kind"], key, key_id, associated_data), cell
+
+
+def check_record(vector):
+    fields = read_record(bytes.fromhex(vector["record"]), set(range(1, 256)))
+    expected = {field["tag"]: bytes.fromhex(field["hex"]) for field in vector["fields"]}
+    require(fields == expected, "fields differ")
+
+
+def check_index(vector):
+    key, value, index = unhex(vector, "key", "value", "index")
+    require(blind_index(key, vector["domain"], value) == index, "index differs")
+
+
+def check_link(vector):
+    key, previous, mac = unhex(vector, "key", "previous", "mac")
+    require(audit_link(key, previous, fields_of(vector)) == mac, "link differs")
+
+
+def check_key_file(vector):
+    text = vector["text"].encode()
+    require(read_key_file(text) == tuple(unhex(vector, "keyID", "key")), "key differs")
+    return read_key_file, text
+
+
+def check_slot(vector):
+    slot = dict(vector["slot"])
+    for name in ("vault", "id", "keyID", "salt"):
+        if name in slot:
+            slot[name] = bytes.fromhex(slot[name])
+    if slot["kind"] == 2:
+        key = passphrase_key(vector["secret"].encode(), slot["salt"], slot["passes"], slot["memoryKiB"])
+    else:
+        key = read_key_file(vector["secret"].encode())[1]
+    require(slot_key_id(key) == slot["keyID"], "the slot's key id differs")
+    cell, keyring_cell, retired = unhex(vector, "cell", "keyring", "retiredRoot")
+    opened = read_key(open_cell(cell, "wrappedVaultKey", key, slot["keyID"], slot_fields(slot)))
+    require(opened == tuple(unhex(vector, "vaultKeyID", "vaultKey")), "the vault key differs")
+    keyring = read_keyring(open_cell(keyring_cell, "keyring", opened[1], opened[0], fields_of(vector)))
+    require(keyring["primaryRoot"][1] == bytes.fromhex(vector["primaryRoot"]), "the root key differs")
+    require([key for _, key in keyring["retiredRoots"]] == [retired], "the retired root differs")
+    return lambda changed: open_cell(changed, "wrappedVaultKey", key, slot["keyID"], slot_fields(slot)), cell
+
+
+CHECKS = {
+    "cells": check_cell, "records": check_record, "blindIndexes": check_index, "auditLinks": check_link,
+    "keyFiles": check_key_file, "slots": check_slot,
+}
+
+
+def flips_seen(reader, data):
+    """Changes every bit once; each change must be refused."""
+    for position in range(len(data) * 8):
+        changed = bytearray(data)
+        changed[position // 8] ^= 1 << position % 8
+        try:
+            reader(bytes(changed))
+        except (Refused, ValueError, KeyError, IndexError):
+            continue
+        raise Refused(f"bit {position} was changed and nobody saw it")
+    return len(data) * 8
+
+
+def check_book(path):
+    book = json.loads(path.read_text())
+    require(book["format"] == 1, "book format")
+    bits = 0
+    counts = {}
+    for section, check in CHECKS.items():
+        vectors = book[section]
+        require(vectors, f"{section}: none")
+        counts[section] = len(vectors)
+        for number, vector in enumerate(vectors):
+            try:
+                target = check(vector)
+                bits += flips_seen(*target) if target else 0
+            except Refused as error:
+                raise Refused(f"{path.name}: {section}[{number}]: {error}") from error
+    told = ", ".join(f"{count} {section}" for section, count in counts.items())
+    print(f"{path.name}: {told}; {bits} changed bits refused")
+
+
+def self_test():
+    """A book in which one hex digit is different must fail, in every section."""
+    text = json.loads(GOLDEN.read_text())
+    for section, check, name in (
+        ("cells", check_cell, "cell"), ("records", check_record, "record"), ("blindIndexes", check_index, "index"),
+        ("auditLinks", check_link, "mac"), ("slots", check_slot, "cell"),
+    ):
+        vector = dict(text[section][0])
+        last = vector[name][-1]
+        vector[name] = vector[name][:-1] + ("0" if last != "0" else "1")
+        try:
+            check(vector)
+        except Refused:
+            continue
+        raise Refused(f"self-test: a changed vector in {section} passed")
+    print("self-test: a changed vector in each section is refused")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fresh", type=pathlib.Path, help="the directory named by TOKENVAULT_VECTOR_OUT")
+    arguments = parser.parse_args()
+    try:
+        check_book(GOLDEN)
+        self_test()
+        if arguments.fresh:
+            check_book(arguments.fresh / "fresh-cells.json")
+    except (Refused, OSError) as error:
+        print(f"check_vectors: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+sys.exit(main())

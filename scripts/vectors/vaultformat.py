@@ -1,0 +1,160 @@
+"""A reader for sealed vault data, written from docs/vault-format.md alone, on PyNaCl, hashlib and argon2-cffi."""
+
+import base64
+import hashlib
+import hmac
+import struct
+
+from argon2.low_level import Type, hash_secret_raw
+from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt
+from nacl.exceptions import CryptoError
+
+KINDS = {
+    "wrappedVaultKey": 1, "keyring": 2, "user": 3, "session": 4, "refresh": 5, "key": 6, "provider": 7,
+    "authorizationRequest": 8, "outbox": 9, "auditDetail": 10, "spool": 11,
+}
+
+
+class Refused(Exception):
+    """The data is not what the format says it must be."""
+
+
+def require(condition, why):
+    if not condition:
+        raise Refused(why)
+
+
+def open_cell(cell, kind, key, key_id, associated_data):
+    require(len(cell) >= 24, "shorter than a header")
+    header, nonce, commitment, sealed = cell[:24], cell[24:48], cell[48:80], cell[80:]
+    require(header[:4] == b"TVCL", "magic")
+    require(header[4] == 1, "format")
+    require(header[5] == 1, "suite")
+    require(header[6] in KINDS.values(), "unknown kind")
+    require(header[7] == 0, "flags")
+    require(header[6] == KINDS[kind], "wrong kind")
+    require(len(cell) >= 224 and (len(cell) - 96) % 128 == 0, "length")
+    require(header[8:24] == key_id, "key id")
+    derived = hashlib.blake2b(nonce + header + associated_data, key=key, digest_size=64).digest()
+    require(hmac.compare_digest(derived[32:], commitment), "commitment")
+    try:
+        padded = crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, None, nonce, derived[:32])
+    except CryptoError as error:
+        raise Refused("tag") from error
+    plaintext, mark, zeros = padded.rpartition(b"\x80")
+    require(mark and not any(zeros) and len(zeros) < 128, "padding")
+    return plaintext
+
+
+def encode_fields(fields):
+    """Fields as (type, value) pairs: nil, integer, bytes, text."""
+    out = b""
+    for kind, value in fields:
+        if kind == "nil":
+            out += b"\x00"
+        elif kind == "integer":
+            out += b"\x01" + struct.pack("<q", value)
+        else:
+            content = value.encode() if kind == "text" else value
+            out += (b"\x03" if kind == "text" else b"\x02") + struct.pack("<H", len(content)) + content
+    require(len(out) <= 768, "associated data too long")
+    return out
+
+
+def read_length(data, offset):
+    value = 0
+    for count in range(4):
+        require(offset + count < len(data), "length cut short")
+        byte = data[offset + count]
+        value |= (byte & 0x7F) << (7 * count)
+        if byte < 0x80:
+            require(byte or not count, "length not in its shortest form")
+            return value, offset + count + 1
+    raise Refused("length too long")
+
+
+def read_bytes(data, offset):
+    length, offset = read_length(data, offset)
+    require(offset + length <= len(data), "content cut short")
+    return data[offset:offset + length], offset + length
+
+
+def read_record(data, known):
+    fields, offset, last = {}, 0, 0
+    while offset < len(data):
+        tag = data[offset]
+        require(tag > last, "tags do not ascend")
+        require(tag in known or tag >= 128, "unknown tag")
+        fields[tag], offset = read_bytes(data, offset + 1)
+        last = tag
+    return fields
+
+
+def read_list(data):
+    elements, offset = [], 0
+    while offset < len(data):
+        element, offset = read_bytes(data, offset)
+        elements.append(element)
+    return elements
+
+
+def read_key(data):
+    fields = read_record(data, {1, 2})
+    require(len(fields[1]) == 16 and len(fields[2]) == 32, "key record")
+    return fields[1], fields[2]
+
+
+def read_keyring(data):
+    fields = read_record(data, {1, 2, 3, 4})
+    return {
+        "primaryRoot": read_key(fields[1]),
+        "retiredRoots": [read_key(element) for element in read_list(fields[2])],
+        "indexKey": read_key(fields[3]),
+        "auditKey": read_key(fields[4]),
+    }
+
+
+def slot_key_id(key):
+    return hashlib.blake2b(b"", key=key, digest_size=16, person=b"TokenVault keyid").digest()
+
+
+def unbase32(text, count):
+    require(len(text) == (count * 8 + 4) // 5 and text == text.lower(), "base32")
+    value = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
+    require(base64.b32encode(value).decode().lower().rstrip("=") == text, "base32 rest")
+    return value
+
+
+def read_key_file(data):
+    require(len(data) == 111 and data.endswith(b"\n"), "line")
+    name, key_id, key, checksum = data.decode("ascii")[:-1].split(" ")
+    require(name == "tokenvault-key-1", "name")
+    key_id, key, checksum = unbase32(key_id, 16), unbase32(key, 32), unbase32(checksum, 8)
+    require(hashlib.blake2b(data[:96]).digest()[:8] == checksum, "checksum")
+    require(slot_key_id(key) == key_id, "id")
+    return key_id, key
+
+
+def passphrase_key(passphrase, salt, passes, memory_kib):
+    require(1 <= passes <= 10 and 47104 <= memory_kib <= 2097152, "cost")
+    return hash_secret_raw(
+        passphrase, salt, time_cost=passes, memory_cost=memory_kib, parallelism=1, hash_len=32, type=Type.ID)
+
+
+def slot_fields(slot):
+    """The associated data of a slot; `passes` is absent for a key file."""
+    rest = [("nil", None)] * 3
+    if slot["kind"] == 2:
+        rest = [("bytes", slot["salt"]), ("integer", slot["passes"]), ("integer", slot["memoryKiB"])]
+    return encode_fields(
+        [("bytes", slot["vault"]), ("text", "keySlot"), ("bytes", slot["id"]), ("integer", slot["kind"]),
+         ("bytes", slot["keyID"])] + rest + [("text", slot["label"]), ("integer", slot["createdAt"])])
+
+
+def blind_index(key, domain, value):
+    person = {"userID": b"TokenVault user ", "authorizationState": b"TokenVault state"}[domain]
+    return hashlib.blake2b(value, key=key, digest_size=16, person=person).digest()
+
+
+def audit_link(key, previous, row):
+    return hashlib.blake2b(previous + row, key=key, digest_size=32).digest()
