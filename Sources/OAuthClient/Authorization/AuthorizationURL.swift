@@ -27,7 +27,4 @@ package struct AuthorizationURL: Sendable {
         self.loginHint = loginHint
         self.extraParameters = extraParameters
     }
-
-    /// The whole URL. Holds the state: give it to the user's browser and to nothing that logs.
-    package func reveal() -> String { endpoint.rawValue }
 }

@@ -6,6 +6,16 @@ enum RandomText {
     }
 
     static func make(byteCount: Int, using generator: inout some RandomNumberGenerator) -> String {
-        Base64URL.encode((0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        while bytes.count < byteCount {
+            // Eight bytes for each call of the system.
+            var word = generator.next()
+            for _ in 0..<min(8, byteCount - bytes.count) {
+                bytes.append(UInt8(truncatingIfNeeded: word))
+                word >>= 8
+            }
+        }
+        return Base64URL.encode(bytes)
     }
 }

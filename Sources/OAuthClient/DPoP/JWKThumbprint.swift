@@ -6,7 +6,7 @@ public struct JWKThumbprint: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
 
     /// Takes the JWK's required members in lexical order, without white space (RFC 7638 §3).
-    init(canonicalJWK: String) {
+    package init(canonicalJWK: String) {
         rawValue = Base64URL.encode(SHA256.hash(data: Array(canonicalJWK.utf8)))
     }
 

@@ -10,7 +10,8 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
         public static let issuerMismatch = Code(description: "the metadata document names another issuer")
         public static let missingEndpoint = Code(description: "the metadata document lacks an endpoint")
         public static let insecureEndpoint = Code(
-            description: "the metadata document names an endpoint that is neither https nor an allowed loopback address")
+            description: "the metadata document names an endpoint that is neither https nor an allowed loopback address"
+        )
     }
 
     public let code: Code

@@ -17,8 +17,12 @@ package struct ClassificationContext: Sendable {
 
     // Known to the token endpoint, which fills them in for each request.
 
-    /// The nonce of the proof that was sent.
+    package var proofWasSent: Bool
+    /// The nonce of the proof that was sent, and the clock offset in its `iat`.
     package var sentNonce: DPoPNonce?
+    package var sentClockOffset: Duration
+    /// This request already repeats one for its proof: no second repeat.
+    package var proofWasRepeated: Bool
     package var scopeWasSent: Bool
     /// This request repeats one whose token the server has already seen.
     package var isRepeat: Bool
@@ -29,7 +33,8 @@ package struct ClassificationContext: Sendable {
     package init(
         expectedTokenType: TokenType = .bearer, inDoubtIntentExisted: Bool = false,
         generationChangedSinceSend: Bool = false, rejections: RejectionHistory? = nil,
-        expectedIdentity: IDTokenIdentity? = nil, sentNonce: DPoPNonce? = nil, scopeWasSent: Bool = false,
+        expectedIdentity: IDTokenIdentity? = nil, proofWasSent: Bool = false, sentNonce: DPoPNonce? = nil,
+        sentClockOffset: Duration = .zero, proofWasRepeated: Bool = false, scopeWasSent: Bool = false,
         isRepeat: Bool = false, startedAt: Date = Date(timeIntervalSince1970: 0),
         repliedAt: Date = Date(timeIntervalSince1970: 0)
     ) {
@@ -38,12 +43,20 @@ package struct ClassificationContext: Sendable {
         self.generationChangedSinceSend = generationChangedSinceSend
         self.rejections = rejections
         self.expectedIdentity = expectedIdentity
+        self.proofWasSent = proofWasSent
         self.sentNonce = sentNonce
+        self.sentClockOffset = sentClockOffset
+        self.proofWasRepeated = proofWasRepeated
         self.scopeWasSent = scopeWasSent
         self.isRepeat = isRepeat
         self.startedAt = startedAt
         self.repliedAt = repliedAt
     }
+}
+
+extension ClassificationContext {
+    /// Whether the refresh token may have been spent by an earlier request whose reply did not settle it.
+    var hasDoubt: Bool { inDoubtIntentExisted || isRepeat }
 }
 
 /// Unclassified rejections of one login since its last success.

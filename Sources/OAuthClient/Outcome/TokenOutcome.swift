@@ -9,7 +9,7 @@ package enum TokenOutcome: Equatable, Sendable {
     /// 7, 8, 11 and 14 by profile, bare status, repeated unclassified rejection: this login is finished.
     case dead(DeadCause)
     /// 9, 10 after its repeat, 11: our registration is wrong. No login is flagged; the provider's breaker opens.
-    case misconfigured(OAuthErrorCode)
+    case misconfigured(Misconfiguration)
     /// 12: the user must act; the refresh token is not dead.
     case needsUser(OAuthErrorCode)
     /// 1, 3, 3a, 4a, 13, 15, 16: later.
@@ -22,6 +22,21 @@ package enum TokenOutcome: Equatable, Sendable {
     case invalidProof(ProofRepair)
     /// 10: to be repeated once without `scope`.
     case scopeRefused
+}
+
+/// What is wrong between the provider and our registration there.
+package enum Misconfiguration: Hashable, Sendable, CustomStringConvertible {
+    /// 9, 10, 11: by this code.
+    case refused(OAuthErrorCode)
+    /// 20, with no refresh token to keep: tokens of another type than the login requires.
+    case wrongTokenType
+
+    package var description: String {
+        switch self {
+        case .refused(let code): code.description
+        case .wrongTokenType: "wrong token type"
+        }
+    }
 }
 
 /// Why a login is finished.

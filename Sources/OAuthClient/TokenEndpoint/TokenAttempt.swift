@@ -47,7 +47,7 @@ package struct TokenAttempt: Sendable {
         case .inDoubt: true
         case .transient(let failure): failure.keepsDoubt
         case .misconfigured, .needsUser, .nonceRequired, .invalidProof, .scopeRefused:
-            context.inDoubtIntentExisted || context.isRepeat
+            context.hasDoubt
         }
     }
 }

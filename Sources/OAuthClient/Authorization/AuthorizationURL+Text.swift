@@ -1,0 +1,24 @@
+extension AuthorizationURL {
+    /// The whole URL. Holds the state: give it to the user's browser and to nothing that logs.
+    package func reveal() -> String {
+        var parameters = [
+            FormParameter("response_type", "code"), FormParameter("client_id", clientID.rawValue),
+            FormParameter("state", state.reveal()),
+        ]
+        func add(_ name: String, _ value: String?) {
+            if let value { parameters.append(FormParameter(name, value)) }
+        }
+        add("redirect_uri", redirectURI)
+        add("scope", scope.flatMap { $0.isEmpty ? nil : $0.description })
+        add("code_challenge", codeChallenge?.rawValue)
+        add("code_challenge_method", codeChallenge.map { _ in "S256" })
+        add("dpop_jkt", keyThumbprint?.rawValue)
+        add("login_hint", loginHint)
+        // What a provider's registration adds never replaces what protects the request.
+        var names = Set(parameters.map(\.name))
+        parameters += extraParameters.filter { names.insert($0.name).inserted }
+        let query = String(decoding: FormCodec.encode(parameters), as: UTF8.self)
+        // An endpoint may have a query of its own, which is kept (RFC 6749 §3.1).
+        return endpoint.rawValue + (endpoint.url.query == nil ? "?" : "&") + query
+    }
+}

@@ -1,0 +1,58 @@
+import Crypto
+public import FoundationEssentials
+public import HTTPTypes
+
+/// Shows that the sender of a request holds a private key (RFC 9449 §4). One proof per request, repeats included.
+public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The JWT for the `DPoP` header field.
+    public let rawValue: String
+
+    /// Signs a proof for one request.
+    ///
+    /// - Parameters:
+    ///   - url: the raw, percent-encoded URL of the request. Query and fragment are left out of `htu`, scheme and host
+    ///     become lower case, and nothing is decoded.
+    ///   - accessToken: for requests to a resource server, the token that goes with the proof (`ath`).
+    ///   - issuedAt: our clock, corrected by what is known of the server's.
+    /// - Throws: ``OAuthValueError`` for a URL that is neither `http` nor `https`, or if the key cannot sign.
+    public static func sign(
+        key: DPoPKey, method: HTTPRequest.Method, url: String, issuedAt: Date, nonce: DPoPNonce? = nil,
+        accessToken: AccessToken? = nil
+    ) throws(OAuthValueError) -> DPoPProof {
+        guard let target = RawURL(url) else { throw OAuthValueError(.malformed, "request URL") }
+        // 128 random bits: a server refuses an identifier that it saw before (§11.1).
+        return try sign(
+            key: key, method: method, target: target, issuedAt: issuedAt, nonce: nonce, accessToken: accessToken,
+            identifier: RandomText.make(byteCount: 16))
+    }
+
+    static func sign(
+        key: DPoPKey, method: HTTPRequest.Method, target: RawURL, issuedAt: Date, nonce: DPoPNonce?,
+        accessToken: AccessToken?, identifier: String
+    ) throws(OAuthValueError) -> DPoPProof {
+        // No member can hold a quote, a backslash or a control character, so nothing needs an escape: methods, nonces
+        // and URLs are checked where they are made.
+        let seconds = Int64(min(max(issuedAt.timeIntervalSince1970, 0), 1e12))
+        var claims =
+            #"{"jti":"\#(identifier)","htm":"\#(method.rawValue)","htu":"\#(target.withoutQuery)","iat":\#(seconds)"#
+        if let nonce { claims += #","nonce":"\#(nonce.rawValue)""# }
+        if let accessToken { claims += #","ath":"\#(hash(of: accessToken))""# }
+        claims += "}"
+        let signingInput = key.encodedHeader + "." + Base64URL.encode(claims.utf8)
+        do {
+            // r ‖ s, 64 bytes, not DER (RFC 7518 §3.4).
+            let signature = try key.signingKey.signature(for: Array(signingInput.utf8))
+            return DPoPProof(rawValue: signingInput + "." + Base64URL.encode(signature.rawRepresentation))
+        } catch {
+            throw OAuthValueError(.malformed, "DPoP key")
+        }
+    }
+
+    /// `ath`: the hash of the access token (§4.2).
+    package static func hash(of accessToken: AccessToken) -> String {
+        Base64URL.encode(SHA256.hash(data: Array(accessToken.reveal().utf8)))
+    }
+
+    public var description: String { "<DPoP proof>" }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
+}

@@ -1,0 +1,68 @@
+extension ServerMetadata {
+    /// Reads a metadata document. One insecure endpoint refuses the whole document.
+    ///
+    /// - Parameter issuer: who was asked; the document must name it letter by letter (RFC 8414 §3.3).
+    public init(
+        parsing document: [UInt8], issuer: Issuer, allowsInsecureLoopback: Bool = false
+    ) throws(DiscoveryError) {
+        guard document.count <= ReplyRules.maximumBodyBytes, let object = try? JSONObject(document: document) else {
+            throw DiscoveryError(.malformed)
+        }
+        guard case .string(let named)? = object["issuer"] else { throw DiscoveryError(.malformed, member: "issuer") }
+        guard named == issuer.rawValue else { throw DiscoveryError(.issuerMismatch) }
+        let reader = MetadataReader(object: object, allowsInsecureLoopback: allowsInsecureLoopback)
+        guard let tokenEndpoint = try reader.endpoint("token_endpoint") else {
+            throw DiscoveryError(.missingEndpoint, member: "token_endpoint")
+        }
+        self.issuer = issuer
+        self.tokenEndpoint = tokenEndpoint
+        authorizationEndpoint = try reader.endpoint("authorization_endpoint")
+        revocationEndpoint = try reader.endpoint("revocation_endpoint")
+        introspectionEndpoint = try reader.endpoint("introspection_endpoint")
+        pushedAuthorizationRequestEndpoint = try reader.endpoint("pushed_authorization_request_endpoint")
+        jwksURI = try reader.endpoint("jwks_uri")
+        scopesSupported = try reader.list("scopes_supported") ?? []
+        responseTypesSupported = try reader.list("response_types_supported") ?? []
+        grantTypesSupported = try reader.list("grant_types_supported") ?? ["authorization_code", "implicit"]
+        tokenEndpointAuthMethodsSupported =
+            try reader.list("token_endpoint_auth_methods_supported") ?? ["client_secret_basic"]
+        codeChallengeMethodsSupported = try reader.list("code_challenge_methods_supported") ?? []
+        dpopSigningAlgValuesSupported = try reader.list("dpop_signing_alg_values_supported") ?? []
+        authorizationResponseIssParameterSupported = try reader.flag("authorization_response_iss_parameter_supported")
+    }
+}
+
+private struct MetadataReader {
+    let object: JSONObject
+    let allowsInsecureLoopback: Bool
+
+    func endpoint(_ member: String) throws(DiscoveryError) -> EndpointURL? {
+        switch object[member] {
+        case nil, .null?: return nil
+        case .string(let text)?:
+            do {
+                return try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback)
+            } catch {
+                throw DiscoveryError(error.code == .insecure ? .insecureEndpoint : .malformed, member: member)
+            }
+        default: throw DiscoveryError(.malformed, member: member)
+        }
+    }
+
+    func list(_ member: String) throws(DiscoveryError) -> [String]? {
+        guard let value = object[member] else { return nil }
+        switch ReplyField(value) {
+        case .list(let texts): return texts
+        case .absent: return nil
+        default: throw DiscoveryError(.malformed, member: member)
+        }
+    }
+
+    func flag(_ member: String) throws(DiscoveryError) -> Bool {
+        switch object[member] {
+        case nil, .null?: return false
+        case .bool(let flag)?: return flag
+        default: throw DiscoveryError(.malformed, member: member)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+
+/// A 2xx reply without an error, member by member (RFC 6749 §5.1).
+struct SuccessReading {
+    private enum Token<Value> {
+        case missing, unusable
+        case usable(Value)
+    }
+
+    private let body: ReplyBody
+    private let context: ClassificationContext
+    private let rules: ReplyRules
+    private var anomalies: Set<ReplyAnomaly> = []
+
+    init(_ body: ReplyBody, _ context: ClassificationContext, _ rules: ReplyRules) {
+        self.body = body
+        self.context = context
+        self.rules = rules
+    }
+
+    /// The new refresh token, if there is one that can be sent.
+    var refreshToken: RefreshToken? { body["refresh_token"].text.flatMap { try? RefreshToken($0) } }
+
+    var hasAccessToken: Bool { !body["access_token"].isAbsent }
+
+    mutating func outcome() -> TokenOutcome {
+        // Two different refresh tokens: one of them is the chain, and nobody can say which.
+        if case .ambiguous = body["refresh_token"] { return .inDoubt(.unreadableBody) }
+        guard let accessToken = body["access_token"].text.flatMap({ try? AccessToken($0) }) else {
+            return partial(.unusableAccessToken) ?? .inDoubt(.unusableTokens)
+        }
+        guard let tokenType = tokenType() else {
+            return partial(.wrongTokenType) ?? .misconfigured(.wrongTokenType)
+        }
+        let idToken = idToken()
+        let identity = idToken.flatMap(IDTokenIdentity.init)
+        if let expected = context.expectedIdentity, let identity, !expected.accepts(identity) {
+            return partial(.identityChanged) ?? .inDoubt(.identityChanged)
+        }
+        if idToken != nil && identity == nil { anomalies.insert(.unusableIDToken) }
+        let refreshToken = refreshToken
+        if refreshToken == nil && !body["refresh_token"].isAbsent { anomalies.insert(.unusableRefreshToken) }
+        let lifetime = lifetime()
+        let scope = scope()
+        return .success(
+            IssuedTokens(
+                accessToken: accessToken, tokenType: tokenType, expiresIn: lifetime, refreshToken: refreshToken,
+                refreshExpiresIn: refreshLifetime(), scope: scope, idToken: identity == nil ? nil : idToken,
+                identity: identity, anomalies: anomalies))
+    }
+
+    /// The new refresh token alone: the old one is spent, whatever else is wrong with the reply.
+    func partial(_ cause: PartialCause) -> TokenOutcome? {
+        refreshToken.map {
+            .partial(PartialTokens(refreshToken: $0, refreshExpiresIn: refreshLifetime(), cause: cause))
+        }
+    }
+
+    private mutating func tokenType() -> TokenType? {
+        let expected = context.expectedTokenType
+        switch body["token_type"] {
+        case .text(let text):
+            let named = TokenType(text)
+            let type = rules.tokenTypeAliases[named.rawValue] ?? named
+            if type == expected { return type }
+            return expected == .dpop && type == .bearer && rules.acceptsDowngrade ? type : nil
+        case .absent:
+            // Required by RFC 6749, forgotten by many. Only a plain token can be assumed.
+            guard expected == .bearer || rules.acceptsDowngrade else { return nil }
+            anomalies.insert(.missingTokenType)
+            return .bearer
+        default: return nil
+        }
+    }
+
+    private mutating func idToken() -> IDToken? {
+        let field = body["id_token"]
+        if field.isAbsent { return nil }
+        guard let token = field.text.flatMap({ try? IDToken($0) }) else {
+            anomalies.insert(.unusableIDToken)
+            return nil
+        }
+        return token
+    }
+
+    private mutating func scope() -> Scope? {
+        switch body["scope"] {
+        case .absent: return nil
+        case .text(let text):
+            if let scope = try? Scope(text, separator: rules.scopeSeparator.first ?? " ") { return scope }
+        case .list(let tokens):
+            if let scope = try? Scope(tokens: tokens) { return scope }
+        default: break
+        }
+        anomalies.insert(.unusableScope)
+        return nil
+    }
+
+    private mutating func lifetime() -> Duration? {
+        let lifetime = ReplyLifetime(body, rules.lifetimes, startedAt: context.startedAt.timeIntervalSince1970)
+        if let anomaly = lifetime.anomaly { anomalies.insert(anomaly) }
+        return lifetime.duration ?? rules.assumedLifetime
+    }
+
+    private func refreshLifetime() -> Duration? {
+        let lifetime = ReplyLifetime(body, rules.refreshLifetimes, startedAt: context.startedAt.timeIntervalSince1970)
+        // Keycloak says 0 for a token that does not expire.
+        return lifetime.duration == .zero ? nil : lifetime.duration
+    }
+}

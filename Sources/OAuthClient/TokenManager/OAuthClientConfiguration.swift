@@ -1,0 +1,33 @@
+/// One client registration at one authorization server.
+public struct OAuthClientConfiguration: Sendable {
+    /// When the tokens are bound to a key pair (RFC 9449).
+    public enum KeyBinding: Sendable {
+        case never
+        /// A plain `Bearer` token in the reply is refused.
+        case required
+    }
+
+    public var clientID: ClientID
+    public var authentication: ClientAuthentication
+    public var tokenEndpoint: EndpointURL
+    /// Nil: the server does not revoke.
+    public var revocationEndpoint: EndpointURL?
+    /// Exactly as in the authorization request.
+    public var redirectURI: String?
+    public var keyBinding: KeyBinding
+    public var limits: HTTPLimits
+
+    public init(
+        clientID: ClientID, authentication: ClientAuthentication = .none, tokenEndpoint: EndpointURL,
+        revocationEndpoint: EndpointURL? = nil, redirectURI: String? = nil, keyBinding: KeyBinding = .never,
+        limits: HTTPLimits = .tokenEndpoint
+    ) {
+        self.clientID = clientID
+        self.authentication = authentication
+        self.tokenEndpoint = tokenEndpoint
+        self.revocationEndpoint = revocationEndpoint
+        self.redirectURI = redirectURI
+        self.keyBinding = keyBinding
+        self.limits = limits
+    }
+}

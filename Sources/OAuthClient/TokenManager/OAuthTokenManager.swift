@@ -1,0 +1,121 @@
+public import FoundationEssentials
+import Synchronization
+
+/// Fetches, refreshes and revokes the tokens of one login, and keeps its key pair. Stores nothing else: the caller
+/// keeps the tokens, and decides when to try again.
+///
+/// ```swift
+/// let manager = OAuthTokenManager(configuration: configuration, transport: transport)
+/// switch await manager.fetchAccessToken(with: code, codeVerifier: verifier) {
+/// case .successfulToken(let tokens): …
+/// case .errorToken(let reply): …    // the server said no: an answer
+/// case .error(let failure): …       // no usable answer
+/// }
+/// ```
+///
+/// The key pair is made for the first request that needs one, and cleared when the server answers `invalid_grant` and
+/// after a confirmed revocation: its tokens are of no more use.
+public final class OAuthTokenManager: Sendable {
+    private struct Keys {
+        var context: DPoPContext?
+        /// Rises whenever the key pair changes, so that a late reply never brings an old one back.
+        var generation = 0
+    }
+
+    public let configuration: OAuthClientConfiguration
+    private let endpoint: TokenEndpoint
+    private let revocation: RevocationEndpoint
+    private let keys: Mutex<Keys>
+
+    /// - Parameter keyPair: the key pair of a login that exists already; its refresh token is bound to it.
+    public init(
+        configuration: OAuthClientConfiguration, transport: any HTTPTransport, keyPair: DPoPKey? = nil,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.configuration = configuration
+        let binding = ServerBinding(
+            tokenEndpoint: configuration.tokenEndpoint, clientID: configuration.clientID,
+            authentication: configuration.authentication, limits: configuration.limits)
+        endpoint = TokenEndpoint(binding: binding, transport: transport, now: now)
+        revocation = RevocationEndpoint(
+            endpoint: configuration.revocationEndpoint, binding: binding, transport: transport, now: now)
+        keys = Mutex(Keys(context: keyPair.map { DPoPContext(key: $0) }))
+    }
+
+    /// The key pair of this login: to be kept as long as its refresh token.
+    public var keyPair: DPoPKey? { keys.withLock { $0.context?.key } }
+
+    /// Exchanges an authorization code (RFC 6749 §4.1.3).
+    public func fetchAccessToken(
+        with code: AuthorizationCode, codeVerifier: CodeVerifier? = nil, extraParameters: [FormParameter] = []
+    ) async -> TokenResponse {
+        await run { endpoint, dpop, context in
+            await endpoint.exchangeCode(
+                CodeExchange(
+                    code: code, codeVerifier: codeVerifier, redirectURI: self.configuration.redirectURI, dpop: dpop,
+                    extraParameters: extraParameters),
+                context: context)
+        }
+    }
+
+    /// Uses a refresh token (RFC 6749 §6). Often it works only once: keep the new one before anything else.
+    public func refreshAccessToken(
+        with refreshToken: RefreshToken, scope: Scope? = nil, extraParameters: [FormParameter] = []
+    ) async -> TokenResponse {
+        await run { endpoint, dpop, context in
+            await endpoint.refresh(
+                RefreshExchange(refreshToken: refreshToken, scope: scope, dpop: dpop, extraParameters: extraParameters),
+                context: context)
+        }
+    }
+
+    /// Ends a refresh token and, at most servers, the access tokens of its grant (RFC 7009 §2.1).
+    public func revokeRefreshToken(
+        _ token: RefreshToken, extraParameters: [FormParameter] = []
+    ) async -> RevocationOutcome {
+        await revoke(.refresh(token), extraParameters)
+    }
+
+    /// Ends an access token (RFC 7009 §2.1).
+    public func revokeAccessToken(
+        _ token: AccessToken, extraParameters: [FormParameter] = []
+    ) async -> RevocationOutcome {
+        await revoke(.access(token), extraParameters)
+    }
+
+    private func run(
+        _ request: (TokenEndpoint, DPoPContext?, ClassificationContext) async -> TokenAttempt
+    ) async -> TokenResponse {
+        let (dpop, generation) = keys.withLock { keys in
+            if keys.context == nil, case .required = configuration.keyBinding {
+                keys.context = DPoPContext(key: .generate())
+                keys.generation += 1
+            }
+            return (keys.context, keys.generation)
+        }
+        let attempt = await request(
+            endpoint, dpop, ClassificationContext(expectedTokenType: dpop == nil ? .bearer : .dpop))
+        settle(generation, nonces: attempt.nonces, clockOffset: attempt.clockOffset, clears: attempt.isInvalidGrant)
+        return TokenResponse(attempt)
+    }
+
+    private func revoke(_ token: RevocableToken, _ extraParameters: [FormParameter]) async -> RevocationOutcome {
+        let (dpop, generation) = keys.withLock { ($0.context, $0.generation) }
+        let attempt = await revocation.revoke(token, dpop: dpop, extraParameters: extraParameters)
+        settle(generation, nonces: attempt.nonces, clockOffset: nil, clears: attempt.outcome == .revoked)
+        return attempt.outcome
+    }
+
+    private func settle(_ generation: Int, nonces: [String: DPoPNonce], clockOffset: Duration?, clears: Bool) {
+        keys.withLock { keys in
+            guard keys.generation == generation else { return }
+            if clears {
+                keys.context = nil
+                keys.generation += 1
+                return
+            }
+            keys.context?.nonces.merge(nonces) { $1 }
+            if let clockOffset { keys.context?.clockOffset = clockOffset }
+        }
+    }
+}
