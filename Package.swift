@@ -28,6 +28,8 @@ let package = Package(
         // The two C libraries, each with one importer.
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // What Swift cannot import from the C library.
+        .systemLibrary(name: "CProcess"),
 
         .target(name: "VaultCrypto", dependencies: ["CSodium"]),
         .target(
@@ -90,16 +92,15 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "CProcess", "OAuthClient", "TokenVault", "TokenVaultHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
         .testTarget(name: "VaultCryptoTests", dependencies: ["VaultCrypto"], resources: [.copy("Vectors")]),
-        .testTarget(
-            name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+        .testTarget(name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
@@ -126,13 +127,12 @@ let package = Package(
         .testTarget(
             name: "DevAuthorizationServerTests",
             dependencies: [
-                "DevAuthorizationServer", "dev-authserver",
+                "DevAuthorizationServer",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .testTarget(

@@ -1,1 +1,4 @@
-print("vaultctl")
+import Glibc
+import VaultControl
+
+exit(await CommandLineTool.main())

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+
+/// The program `vaultctl`.
+public enum CommandLineTool {
+    /// Runs the program in this process's streams and returns its exit code.
+    public static func main() async -> Int32 {
+        ProcessHardening.apply()
+        // A reader that goes away, as `head` does, is no reason to die without a word.
+        signal(SIGPIPE, SIG_IGN)
+        let console = Console(
+            input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO, environment: Environment.variables)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let work = Task { await run(arguments, on: console) }
+        let interrupts = Interrupts { work.cancel() }
+        let status = await work.value
+        return interrupts.exitCode ?? status.rawValue
+    }
+
+    /// Runs one command line.
+    package static func run(_ arguments: [String], on console: Console) async -> ExitStatus {
+        let invocation = Invocation(
+            console: console, isJSON: arguments.contains("--json"),
+            isQuiet: !Set(["-q", "--quiet"]).isDisjoint(with: arguments))
+        do {
+            try SecretArguments.check(arguments)
+            try Environment.refuseSecrets(console.environment)
+            var command = try parse(arguments, invocation)
+            if let command = command as? any VaultCommand {
+                try await command.run(invocation)
+            } else {
+                try command.run()
+            }
+            return .success
+        } catch let error as ExitRequest {
+            return error.status
+        } catch {
+            if isParserError(error) {
+                return reportParserError(error, arguments, invocation)
+            }
+            let failure = Failure(error, invocation: invocation)
+            if failure.status != .success {
+                invocation.report(failure)
+            }
+            return failure.status
+        }
+    }
+
+    private static func parse(_ arguments: [String], _ invocation: Invocation) throws -> any ParsableCommand {
+        try RootCommand.parseAsRoot(arguments)
+    }
+
+    /// Errors that only ArgumentParser can put into words: usage, and requests for help, version or completion.
+    private static func isParserError(_ error: any Error) -> Bool {
+        !(error is Failure) && RootCommand.exitCode(for: error) != .failure
+    }
+
+    private static func reportParserError(
+        _ error: any Error, _ arguments: [String], _ invocation: Invocation
+    ) -> ExitStatus {
+        let text = RootCommand.fullMessage(for: error)
+        guard RootCommand.exitCode(for: error) != .success else {
+            try? invocation.console.write(text + "\n", to: .output)
+            return .success
+        }
+        let message = SecretArguments.redact(RootCommand.message(for: error), arguments: arguments)
+        let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map(String.init)
+        invocation.report(
+            Failure(
+                .usage, Printable.shortened(Self.asSentence(message), to: 400),
+                hints: [usage.map { "usage:" + $0.dropFirst("Usage:".count) }, "vaultctl --help lists all commands"]
+                    .compactMap(\.self)))
+        return .usage
+    }
+
+    /// ArgumentParser's `Unknown option '--x'.` in the program's own style.
+    private static func asSentence(_ message: String) -> String {
+        var text = message.prefix(1).lowercased() + message.dropFirst()
+        while text.last == "." || text.last == "\n" { text.removeLast() }
+        return text
+    }
+}
+
+/// A command that has said everything and ends with a status of its own.
+struct ExitRequest: Error {
+    let status: ExitStatus
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Glibc
+import TokenVault
+
+struct KeyAddCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a key file or a passphrase that opens the vault, too.",
+        discussion: """
+            vaultctl key add --new-key-file backup.key --label "offline copy"
+
+            A key file that does not exist is made. Without --new-key-file, a new passphrase is asked for.
+            """)
+
+    @Option(help: .init("The key file to add; made if there is none.", valueName: "path"), completion: .file())
+    var newKeyFile: String?
+
+    @Option(help: .init("- reads the new passphrase from standard input.", valueName: "-"))
+    var newPassphrase: String?
+
+    @Option(help: .init("Read the new passphrase from a file.", valueName: "path"), completion: .file())
+    var newPassphraseFile: String?
+
+    @Option(help: .init("Read the new passphrase from an open file descriptor.", valueName: "number"))
+    var newPassphraseFd: Int32?
+
+    @Option(help: .init("What to call the slot.", valueName: "text"))
+    var label: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let slot = try await access.open { vault, reader in
+            let (source, made) = try newKey(&reader, access)
+            do {
+                return try await vault.addKeySlot(
+                    source, label: label ?? (newKeyFile == nil ? "passphrase" : "key file"))
+            } catch {
+                if let made { unsafe unlink(made) }
+                throw error
+            }
+        }
+        try invocation.emit(
+            json: KeyFacts.json(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
+    }
+
+    /// The key to add, and its file if that was made now.
+    private func newKey(_ reader: inout SecretReader, _ access: VaultAccess) throws -> (KeySource, made: String?) {
+        let source = try SecretSource.chosen(
+            "new-passphrase", dash: newPassphrase, descriptor: newPassphraseFd, file: newPassphraseFile)
+        if let newKeyFile {
+            guard source == nil else {
+                throw Failure.usage(
+                    "--new-key-file and a new passphrase cannot be combined", hint: "choose one of them")
+            }
+            guard unsafe Glibc.access(newKeyFile, F_OK) != 0 else { return (.keyFile(newKeyFile), nil) }
+            try KeyFiles.generate(at: newKeyFile)
+            return (.keyFile(newKeyFile), newKeyFile)
+        }
+        if let source {
+            return (.passphrase(Passphrase(try reader.read("New passphrase", from: source))), nil)
+        }
+        guard access.invocation.console.inputIsTerminal else {
+            throw Failure.usage("no new key was named", hint: "use --new-key-file PATH or --new-passphrase-file PATH")
+        }
+        return (.passphrase(Passphrase(try access.newPassphrase(&reader))), nil)
+    }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+import TokenVault
+
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "The keys that open the vault; any one of them is enough.",
+        subcommands: [KeyListCommand.self, KeyAddCommand.self, KeyRemoveCommand.self])
+}
+
+enum KeyFacts {
+    static func json(_ slot: KeySlot) -> JSONValue {
+        .object([
+            ("id", .string(slot.id)), ("kind", .string(slot.kind.rawValue)), ("label", .string(slot.label)),
+            ("createdAt", Instant.json(slot.createdAt)),
+        ])
+    }
+}

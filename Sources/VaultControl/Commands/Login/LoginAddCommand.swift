@@ -1,0 +1,52 @@
+import ArgumentParser
+import FoundationEssentials
+import OAuthClient
+import TokenVault
+
+struct LoginAddCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a login whose tokens come from elsewhere.",
+        discussion: """
+            vaultctl login add --user alice --provider acme --refresh-token-file alice.refresh
+
+            At least one token is needed. Make sure that no other program goes on using the same refresh token: most \
+            providers take each of them only once, and end the grant when one comes twice.
+            """)
+
+    @Option(name: .shortAndLong, help: .init("The user in your system; made if there is none yet.", valueName: "id"))
+    var user: String
+
+    @Option(name: .shortAndLong, help: .init("The provider that renews the login.", valueName: "name"))
+    var provider: String?
+
+    @OptionGroup var access: AccessTokenOptions
+    @OptionGroup var refresh: RefreshTokenOptions
+    @OptionGroup var expiry: ExpiryOptions
+
+    @Option(help: .init("What the tokens are good for.", valueName: "scope"))
+    var scope: String?
+
+    @Option(help: .init("What to call the login, to tell several apart.", valueName: "text"))
+    var label: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let accessSource =
+            try access.source ?? (refresh.source == nil && invocation.console.inputIsTerminal ? .prompt : nil)
+        let refreshSource = try refresh.source
+        guard accessSource != nil || refreshSource != nil else {
+            throw Failure.usage("no token was given", hint: "use --access-token-file PATH or --refresh-token-file PATH")
+        }
+        let scope = try scope.map { try Scope($0) }
+        let login = try await VaultAccess(global, invocation).manage { users, reader in
+            let accessToken = try accessSource.map { try AccessToken(reader.read("Access token", from: $0)) }
+            let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
+            return try await users.addLogin(
+                userId: user, provider: provider, accessToken: accessToken,
+                expiresAt: try expiry.date(now: invocation.now), refreshToken: refreshToken, scope: scope, label: label)
+        }
+        try LoginFacts.emit(new: login, invocation)
+    }
+}

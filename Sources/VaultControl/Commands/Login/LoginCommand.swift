@@ -1,0 +1,11 @@
+import ArgumentParser
+
+struct LoginCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "The logins of users: one grant from one provider each.",
+        subcommands: [
+            LoginBeginCommand.self, LoginCompleteCommand.self, LoginAddCommand.self, LoginListCommand.self,
+            LoginShowCommand.self, LoginRefreshCommand.self, LoginRevokeCommand.self, LoginRemoveCommand.self,
+        ])
+}

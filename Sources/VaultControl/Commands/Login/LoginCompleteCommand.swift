@@ -1,0 +1,71 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+
+struct LoginCompleteCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "complete",
+        abstract: "Finish a log-in with the URL that the user's browser was sent back to.",
+        discussion: """
+            vaultctl login complete --callback-url 'https://app.example/callback?code=…&state=…'
+
+            --callback-url - reads the URL from standard input. A code can be used once and for a short time only; where \
+            that is not enough, give --state and let the code be asked for, or read it with --code-file, --code-fd \
+            or --code -.
+            """)
+
+    @Option(help: .init("The URL, or - for standard input.", valueName: "url"))
+    var callbackURL: String?
+
+    @Option(help: .init("The state parameter of the callback.", valueName: "text"))
+    var state: String?
+
+    @Option(help: .init("- reads the code from standard input.", valueName: "-"))
+    var code: String?
+
+    @Option(help: .init("Read the code from a file.", valueName: "path"), completion: .file())
+    var codeFile: String?
+
+    @Option(help: .init("Read the code from an open file descriptor.", valueName: "number"))
+    var codeFd: Int32?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let source = try SecretSource.chosen("code", dash: code, descriptor: codeFd, file: codeFile)
+        guard callbackURL == nil || (state == nil && source == nil) else {
+            throw Failure.usage("--callback-url and --state or a code cannot be combined", hint: "give one of them")
+        }
+        guard source == nil || state != nil else {
+            throw Failure.usage("a code needs its --state", hint: "both are in the callback URL; or use --callback-url")
+        }
+        let login = try await VaultAccess(global, invocation).manage { users, reader in
+            if let state {
+                let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
+                return try await users.completeLogIn(state: state, code: AuthorizationCode(code))
+            }
+            return try await users.completeLogIn(callbackURL: url(&reader, invocation))
+        }
+        try LoginFacts.emit(new: login, invocation)
+        invocation.hint("get its token with: vaultctl token get \(login.id)")
+    }
+
+    private func url(_ reader: inout SecretReader, _ invocation: Invocation) throws -> String {
+        switch callbackURL {
+        case "-": try reader.read("Callback URL", from: .standardInput)
+        case let url?: url
+        case nil:
+            try reader.read("Callback URL", from: needed(nil, "the callback URL", "--callback-url URL", invocation))
+        }
+    }
+
+    private func needed(
+        _ source: SecretSource?, _ what: String, _ option: String, _ invocation: Invocation
+    ) throws -> SecretSource {
+        if let source { return source }
+        guard invocation.console.inputIsTerminal else {
+            throw Failure.usage("\(what) is missing", hint: "give it with \(option)")
+        }
+        return .prompt
+    }
+}

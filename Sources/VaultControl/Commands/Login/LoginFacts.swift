@@ -1,0 +1,84 @@
+import TokenVault
+
+/// How a login is shown. No secret is in what the library tells of it.
+enum LoginFacts {
+    static let table = Table("LOGIN", "USER", "PROVIDER", "LABEL", "STATE", "EXPIRES")
+
+    static func row(_ entry: LoginEntry, _ invocation: Invocation) -> [String] {
+        switch entry {
+        case .login(let login):
+            let expires = login.expiresAt.map { Instant.relative($0, now: invocation.now) } ?? "?"
+            return [
+                login.id.description, login.userID, login.provider ?? "", login.label ?? "", StateWords.short(login),
+                expires,
+            ]
+        case .damaged(let id, let problem):
+            return [id.description, "", "", "", "damaged: \(problem)", ""]
+        }
+    }
+
+    static func facts(_ login: Login, _ invocation: Invocation) -> Facts {
+        let now = invocation.now
+        var facts = Facts()
+        facts.add("login", login.id.description)
+        facts.add("user", login.userID)
+        facts.add("provider", login.provider ?? "none: the app renews this login itself")
+        facts.add("label", login.label)
+        facts.add("state", StateWords.long(login, now: now))
+        if login.isInDoubt {
+            facts.add(
+                "doubt",
+                "a renewal may have reached the provider and no usable reply came; it is sent again at the next use")
+        }
+        facts.add("no renewal before", login.notBefore.map { Instant.words($0, now: now) })
+        facts.add("token", login.tokenType)
+        facts.add("obtained", Instant.words(login.obtainedAt, now: now))
+        facts.add("expires", login.expiresAt.map { Instant.words($0, now: now) } ?? "unknown")
+        facts.add("scope", login.scope)
+        facts.add("renewable", login.isRefreshable ? "yes" : "no")
+        facts.add("DPoP", login.isDPoPBound ? "bound to a key in the vault" : "no")
+        facts.add("generation", String(login.generation))
+        facts.add("made", Instant.words(login.createdAt, now: now))
+        facts.add("next step", StateWords.nextStep(login))
+        return facts
+    }
+
+    static func json(_ entry: LoginEntry) -> JSONValue {
+        switch entry {
+        case .login(let login): json(login)
+        case .damaged(let id, let problem): .object([("id", .string(id.description)), ("damaged", .string(problem))])
+        }
+    }
+
+    static func json(_ login: Login) -> JSONValue {
+        let failure = login.failure.map { failure in
+            JSONValue.object([("reason", .string(failure.reason.description)), ("at", Instant.json(failure.date))])
+        }
+        return .object([
+            ("id", .string(login.id.description)), ("user", .string(login.userID)),
+            ("provider", JSONValue(login.provider)), ("label", JSONValue(login.label)),
+            ("state", .string(StateWords.code(login.state))), ("failure", failure ?? .null),
+            ("inDoubt", .bool(login.isInDoubt)), ("notBefore", Instant.json(login.notBefore)),
+            ("tokenType", .string(login.tokenType)), ("scope", JSONValue(login.scope)),
+            ("obtainedAt", Instant.json(login.obtainedAt)), ("expiresAt", Instant.json(login.expiresAt)),
+            ("renewable", .bool(login.isRefreshable)), ("dpop", .bool(login.isDPoPBound)),
+            ("generation", .integer(login.generation)), ("createdAt", Instant.json(login.createdAt)),
+        ])
+    }
+
+    /// A login that was just made: everything for a person, the id alone in a pipe.
+    static func emit(new login: Login, _ invocation: Invocation) throws {
+        try invocation.emit(
+            json: json(login),
+            text: invocation.isTerminal
+                ? facts(login, invocation).text(isTerminal: true, style: invocation.style) : "\(login.id)\n")
+    }
+}
+
+extension LoginFacts {
+    /// A login in a sentence.
+    static func name(_ login: Login) -> String {
+        let provider = login.provider.map { " at \(Printable.shortened($0))" } ?? ""
+        return "login \(login.id) of user \(Printable.shortened(login.userID))\(provider)"
+    }
+}

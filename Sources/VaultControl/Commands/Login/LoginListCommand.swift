@@ -1,0 +1,49 @@
+import ArgumentParser
+import TokenVault
+
+struct LoginListCommand: VaultCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List logins.")
+
+    @Option(name: .shortAndLong, help: .init("Only those of one user.", valueName: "id"))
+    var user: String?
+
+    @Option(name: .shortAndLong, help: .init("Only those at one provider.", valueName: "name"))
+    var provider: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        try await VaultAccess(global, invocation).open { vault in
+            if let user { _ = try vault.user(user) }
+            if let provider { _ = try vault.provider(named: provider) }
+            var listing = Listing("logins", LoginFacts.table, invocation)
+            var last: LoginID?
+            while true {
+                let page = try vault.logins(ofUser: user, after: last, limit: Listing.pageSize)
+                for entry in page where isWanted(entry) {
+                    try listing.append(LoginFacts.json(entry), LoginFacts.row(entry, invocation))
+                }
+                try listing.endPage()
+                guard page.count == Listing.pageSize, let entry = page.last else { break }
+                last = Self.id(of: entry)
+            }
+            try listing.finish()
+            if listing.isEmpty {
+                invocation.hint("there is no such login: vaultctl login begin --user ID --provider NAME")
+            }
+        }
+    }
+
+    /// Damaged rows are never hidden: nobody knows what they were.
+    private func isWanted(_ entry: LoginEntry) -> Bool {
+        guard let provider, case .login(let login) = entry else { return true }
+        return login.provider == provider
+    }
+
+    private static func id(of entry: LoginEntry) -> LoginID {
+        switch entry {
+        case .login(let login): login.id
+        case .damaged(let id, _): id
+        }
+    }
+}

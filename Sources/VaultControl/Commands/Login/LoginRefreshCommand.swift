@@ -1,0 +1,19 @@
+import ArgumentParser
+import TokenVault
+
+struct LoginRefreshCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh", abstract: "Renew a login now, however long its access token is still valid.")
+
+    @OptionGroup var selection: LoginSelection
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let token = try await VaultAccess(global, invocation).manage { users in
+            let login = try selection.find(in: users.vault)
+            return try await users.updateAccessToken(login: login.id)
+        }
+        try invocation.emit(
+            json: TokenFacts.json(token, now: invocation.now), facts: TokenFacts.facts(token, now: invocation.now))
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import TokenVault
+
+struct LoginRemoveCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Forget a login without telling its provider.",
+        discussion: "The grant lives on at the provider until it runs out; vaultctl login revoke ends it there, too.")
+
+    @OptionGroup var selection: LoginSelection
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let login = try await VaultAccess(global, invocation).manage { users in
+            let login = try selection.find(in: users.vault)
+            try confirmation.require("Forget \(LoginFacts.name(login))", invocation)
+            try await users.removeLogin(login.id)
+            return login
+        }
+        try invocation.emit(json: .object([("removed", .string(login.id.description))]), text: "")
+        invocation.note("removed \(LoginFacts.name(login))")
+    }
+}

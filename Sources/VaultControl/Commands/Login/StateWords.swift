@@ -1,0 +1,74 @@
+import FoundationEssentials
+import TokenVault
+
+/// A login's state as a person would tell it.
+enum StateWords {
+    /// One or two words, for tables.
+    static func short(_ login: Login) -> String {
+        switch login.state {
+        case .notLoggedIn: "not logged in"
+        case .establishing: "establishing"
+        case .established: login.isInDoubt ? "in doubt" : "good"
+        case .tokenExpired(let failure?): "dead: \(failure.reason)"
+        case .tokenExpired(nil): login.isRefreshable ? "expired, renewable" : "expired"
+        case .terminated: "ended"
+        }
+    }
+
+    /// A sentence.
+    static func long(_ login: Login, now: Date) -> String {
+        switch login.state {
+        case .notLoggedIn:
+            return "not logged in"
+        case .establishing:
+            return "the log-in is under way"
+        case .established:
+            guard let expiresAt = login.expiresAt else { return "good; the provider does not say for how long" }
+            return "good; the access token runs out \(Instant.relative(expiresAt, now: now))"
+        case .tokenExpired(let failure?):
+            return "dead since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
+        case .tokenExpired(nil):
+            let since = login.expiresAt.map { "the access token ran out \(Instant.relative($0, now: now))" }
+            return (since ?? "there is no access token")
+                + (login.isRefreshable
+                    ? "; it is renewed at the next use" : "; there is no refresh token to renew it with")
+        case .terminated(let reason):
+            return reason == .userDisabled ? "ended, because the user was disabled" : "ended"
+        }
+    }
+
+    /// What to do next; nil if nothing is wrong.
+    static func nextStep(_ login: Login) -> String? {
+        switch login.state {
+        case .tokenExpired(.some):
+            "set a new token: vaultctl token update \(login.id), or let the user log in again: vaultctl login begin"
+        case .tokenExpired(nil) where !login.isRefreshable:
+            "set a new token: vaultctl token update \(login.id), or let the user log in again: vaultctl login begin"
+        case .terminated, .notLoggedIn:
+            "let the user log in again: vaultctl login begin"
+        default:
+            nil
+        }
+    }
+
+    /// The stable word for programs.
+    static func code(_ state: SessionState) -> String {
+        switch state {
+        case .notLoggedIn: "notLoggedIn"
+        case .establishing: "establishing"
+        case .established: "established"
+        case .tokenExpired: "tokenExpired"
+        case .terminated: "terminated"
+        }
+    }
+
+    private static func reason(_ reason: RefreshFailure.Reason) -> String {
+        switch reason {
+        case .deadGrant: "the provider ended the grant"
+        case .lostResponse: "a reply of the provider was lost, and with it the next refresh token"
+        case .unclassifiedRejection: "the provider refused renewals for a day without a reason"
+        case .refusedByHandler: "the app said that it cannot be renewed any more"
+        default: reason.description
+        }
+    }
+}

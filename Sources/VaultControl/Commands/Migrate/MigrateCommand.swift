@@ -1,0 +1,86 @@
+import ArgumentParser
+import TokenVault
+
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Bring a vault of an older version up to date.",
+        subcommands: [MigratePlanCommand.self, MigrateUpCommand.self, MigrateStatusCommand.self])
+}
+
+struct MigratePlanCommand: VaultCommand {
+    static let configuration = CommandConfiguration(commandName: "plan", abstract: "List the steps that are missing.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let status = try MigrateSupport.status(VaultAccess(global, invocation))
+        let missing = status.steps.filter { $0.appliedAt == nil }
+        try MigrateSupport.emit(missing, of: status, invocation)
+        invocation.note(missing.isEmpty ? "nothing to do" : "apply with: vaultctl migrate up")
+    }
+}
+
+struct MigrateStatusCommand: VaultCommand {
+    static let configuration = CommandConfiguration(commandName: "status", abstract: "List all steps.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let status = try MigrateSupport.status(VaultAccess(global, invocation))
+        try MigrateSupport.emit(status.steps, of: status, invocation)
+    }
+}
+
+struct MigrateUpCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "up",
+        abstract: "Apply the steps that are missing.",
+        discussion: "Stop the services that use the vault first. An interrupted migration goes on where it was.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let before = try MigrateSupport.status(access)
+        guard !before.isUpToDate else {
+            try MigrateSupport.emit([], of: before, invocation)
+            invocation.note("nothing to do: the vault is at version \(before.schemaVersion)")
+            return
+        }
+        var reader = SecretReader(invocation.console)
+        let key = try access.keySource(&reader, isNew: false)
+        let after = try await Vault.migrate(at: access.path, unlockedBy: key)
+        try MigrateSupport.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
+        invocation.note("the vault is at version \(after.schemaVersion)")
+    }
+}
+
+enum MigrateSupport {
+    static func status(_ access: VaultAccess) throws -> MigrationStatus {
+        try Vault.migrationStatus(at: access.path)
+    }
+
+    static func emit(_ steps: [MigrationStatus.Step], of status: MigrationStatus, _ invocation: Invocation) throws {
+        var table = Table("VERSION", "STEP", "APPLIED")
+        for step in steps {
+            let applied = step.appliedAt.map { Instant.words($0, now: invocation.now) } ?? "no"
+            table.append(String(step.version), step.name, applied)
+        }
+        try invocation.emit(
+            json: .object([
+                ("schemaVersion", .integer(status.schemaVersion)), ("newestVersion", .integer(status.newestVersion)),
+                (
+                    "steps",
+                    .array(
+                        steps.map { step in
+                            .object([
+                                ("version", .integer(step.version)), ("name", .string(step.name)),
+                                ("appliedAt", Instant.json(step.appliedAt)),
+                            ])
+                        })
+                ),
+            ]),
+            text: steps.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
+    }
+}

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+struct ProviderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "provider",
+        abstract: "Authorization servers, and this client's registration at them.",
+        subcommands: [
+            ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderRemoveCommand.self,
+        ])
+}

@@ -1,0 +1,31 @@
+import TokenVault
+
+/// How a provider is shown. There is no secret in what the library tells of it.
+enum ProviderFacts {
+    static func facts(_ provider: Provider) -> Facts {
+        var facts = Facts()
+        facts.add("name", provider.name)
+        facts.add("issuer", provider.issuer)
+        facts.add("authorization endpoint", provider.authorizationEndpoint)
+        facts.add("token endpoint", provider.tokenEndpoint)
+        facts.add("revocation endpoint", provider.revocationEndpoint ?? "none")
+        facts.add("client id", provider.clientID)
+        facts.add("client authentication", provider.clientAuthentication)
+        facts.add("scope", provider.scope)
+        facts.add("redirect URI", provider.redirectURI)
+        facts.add("DPoP", provider.dpop.rawValue)
+        return facts
+    }
+
+    static func json(_ provider: Provider) -> JSONValue {
+        .object([
+            ("name", .string(provider.name)), ("issuer", JSONValue(provider.issuer)),
+            ("authorizationEndpoint", JSONValue(provider.authorizationEndpoint)),
+            ("tokenEndpoint", .string(provider.tokenEndpoint)),
+            ("revocationEndpoint", JSONValue(provider.revocationEndpoint)),
+            ("clientId", .string(provider.clientID)),
+            ("clientAuthentication", .string(provider.clientAuthentication)), ("scope", JSONValue(provider.scope)),
+            ("redirectUri", JSONValue(provider.redirectURI)), ("dpop", .string(provider.dpop.rawValue)),
+        ])
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import TokenVault
+
+struct ProviderRemoveCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a provider that no login belongs to.")
+
+    @Argument(help: "The provider's name.")
+    var name: String
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        try await VaultAccess(global, invocation).open { vault in
+            _ = try vault.provider(named: name)
+            try confirmation.require("Remove provider \(Printable.shortened(name))", invocation)
+            do {
+                try await vault.removeProvider(named: name)
+            } catch let error as VaultError where error.code == .inUse {
+                throw Failure(
+                    .usage, code: error.code.name, error.message,
+                    hints: ["end its logins first: vaultctl login list --provider NAME, vaultctl login revoke LOGIN"])
+            }
+        }
+        try invocation.emit(json: .object([("removed", .string(name))]), text: "")
+        invocation.note("removed provider \(Printable.shortened(name))")
+    }
+}

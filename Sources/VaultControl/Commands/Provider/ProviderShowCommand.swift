@@ -1,0 +1,17 @@
+import ArgumentParser
+import TokenVault
+
+struct ProviderShowCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Tell what the vault knows of a provider, without secrets.")
+
+    @Argument(help: "The provider's name.")
+    var name: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let provider = try await VaultAccess(global, invocation).open { try $0.provider(named: name) }
+        try invocation.emit(json: ProviderFacts.json(provider), facts: ProviderFacts.facts(provider))
+    }
+}

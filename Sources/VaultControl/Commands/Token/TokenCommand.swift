@@ -1,0 +1,8 @@
+import ArgumentParser
+
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Access tokens: get a good one, or set a new one.",
+        subcommands: [TokenGetCommand.self, TokenUpdateCommand.self])
+}

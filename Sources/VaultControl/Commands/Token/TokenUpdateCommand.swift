@@ -1,0 +1,38 @@
+import ArgumentParser
+import FoundationEssentials
+import OAuthClient
+import TokenVault
+
+struct TokenUpdateCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update",
+        abstract: "Set a new access token, which also brings a dead login back to life.",
+        discussion: """
+            vaultctl token update --user alice --access-token-file new.token --expires-in 1h
+
+            Without a new refresh token, the login keeps the one it has. To renew the token it has, use:
+            vaultctl login refresh
+            """)
+
+    @OptionGroup var selection: LoginSelection
+    @OptionGroup var access: AccessTokenOptions
+    @OptionGroup var refresh: RefreshTokenOptions
+    @OptionGroup var expiry: ExpiryOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let refreshSource = try refresh.source
+        guard let accessSource = try access.source ?? (invocation.console.inputIsTerminal ? .prompt : nil) else {
+            throw Failure.usage("no access token was given", hint: "use --access-token-file PATH or --access-token -")
+        }
+        let login = try await VaultAccess(global, invocation).manage { users, reader in
+            let login = try selection.find(in: users.vault)
+            let accessToken = try AccessToken(reader.read("Access token", from: accessSource))
+            let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
+            return try await users.updateAccessToken(
+                login: login.id, accessToken: accessToken, expiresAt: try expiry.date(now: invocation.now),
+                refreshToken: refreshToken)
+        }
+        try invocation.emit(json: LoginFacts.json(login), facts: LoginFacts.facts(login, invocation))
+    }
+}

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+struct UserCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "The users of the vault.",
+        subcommands: [
+            UserListCommand.self, UserShowCommand.self, UserDisableCommand.self, UserEnableCommand.self,
+            UserEraseCommand.self,
+        ])
+}

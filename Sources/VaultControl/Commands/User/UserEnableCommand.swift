@@ -1,0 +1,18 @@
+import ArgumentParser
+import TokenVault
+
+struct UserEnableCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable", abstract: "Let a disabled user log in again.")
+
+    @Argument(help: "The user's id.")
+    var id: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        try await VaultAccess(global, invocation).manage { try await $0.enableUser(id) }
+        try invocation.emit(json: .object([("enabled", .string(id))]), text: "")
+        invocation.note("enabled user \(Printable.shortened(id)); ended logins stay ended: vaultctl login begin")
+    }
+}

@@ -1,0 +1,94 @@
+import OAuthClient
+import TokenVault
+
+extension Failure {
+    /// Every error that can reach a user, in the user's words.
+    init(_ error: any Error, invocation: Invocation) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as VaultError: self.init(error)
+        case let error as DiscoveryError: self.init(error)
+        case let error as OAuthValueError: self.init(.usage, code: "invalidArgument", error.description)
+        case let error as OutputError: self.init(error)
+        case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
+        default: self.init(.machine, code: "unexpected", "something unexpected went wrong (\(type(of: error)))")
+        }
+    }
+
+    init(_ error: VaultError) {
+        var hints = [error.hint ?? Self.hint(for: error.code)].compactMap(\.self)
+        if let wait = error.retryAfter, wait > .zero {
+            hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
+        }
+        self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: hints)
+    }
+
+    private init(_ error: DiscoveryError) {
+        let hints =
+            switch error.code {
+            case .unreachable: ["check the issuer's URL and the network; --ca-file FILE trusts a private authority"]
+            case .notFound:
+                ["check the issuer's URL, or name the endpoints: --token-endpoint, --authorization-endpoint"]
+            case .issuerMismatch:
+                ["copy the issuer exactly as the provider documents it, with or without the last slash"]
+            case .insecureEndpoint: ["for a development server on this machine: --allow-insecure-loopback"]
+            default: ["name the endpoints by hand: --token-endpoint, --authorization-endpoint"]
+            }
+        self.init(.provider, code: "discovery", error.description, hints: hints)
+    }
+
+    private init(_ error: OutputError) {
+        switch error {
+        case .closed: self.init(.success, code: "outputClosed", "nobody reads the output any more")
+        case .full: self.init(.machine, code: "outputFull", "the output could not be written: the disk is full")
+        case .failed: self.init(.machine, code: "outputFailed", "the output could not be written")
+        }
+    }
+
+    /// What to do where the library cannot know that it is spoken to from a command line.
+    private static func hint(for code: VaultError.Code) -> String? {
+        switch code {
+        case .unknownUser: "vaultctl user list shows all users"
+        case .unknownLogin: "vaultctl login list shows all logins"
+        case .unknownProvider: "vaultctl provider list shows all providers"
+        case .unknownKeySlot: "vaultctl key list shows all key slots"
+        case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
+        case .notLoggedIn: "begin with: vaultctl login begin"
+        case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
+        case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
+        case .newerSchema: "use a vaultctl at least as new as the one that wrote this vault"
+        case .wrongKey: "check --key-file; vaultctl key list, run with a key that works, shows all key slots"
+        case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
+        case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
+        case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
+        case .damaged, .quarantined: "vaultctl verify tells what is damaged; restore it from a backup"
+        default: nil
+        }
+    }
+}
+
+extension ExitStatus {
+    init(_ code: VaultError.Code) {
+        switch code {
+        case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
+            .notLoggedIn, .vaultMissing:
+            self = .notFound
+        case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:
+            self = .loginDead
+        case .providerMisconfigured, .tryLater, .network, .deadlineExceeded, .protocolViolation, .logInRefused:
+            self = .provider
+        case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe:
+            self = .key
+        case .damaged, .quarantined, .notAVault:
+            self = .damaged
+        case .rollbackSuspected, .held:
+            self = .rollback
+        case .busy:
+            self = .busy
+        case .storageFull, .readOnly, .storageFailed, .unsafeFile, .cryptographyUnavailable, .closed:
+            self = .machine
+        default:
+            self = .usage
+        }
+    }
+}

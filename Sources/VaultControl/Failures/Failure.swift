@@ -1,0 +1,48 @@
+/// Why a command ends early: a sentence, what to do about it, and the exit code.
+struct Failure: Error {
+    let status: ExitStatus
+    /// A stable word for programs, in JSON output.
+    let code: String
+    /// One sentence, lower case, without a full stop.
+    let message: String
+    var hints: [String]
+
+    init(_ status: ExitStatus, code: String? = nil, _ message: String, hints: [String] = []) {
+        self.status = status
+        self.code = code ?? Self.word(for: status)
+        self.message = message
+        self.hints = hints
+    }
+
+    static func usage(_ message: String, hint: String? = nil) -> Failure {
+        Failure(.usage, message, hints: hint.map { [$0] } ?? [])
+    }
+
+    var json: JSONValue {
+        .object([
+            (
+                "error",
+                .object([
+                    ("code", .string(code)), ("message", .string(message)),
+                    ("hints", .array(hints.map { .string($0) })), ("exitCode", .integer(Int(status.rawValue))),
+                ])
+            )
+        ])
+    }
+
+    private static func word(for status: ExitStatus) -> String {
+        switch status {
+        case .success: "success"
+        case .usage: "usage"
+        case .notFound: "notFound"
+        case .partlyDone: "partlyDone"
+        case .damaged: "damaged"
+        case .rollback: "rollback"
+        case .busy: "busy"
+        case .key: "key"
+        case .loginDead: "loginDead"
+        case .provider: "provider"
+        case .machine: "machine"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+
+/// One run of the program: its streams and how it is to speak.
+struct Invocation {
+    let console: Console
+    let isJSON: Bool
+    let isQuiet: Bool
+    let now: Date
+
+    init(console: Console, isJSON: Bool, isQuiet: Bool, now: Date = Date()) {
+        self.console = console
+        self.isJSON = isJSON
+        self.isQuiet = isQuiet
+        self.now = now
+    }
+
+    var style: Style { Style(isRich: console.isRich(.output)) }
+    var isTerminal: Bool { console.isTerminal(.output) }
+
+    /// The result: one JSON document, or text.
+    func emit(json: @autoclosure () -> JSONValue, text: @autoclosure () -> String) throws {
+        try console.write(isJSON ? json().text + "\n" : text(), to: .output)
+    }
+
+    /// The result as facts.
+    func emit(json: @autoclosure () -> JSONValue, facts: Facts) throws {
+        try emit(json: json(), text: facts.text(isTerminal: isTerminal, style: style))
+    }
+
+    func emit(json: @autoclosure () -> JSONValue, table: Table) throws {
+        try emit(json: json(), text: table.text(isTerminal: isTerminal, style: style))
+    }
+
+    /// What is good to know, for a person: on standard error, so that the output stays a result.
+    func note(_ text: String) {
+        guard !isQuiet else { return }
+        try? console.write(text + "\n", to: .error)
+    }
+
+    /// The next step, on a terminal only.
+    func hint(_ text: String) {
+        guard !isJSON, console.isTerminal(.error) else { return }
+        note(Style(isRich: console.isRich(.error)).dim("hint: ") + text)
+    }
+
+    func warn(_ text: String) {
+        try? console.write(
+            "vaultctl: \(Style(isRich: console.isRich(.error)).yellow("warning")): \(text)\n", to: .error)
+    }
+
+    func report(_ failure: Failure) {
+        let style = Style(isRich: console.isRich(.error))
+        var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
+        for hint in failure.hints {
+            text += "\(style.dim("hint")): \(hint)\n"
+        }
+        try? console.write(text, to: .error)
+        if isJSON {
+            try? console.write(failure.json.text + "\n", to: .output)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// When an access token that is given runs out.
+struct ExpiryOptions: ParsableArguments {
+    @Option(help: .init("How long the access token is valid from now: 90, 15m, 2h, 30d.", valueName: "time"))
+    var expiresIn: TimeSpan?
+
+    @Option(help: .init("When the access token runs out: 2026-11-21T03:15:00Z.", valueName: "date"))
+    var expiresAt: String?
+
+    /// Nil: the expiry is unknown.
+    func date(now: Date) throws -> Date? {
+        switch (expiresIn, expiresAt) {
+        case (nil, nil):
+            return nil
+        case (let span?, nil):
+            return now.addingTimeInterval(Double(span.duration.components.seconds))
+        case (nil, let text?):
+            guard let date = try? Date(text, strategy: .iso8601) else {
+                throw Failure.usage(
+                    "\(Printable.shortened(text)) is not a date", hint: "write it like 2026-11-21T03:15:00Z")
+            }
+            return date
+        case (_?, _?):
+            throw Failure.usage("--expires-in and --expires-at cannot be combined", hint: "give one of them")
+        }
+    }
+}

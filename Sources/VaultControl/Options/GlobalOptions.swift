@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// What every command takes. `TOKENVAULT_VAULT` and the like stand in for what is not given.
+struct GlobalOptions: ParsableArguments {
+    @Option(help: .init("The vault file (or TOKENVAULT_VAULT).", valueName: "path"), completion: .file())
+    var vault: String?
+
+    @Option(help: .init("The key file that opens it (or TOKENVAULT_KEY_FILE).", valueName: "path"), completion: .file())
+    var keyFile: String?
+
+    @Option(
+        help: .init("Read the vault's passphrase from a file (or TOKENVAULT_PASSPHRASE_FILE).", valueName: "path"),
+        completion: .file())
+    var passphraseFile: String?
+
+    @Option(help: .init("Read the vault's passphrase from an open file descriptor.", valueName: "number"))
+    var passphraseFd: Int32?
+
+    @Option(help: .init("- reads the vault's passphrase from standard input.", valueName: "-"))
+    var passphrase: String?
+
+    @Option(
+        help: .init(
+            "Also trust the certificate authorities in a PEM file (or TOKENVAULT_CA_FILE).", valueName: "path"),
+        completion: .file())
+    var caFile: String?
+
+    @Flag(help: "Print one JSON document instead of text for people.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print results and errors only.")
+    var quiet = false
+}

@@ -1,0 +1,32 @@
+import FoundationEssentials
+
+/// Points in time as people and programs read them.
+enum Instant {
+    /// UTC, to the second: `2026-11-21T03:15:00Z`.
+    static func json(_ date: Date?) -> JSONValue {
+        date.map { .string($0.formatted(.iso8601)) } ?? .null
+    }
+
+    /// `in 59 min`, `3 days ago`.
+    static func relative(_ date: Date, now: Date) -> String {
+        let seconds = date.timeIntervalSince(now)
+        let words = duration(abs(seconds))
+        return seconds >= 0 ? "in \(words)" : "\(words) ago"
+    }
+
+    /// The point in time, and how far away it is.
+    static func words(_ date: Date, now: Date) -> String {
+        "\(date.formatted(.iso8601)) (\(relative(date, now: now)))"
+    }
+
+    static func duration(_ seconds: Double) -> String {
+        // Whoever stores a date of the year 200 000 000 gets an answer, not a trap.
+        let whole = seconds.isFinite ? Int(min(seconds.rounded(), 1e15)) : 0
+        switch whole {
+        case ..<120: return "\(whole) s"
+        case ..<7_200: return "\(whole / 60) min"
+        case ..<172_800: return "\(whole / 3_600) h"
+        default: return "\(whole / 86_400) days"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// A list of any length, printed page by page: memory does not grow with it, and JSON stays one document.
+struct Listing {
+    static let pageSize = 1_000
+
+    private let name: String
+    private let invocation: Invocation
+    private let columns: Table
+    private var page: Table
+    private var isFirstPage = true
+    private var count = 0
+
+    init(_ name: String, _ table: Table, _ invocation: Invocation) {
+        self.name = name
+        self.invocation = invocation
+        columns = table
+        page = table
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ json: @autoclosure () -> JSONValue, _ row: @autoclosure () -> [String]) throws {
+        if invocation.isJSON {
+            let separator = count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
+            try invocation.console.write(separator + json().text, to: .output)
+        } else {
+            page.append(row())
+        }
+        count += 1
+    }
+
+    mutating func endPage() throws {
+        guard !invocation.isJSON, !page.rows.isEmpty else { return }
+        let text = page.text(isTerminal: invocation.isTerminal, style: invocation.style, hasHeadings: isFirstPage)
+        try invocation.console.write(text, to: .output)
+        page = columns
+        isFirstPage = false
+    }
+
+    mutating func finish() throws {
+        try endPage()
+        if invocation.isJSON {
+            try invocation.console.write(count == 0 ? "{\(JSONValue.string(name).text):[]}\n" : "\n]}\n", to: .output)
+        }
+    }
+}

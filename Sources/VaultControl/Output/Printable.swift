@@ -1,0 +1,39 @@
+/// Text of others – user ids, labels, names – made safe to print: one line, no terminal commands, no reordering.
+enum Printable {
+    /// Control characters, bidirectional controls, invisible characters and the backslash become `\n`, `\u{…}`, `\\`.
+    static func escape(_ text: String) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where isDeceptive(scalar): result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Escaped and cut after `length` characters: for messages and for tables on a terminal.
+    static func shortened(_ text: String, to length: Int = 64) -> String {
+        // Cut first: nobody wants a megabyte escaped.
+        let head = text.prefix(length)
+        let isCut = head.endIndex != text.endIndex
+        let escaped = escape(String(head))
+        if escaped.count > length {
+            return escaped.prefix(length - 1) + "…"
+        }
+        return isCut ? escaped.prefix(length - 1) + "…" : escaped
+    }
+
+    /// Whether a character changes how its neighbours look, or cannot be seen.
+    static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
+    }
+}

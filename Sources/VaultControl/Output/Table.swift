@@ -1,0 +1,37 @@
+/// Rows under headings on a terminal; tab-separated lines without headings in a pipe.
+struct Table {
+    private let headings: [String]
+    private(set) var rows: [[String]] = []
+
+    init(_ headings: String...) {
+        self.headings = headings
+    }
+
+    /// Adds a row of raw texts; they are escaped here.
+    mutating func append(_ cells: String...) {
+        append(cells)
+    }
+
+    mutating func append(_ cells: [String]) {
+        rows.append(cells)
+    }
+
+    func text(isTerminal: Bool, style: Style, hasHeadings: Bool = true) -> String {
+        guard isTerminal else {
+            return rows.map { $0.map(Printable.escape).joined(separator: "\t") + "\n" }.joined()
+        }
+        let shown = rows.map { $0.map { Printable.shortened($0, to: 48) } }
+        let widths = headings.indices.map { column in
+            shown.reduce(headings[column].count) { max($0, $1[column].count) }
+        }
+        func line(_ cells: [String]) -> String {
+            var line = ""
+            for (cell, width) in zip(cells, widths) {
+                line += cell + String(repeating: " ", count: width - cell.count + 2)
+            }
+            while line.last == " " { line.removeLast() }
+            return line + "\n"
+        }
+        return (hasHeadings ? style.bold(line(headings)) : "") + shown.map(line).joined()
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// The variables that stand in for options.
+enum Environment {
+    static var variables: [String: String] {
+        var result: [String: String] = [:]
+        var entry = unsafe environ
+        while let pointer = unsafe entry.pointee {
+            let text = unsafe String(cString: pointer)
+            if let equals = text.firstIndex(of: "="), text.hasPrefix("TOKENVAULT_") || names.contains(text[..<equals]) {
+                result[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            unsafe entry += 1
+        }
+        return result
+    }
+
+    /// What else the program looks at.
+    private static let names: Set<Substring> = ["COLUMNS", "NO_COLOR", "TERM"]
+
+    /// Children inherit the environment, and crash reports hold it: no place for a secret.
+    static func refuseSecrets(_ environment: [String: String]) throws(Failure) {
+        for name in ["TOKENVAULT_PASSPHRASE", "TOKENVAULT_KEY"] where environment[name] != nil {
+            throw .usage(
+                "\(name) is set, and an environment variable is no safe place for a secret",
+                hint: "unset it, and use TOKENVAULT_KEY_FILE or TOKENVAULT_PASSPHRASE_FILE")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Glibc
+
+/// Where a secret is to be read from.
+enum SecretSource {
+    case standardInput
+    case descriptor(Int32)
+    case file(String)
+    case prompt
+
+    /// The one that the options name; nil if they name none.
+    ///
+    /// - Parameters:
+    ///   - name: the option's name, such as `access-token`.
+    ///   - dash: the value of `--NAME`, which may only be `-`.
+    static func chosen(
+        _ name: String,
+        dash: String?,
+        descriptor: Int32?,
+        file: String?
+    ) throws(Failure) -> SecretSource? {
+        let given = [
+            dash.map { _ in "--\(name)" }, descriptor.map { _ in "--\(name)-fd" }, file.map { _ in "--\(name)-file" },
+        ]
+        .compactMap(\.self)
+        guard given.count <= 1 else {
+            throw .usage("\(given.joined(separator: " and ")) cannot be combined", hint: "choose one of them")
+        }
+        if let dash {
+            guard dash == "-" else {
+                throw .usage("--\(name) takes only - (standard input)", hint: "or use --\(name)-file or --\(name)-fd")
+            }
+            return .standardInput
+        }
+        return descriptor.map { .descriptor($0) } ?? file.map { .file($0) }
+    }
+}
+
+/// Reads secrets, at most one of them from standard input.
+struct SecretReader {
+    /// More than any token that servers give out.
+    private static let maximumBytes = 65_536
+
+    let console: Console
+    private var hasReadInput = false
+
+    init(_ console: Console) {
+        self.console = console
+    }
+
+    /// Reads one secret: its bytes without the final line break.
+    ///
+    /// - Parameter title: how a prompt names it, such as `Access token`.
+    mutating func read(_ title: String, from source: SecretSource) throws -> String {
+        let bytes: [UInt8]
+        switch source {
+        case .prompt:
+            return try Self.nonEmpty(prompt(title), title)
+        case .standardInput:
+            guard !hasReadInput else {
+                throw Failure.usage("only one secret can be read from standard input", hint: "use a file for the other")
+            }
+            hasReadInput = true
+            if console.inputIsTerminal {
+                return try Self.nonEmpty(prompt(title), title)
+            }
+            bytes = try InputWait.during { try Self.readAll(console.input, title) }
+        case .descriptor(let descriptor):
+            guard descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
+                throw Failure.usage("file descriptor \(descriptor) is not open")
+            }
+            guard isatty(descriptor) == 0 else {
+                throw Failure.usage(
+                    "file descriptor \(descriptor) is a terminal", hint: "leave the option out to be asked")
+            }
+            bytes = try InputWait.during { try Self.readAll(descriptor, title) }
+        case .file(let path):
+            bytes = try Self.readFile(path, title)
+        }
+        return try Self.nonEmpty(Self.text(bytes, title), title)
+    }
+
+    /// Asks without echo.
+    func prompt(_ title: String) throws -> String {
+        guard console.inputIsTerminal else {
+            throw Failure.usage("there is no terminal to ask for the \(title.lowercased()) on")
+        }
+        try console.write("\(title): ", to: .error)
+        let bytes = try InputWait.withoutEcho(console.input) { try LineReader(console.input).line() }
+        return try Self.text(bytes, title)
+    }
+
+    private static func readFile(_ path: String, _ title: String) throws -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else {
+            let status: ExitStatus = errno == ENOENT ? .notFound : .machine
+            let problem = errno == ENOENT ? "there is no file" : "cannot read the file"
+            throw Failure(status, "\(problem) \(Printable.shortened(path, to: 200)) for the \(title.lowercased())")
+        }
+        defer { close(descriptor) }
+        return try readAll(descriptor, title)
+    }
+
+    private static func readAll(_ descriptor: Int32, _ title: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                guard errno == EINTR else { throw Failure(.machine, "cannot read the \(title.lowercased())") }
+                continue
+            }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= maximumBytes else {
+                throw Failure.usage("the \(title.lowercased()) is longer than \(maximumBytes) bytes")
+            }
+        }
+    }
+
+    /// Takes off one line break, as editors and `echo` add it.
+    private static func text(_ bytes: [UInt8], _ title: String) throws -> String {
+        var bytes = bytes[...]
+        if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Failure.usage("the \(title.lowercased()) is not text")
+        }
+        return text
+    }
+
+    private static func nonEmpty(_ text: String, _ title: String) throws -> String {
+        guard !text.isEmpty else { throw Failure.usage("the \(title.lowercased()) is empty") }
+        return text
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import Synchronization
+
+/// Waiting for a person or a pipe: what a signal must know to end the program cleanly.
+enum InputWait {
+    private struct State {
+        var depth = 0
+        var descriptor: Int32 = -1
+        var original: termios?
+    }
+
+    private static let state = Mutex(State())
+
+    static var isUnderWay: Bool { state.withLock { $0.depth > 0 } }
+
+    static func during<R>(_ body: () throws -> R) rethrows -> R {
+        state.withLock { $0.depth += 1 }
+        defer { state.withLock { $0.depth -= 1 } }
+        return try body()
+    }
+
+    /// Runs `body` with the terminal's echo off, and puts the terminal back as it was.
+    static func withoutEcho<R>(_ descriptor: Int32, _ body: () throws -> R) rethrows -> R {
+        var original = termios()
+        guard unsafe tcgetattr(descriptor, &original) == 0 else { return try during(body) }
+        var silent = original
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        silent.c_lflag |= tcflag_t(ECHONL)
+        state.withLock { state in
+            state.descriptor = descriptor
+            state.original = original
+        }
+        unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
+        defer { restoreTerminal() }
+        return try during(body)
+    }
+
+    static func restoreTerminal() {
+        state.withLock { state in
+            guard var original = state.original else { return }
+            unsafe tcsetattr(state.descriptor, TCSAFLUSH, &original)
+            state.original = nil
+        }
+    }
+}

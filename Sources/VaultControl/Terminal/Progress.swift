@@ -1,0 +1,39 @@
+import Synchronization
+
+/// One line on standard error that tells how far long work has come; nothing unless that is a terminal.
+final class Progress: Sendable {
+    private struct State {
+        var lastPercent = -1
+        var isShown = false
+    }
+
+    private let console: Console
+    private let title: String
+    private let isShown: Bool
+    private let state = Mutex(State())
+
+    init(_ title: String, on console: Console, isQuiet: Bool) {
+        self.title = title
+        self.console = console
+        isShown = console.isRich(.error) && !isQuiet
+    }
+
+    func update(done: Int, total: Int) {
+        guard isShown, total > 0 else { return }
+        let percent = min(100, done * 100 / total)
+        let isNews = state.withLock { state in
+            defer { state = State(lastPercent: percent, isShown: true) }
+            return state.lastPercent != percent
+        }
+        guard isNews else { return }
+        let filled = percent / 5
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
+        try? console.write("\r\(title) \(bar) \(percent) %", to: .error)
+    }
+
+    /// Removes the line.
+    func finish() {
+        guard state.withLock({ $0.isShown }) else { return }
+        try? console.write("\r\u{1B}[K", to: .error)
+    }
+}

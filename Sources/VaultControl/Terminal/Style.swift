@@ -1,0 +1,14 @@
+/// The few emphases that the program uses; plain text where they would be noise.
+struct Style {
+    let isRich: Bool
+
+    func bold(_ text: String) -> String { wrap(text, "1") }
+    func dim(_ text: String) -> String { wrap(text, "2") }
+    func red(_ text: String) -> String { wrap(text, "31") }
+    func green(_ text: String) -> String { wrap(text, "32") }
+    func yellow(_ text: String) -> String { wrap(text, "33") }
+
+    private func wrap(_ text: String, _ code: String) -> String {
+        isRich ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import TokenVault
+import TokenVaultHTTP
+
+/// The vault that the options name, and the key that opens it.
+struct VaultAccess {
+    let options: GlobalOptions
+    let invocation: Invocation
+
+    init(_ options: GlobalOptions, _ invocation: Invocation) {
+        self.options = options
+        self.invocation = invocation
+    }
+
+    var path: String {
+        get throws(Failure) {
+            guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
+                throw .usage("no vault was named", hint: "use --vault PATH, or set TOKENVAULT_VAULT")
+            }
+            return path
+        }
+    }
+
+    var keyFile: String? { options.keyFile ?? environment("TOKENVAULT_KEY_FILE") }
+
+    /// Opens the vault, runs `body`, and closes the vault: renewals under way are finished and stored first.
+    func open<R>(_ body: (Vault, inout SecretReader) async throws -> R) async throws -> R {
+        let path = try path
+        // Asking for a passphrase comes after the certainty that there is something to open.
+        guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
+        var reader = SecretReader(invocation.console)
+        let key = try keySource(&reader, isNew: false)
+        let vault = try await Vault.open(at: path, unlockedBy: key)
+        do {
+            let result = try await body(vault, &reader)
+            await vault.close()
+            return result
+        } catch {
+            await vault.close()
+            throw error
+        }
+    }
+
+    func open<R>(_ body: (Vault) async throws -> R) async throws -> R {
+        try await open { vault, _ in try await body(vault) }
+    }
+
+    /// Opens the vault with a user manager on the network.
+    func manage<R>(_ body: (UserManager, inout SecretReader) async throws -> R) async throws -> R {
+        let transport = try makeTransport()
+        return try await open { vault, reader in
+            let users = try await UserManager(vault: vault, transport: transport)
+            do {
+                let result = try await body(users, &reader)
+                await transport.shutdown()
+                return result
+            } catch {
+                await transport.shutdown()
+                throw error
+            }
+        }
+    }
+
+    func manage<R>(_ body: (UserManager) async throws -> R) async throws -> R {
+        try await manage { users, _ in try await body(users) }
+    }
+
+    /// Plain http to this machine is decided when a provider is added; what is stored may be used.
+    func makeTransport() throws -> AsyncHTTPTransport {
+        var transport = AsyncHTTPTransport.Options(allowsInsecureLoopback: true, userAgent: "vaultctl")
+        if let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") {
+            do {
+                transport.trustRoots = try .systemAnd(pemFile: path)
+            } catch {
+                throw Failure.usage(
+                    "\(Printable.shortened(path, to: 200)) cannot be read as certificates in PEM form",
+                    hint: "check --ca-file")
+            }
+        }
+        return AsyncHTTPTransport(options: transport)
+    }
+
+    /// The key that the options name; asked for where they name none and a person is there.
+    ///
+    /// - Parameter isNew: asks twice, because nobody can check a new passphrase.
+    func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
+        let passphraseFile = options.passphraseFile ?? environment("TOKENVAULT_PASSPHRASE_FILE")
+        let source = try SecretSource.chosen(
+            "passphrase", dash: options.passphrase, descriptor: options.passphraseFd, file: options.passphraseFile)
+        if let source {
+            guard options.keyFile == nil else {
+                throw Failure.usage("--key-file and a passphrase cannot be combined", hint: "choose one of them")
+            }
+            return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
+        }
+        if let keyFile = options.keyFile {
+            return .keyFile(keyFile)
+        }
+        if let passphraseFile {
+            return .passphrase(Passphrase(try reader.read("Passphrase", from: .file(passphraseFile))))
+        }
+        if let keyFile {
+            return .keyFile(keyFile)
+        }
+        guard invocation.console.inputIsTerminal else {
+            throw Failure(
+                .key, code: "keyMissing", "no key was named",
+                hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
+        }
+        return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
+    }
+
+    /// Asks twice.
+    func newPassphrase(_ reader: inout SecretReader) throws -> String {
+        let first = try reader.read("New passphrase", from: .prompt)
+        let second = try reader.read("The same again", from: .prompt)
+        guard first == second else { throw Failure.usage("the two passphrases differ", hint: "try again") }
+        return first
+    }
+
+    private func environment(_ name: String) -> String? {
+        invocation.console.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func missing(_ path: String) -> Failure {
+        Failure(
+            .notFound, code: "vaultMissing", "there is no vault at \(Printable.shortened(path, to: 200))",
+            hints: ["check --vault, or make a new vault with: vaultctl init"])
+    }
+}
