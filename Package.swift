@@ -100,7 +100,8 @@ let package = Package(
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
         .testTarget(name: "VaultCryptoTests", dependencies: ["VaultCrypto"], resources: [.copy("Vectors")]),
-        .testTarget(name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+        .testTarget(
+            name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
@@ -127,12 +128,13 @@ let package = Package(
         .testTarget(
             name: "DevAuthorizationServerTests",
             dependencies: [
-                "DevAuthorizationServer",
+                "DevAuthorizationServer", "dev-authserver",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .testTarget(

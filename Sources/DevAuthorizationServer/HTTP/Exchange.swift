@@ -50,7 +50,7 @@ struct Exchange: Sendable {
         case .reply: try await write(reply, writer)
         case .close: throw ConnectionEnded()
         case .reset:
-            await armReset()
+            await reset()
             throw ConnectionEnded()
         case .hang: try await Task.sleep(for: .seconds(86_400))
         case .closeBody, .resetBody: try await writeStart(of: reply, fault, writer)
@@ -67,14 +67,16 @@ struct Exchange: Sendable {
         try await body.write(ByteBuffer(bytes: reply.body.prefix(fault.bodyBytes)))
         // What was written must be on its way before the connection goes.
         try await Task.sleep(for: .milliseconds(20))
-        if fault.ending == .resetBody { await armReset() }
+        if fault.ending == .resetBody { await reset() }
         throw ConnectionEnded()
     }
 
-    /// With no linger time, closing sends RST instead of FIN.
-    private func armReset() async {
+    /// Without a linger time, closing sends RST. It has to be done here: leaving by an error alone would first end the
+    /// sending side in good order, with FIN.
+    private func reset() async {
         guard let socket = channel as? any SocketOptionProvider else { return }
         try? await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        try? await channel.close()
     }
 
     @concurrent private func write(_ reply: Reply, _ writer: consuming ResponseWriter, closing: Bool = false)

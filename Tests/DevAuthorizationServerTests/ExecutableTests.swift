@@ -1,0 +1,130 @@
+import DevAuthorizationServer
+import Foundation
+import Testing
+
+@testable import dev_authserver
+
+struct OptionTests {
+    @Test func optionsReachTheConfiguration() throws {
+        let options = try Options([
+            "--client", "extra:post:s3:cret", "--no-refresh-tokens", "--access-token-lifetime=2.5", "--rotation",
+            "never", "--grace", "30", "--nonce", "required", "--nonce-rotation", "5", "--auto-approve", "no",
+            "--redirect-uri", "http://127.0.0.1/x", "--stop-after", "1", "--exit-with-stdin", "--ready-file", "/r",
+        ])
+        let configuration = options.configuration
+        #expect(configuration.accessTokenLifetime == .milliseconds(2500))
+        #expect(configuration.refreshRotation == .never)
+        #expect(configuration.graceWindow == .seconds(30))
+        #expect(configuration.noncePolicy == .required(rotation: .seconds(5)))
+        #expect(!configuration.approvesAutomatically)
+        #expect(configuration.clients.map(\.id) == ["demo", "demo-basic", "demo-post", "extra"])
+        #expect(configuration.clients.last?.authentication == .post(secret: "s3:cret"))
+        #expect(configuration.clients.allSatisfy { !$0.receivesRefreshTokens })
+        #expect(configuration.clients.allSatisfy { $0.redirectURIs.contains("http://127.0.0.1/x") })
+        #expect(options.stopAfter == .seconds(1))
+        #expect(options.exitsWithStandardInput)
+        #expect(options.readyFile == "/r")
+    }
+
+    @Test(arguments: [
+        ["--prot", "1"], ["--port"], ["--port", "x"], ["--port", "65536"], ["--help=1"], ["--rotation", "sometimes"],
+        ["--grace", "-1"], ["--grace", "nan"], ["stray"], ["--client", "a:b"], ["--issuer-path", "x/"], ["-h"],
+    ])
+    func wrongOptionsAreUsageErrors(arguments: [String]) {
+        #expect(throws: UsageError.self) { try Options(arguments) }
+    }
+
+    @Test func misspeltOptionGetsAHint() {
+        #expect(throws: UsageError("unknown option --nonse", hint: "did you mean --nonce?")) {
+            try Options(["--nonse=once"])
+        }
+    }
+
+    @Test func helpNamesEveryOptionOnNarrowLines() {
+        for option in Option.all { #expect(Help.text.contains("  " + option.name)) }
+        #expect(Help.text.split(separator: "\n").allSatisfy { $0.count <= 120 })
+        #expect(Set(Option.all.map(\.name)).count == Option.all.count)
+    }
+}
+
+/// The program itself, as scripts run it.
+struct ExecutableTests {
+    private static let program: URL? = {
+        let directory = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }?
+            .deletingLastPathComponent()
+        let nearby = directory ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let program = nearby.appending(path: "dev-authserver")
+        return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
+    }()
+
+    private struct Running {
+        let process = Process()
+        let input = Pipe()
+        let output = Pipe()
+        let errors = Pipe()
+
+        init(_ arguments: [String]) throws {
+            let program = try #require(ExecutableTests.program)
+            process.executableURL = program
+            process.arguments = arguments
+            process.standardInput = input
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+        }
+
+        func firstLine() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
+
+        func end() -> (code: Int32, output: String, errors: String) {
+            let rest = output.fileHandleForReading.readDataToEndOfFile()
+            let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+            return (code, String(decoding: rest, as: UTF8.self), String(decoding: complaints, as: UTF8.self))
+        }
+    }
+
+    @Test(arguments: ["SIGTERM", "SIGINT", "stdin", "timer"])
+    func servesAndStops(cause: String) async throws {
+        let ready = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: ready) }
+        var arguments = ["--ready-file", ready.path]
+        if cause == "stdin" { arguments.append("--exit-with-stdin") }
+        if cause == "timer" { arguments += ["--stop-after", "1"] }
+        let running = try Running(arguments)
+        let line = running.firstLine()
+        #expect(line.wholeMatch(of: /listening on http:\/\/127\.0\.0\.1:\d+\n/) != nil)
+        #expect(try String(contentsOf: ready, encoding: .utf8) == line)
+        let base = line.dropFirst("listening on ".count).dropLast()
+        #expect(try await Wire.get(base + "/.well-known/oauth-authorization-server").status == 200)
+        switch cause {
+        case "SIGTERM": running.process.terminate()
+        case "SIGINT": running.process.interrupt()
+        case "stdin": try running.input.fileHandleForWriting.close()
+        default: break
+        }
+        let end = running.end()
+        #expect(end == (0, "", ""))
+    }
+
+    @Test func usageErrorsExitWith64() throws {
+        let end = try Running(["--prot", "1"]).end()
+        #expect(end.code == 64)
+        #expect(end.output.isEmpty)
+        #expect(end.errors == "dev-authserver: error: unknown option --prot\nhint: did you mean --port?\n")
+    }
+
+    @Test func helpGoesToStandardOutput() throws {
+        let end = try Running(["--help"]).end()
+        #expect(end == (0, Help.text, ""))
+    }
+
+    @Test func takenPortIsToldInOneLine() async throws {
+        try await withServer { server in
+            let end = try Running(["--port", String(server.port)]).end()
+            #expect(end.code == 1)
+            #expect(end.errors.hasPrefix("dev-authserver: error: "))
+            #expect(end.errors.split(separator: "\n").count == 1)
+        }
+    }
+}
