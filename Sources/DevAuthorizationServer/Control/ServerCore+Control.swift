@@ -122,7 +122,7 @@ extension ServerCore {
         "GET /dev/clock": "age_ms: time by which tokens age; wall_ms: time shown",
         "POST /dev/clock": "advance_seconds: tokens age; skew_seconds: the clock shows a wrong time",
         "GET /dev/faults": "faults that wait",
-        "POST /dev/faults": "add one fault or a list of them",
+        "POST /dev/faults": "add one fault or a list of them; its members are in docs/dev-authserver.md",
         "DELETE /dev/faults": "remove all",
         "POST /dev/nonces/forget": "no nonce handed out before is good any more",
     ]

@@ -63,7 +63,7 @@ extension ServerCore {
             record.outcome = "invalid_request"
             record.reason = "unknown ticket"
             return LoginPage.failure(
-                "This page was answered before, or it is too old. Start again from the application.")
+                "This page was answered before. Start again from the application.")
         }
         record.client = authorization.client.id
         // 303 makes the browser follow with GET and drop the form (RFC 9700 §4.12).
