@@ -99,7 +99,7 @@ let package = Package(
         ),
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
-        .testTarget(name: "VaultCryptoTests", dependencies: ["VaultCrypto"], resources: [.copy("Vectors")]),
+        .testTarget(name: "VaultCryptoTests", dependencies: ["CSodium", "VaultCrypto"], resources: [.copy("Vectors")]),
         .testTarget(
             name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .testTarget(

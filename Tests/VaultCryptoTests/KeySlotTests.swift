@@ -1,0 +1,120 @@
+import Testing
+
+@testable import VaultCrypto
+
+struct KeySlotTests {
+    private let vault = SecureRandom.bytes16()
+    private let directory: TemporaryDirectory
+    private let vaultKey: SealingKey
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        vaultKey = try .generate()
+    }
+
+    private func passphrase(_ text: String) throws -> PassphraseUnlocker {
+        try PassphraseUnlocker(SecretBytes(utf8: text), cost: .minimum)
+    }
+
+    private func keyFile(_ name: String) throws -> KeyFileUnlocker {
+        _ = try KeyFile.create(at: directory.file(name))
+        return KeyFileUnlocker(path: directory.file(name))
+    }
+
+    private func slot(_ maker: any SlotMaker, label: String = "") throws -> KeySlot {
+        try KeySlot.wrap(
+            vaultKey, for: maker, id: SecureRandom.bytes16(), label: label, createdAt: 1, vault: vault)
+    }
+
+    private func code(_ slots: [KeySlot], _ unlocker: any SlotUnlocker, vault: Bytes16? = nil) -> VaultCryptoError.Code?
+    {
+        do throws(VaultCryptoError) {
+            return try KeySlot.unlock(slots, with: unlocker, vault: vault ?? self.vault).id == vaultKey.id
+                ? nil : .unknownKey
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func eachSlotGivesTheSameVaultKey() throws {
+        let file = try keyFile("a")
+        let word = try passphrase("secret")
+        let slots = try [slot(file), slot(word, label: "für den Notfall")]
+        #expect(code(slots, file) == nil)
+        #expect(code(slots, word) == nil)
+        #expect(code(slots.reversed(), file) == nil)
+    }
+
+    @Test func aWrongKeyIsAWrongKey() throws {
+        let slots = try [slot(keyFile("a")), slot(passphrase("secret"))]
+        #expect(try code(slots, keyFile("b")) == .wrongKey)
+        #expect(try code(slots, passphrase("Secret")) == .wrongKey)
+        #expect(try code([], passphrase("secret")) == .wrongKey)
+    }
+
+    @Test func aMissingKeyFileIsNotAWrongKey() throws {
+        let slots = try [slot(passphrase("secret"))]
+        #expect(code(slots, KeyFileUnlocker(path: directory.file("none"))) == .keyFileMissing)
+    }
+
+    @Test func aDamagedSlotIsNotAWrongKeyAndHidesNoOther() throws {
+        let file = try keyFile("a")
+        let good = try slot(file)
+        for offset in good.wrappedVaultKey.indices {
+            var cell = good.wrappedVaultKey
+            cell[offset] ^= 1
+            let damaged = KeySlot(description: good.description, wrappedVaultKey: cell)
+            #expect(![nil, .wrongKey].contains(code([damaged], file)), "byte \(offset)")
+            #expect(code([damaged, good], file) == nil)
+        }
+    }
+
+    @Test func aSlotIsBoundToEveryColumnOfItsRow() throws {
+        let file = try keyFile("a")
+        let good = try slot(file, label: "one")
+        let old = good.description
+        let changes = [
+            try KeySlotDescription(
+                id: SecureRandom.bytes16(), keyID: old.keyID, kind: old.kind, label: "one", createdAt: 1),
+            try KeySlotDescription(id: old.id, keyID: old.keyID, kind: old.kind, label: "two", createdAt: 1),
+            try KeySlotDescription(id: old.id, keyID: old.keyID, kind: old.kind, label: "one", createdAt: 2),
+        ]
+        for description in changes {
+            let changed = KeySlot(description: description, wrappedVaultKey: good.wrappedVaultKey)
+            #expect(code([changed], file) == .authenticationFailed(.commitment))
+        }
+        #expect(code([good], file, vault: SecureRandom.bytes16()) == .authenticationFailed(.commitment))
+    }
+
+    @Test func aCheaperPassphraseSlotIsADowngradeAndADearerOneADenial() {
+        let bounds: [(UInt32, UInt32)] = [(0, 262_144), (11, 262_144), (3, 47_103), (3, 2_097_153), (.max, .max)]
+        for (operations, memory) in bounds {
+            #expect {
+                try Argon2Cost(operations: operations, memoryKiB: memory)
+            } throws: {
+                ($0 as? VaultCryptoError)?.code == .passphraseParametersOutOfBounds
+            }
+        }
+        #expect(throws: Never.self) { try Argon2Cost(operations: 10, memoryKiB: 2_097_152) }
+    }
+
+    @Test func passphrasesMayHoldAnyBytesButNotNone() throws {
+        let strange = try PassphraseUnlocker(SecretBytes(copying: [0, 1, 0xFF, 10]), cost: .minimum)
+        let cut = try PassphraseUnlocker(SecretBytes(copying: [0]), cost: .minimum)
+        let slots = try [slot(strange)]
+        #expect(code(slots, strange) == nil)
+        #expect(code(slots, cut) == .wrongKey)
+        #expect(throws: VaultCryptoError.self) { try PassphraseUnlocker(SecretBytes(utf8: "")) }
+        #expect(throws: VaultCryptoError.self) {
+            try PassphraseUnlocker(SecretBytes(copying: [UInt8](repeating: 1, count: 65_537)))
+        }
+    }
+
+    @Test func aLabelHasALimit() throws {
+        #expect(throws: VaultCryptoError.self) {
+            try slot(keyFile("a"), label: String(repeating: "é", count: 101))
+        }
+        let file = try keyFile("b")
+        #expect(try code([slot(file, label: String(repeating: "é", count: 100))], file) == nil)
+    }
+}

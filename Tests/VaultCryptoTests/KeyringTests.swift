@@ -1,0 +1,79 @@
+import Testing
+
+@testable import VaultCrypto
+
+struct KeyringTests {
+    @Test func aKeyringComesBackWhole() throws {
+        let vaultKey = try SealingKey.generate()
+        let keyring = try Keyring.generate().addingPrimaryRoot().addingPrimaryRoot()
+        let cell = try keyring.seal(under: vaultKey, associatedData: Cells.place())
+        let opened = try Keyring.open(cell, under: vaultKey, associatedData: Cells.place())
+        #expect(opened.primaryRoot.id == keyring.primaryRoot.id)
+        #expect(opened.retiredRoots.map(\.id) == keyring.retiredRoots.map(\.id))
+        #expect(opened.blindIndex(ofUserID: "alice") == keyring.blindIndex(ofUserID: "alice"))
+        #expect(
+            opened.auditMAC(previous: .genesis, row: Cells.place())
+                == keyring.auditMAC(previous: .genesis, row: Cells.place()))
+        #expect(throws: VaultCryptoError.self) {
+            try Keyring.open(cell, under: .generate(), associatedData: Cells.place())
+        }
+        #expect(throws: VaultCryptoError.self) {
+            try Keyring.open(cell, under: vaultKey, associatedData: Cells.place(2))
+        }
+    }
+
+    @Test func aKeyringWithoutOneOfItsKeysIsRefused() throws {
+        let vaultKey = try SealingKey.generate()
+        for missing in [1, 3, 4] as [UInt8] {
+            var key = RecordWriter()
+            key.append(1, SecureRandom.bytes16())
+            key.append(2, try SealingKey.generate())
+            var record = RecordWriter()
+            for tag in [1, 3, 4] as [UInt8] where tag != missing { record.append(tag, record: key) }
+            let cell = try SealedCell.seal(record, kind: .keyring, key: vaultKey, associatedData: Cells.place())
+            #expect {
+                try Keyring.open(cell, under: vaultKey, associatedData: Cells.place())
+            } throws: {
+                ($0 as? VaultCryptoError)?.code == .malformedRecord
+            }
+        }
+    }
+
+    @Test func aRetiredRootStillOpensUntilItIsDropped() throws {
+        let old = try Keyring.generate()
+        let cell = try Cells.seal([1], kind: .user, key: old.primaryRoot, at: Cells.place())
+        let new = try old.addingPrimaryRoot()
+        #expect(new.primaryRoot.id != old.primaryRoot.id)
+        let named = try unsafe cell.withUnsafeBytes { try unsafe SealedCell.keyID(of: $0, kind: .user) }
+        let root = try #require(new.root(for: named))
+        #expect(try Cells.open(cell, kind: .user, key: root, at: Cells.place()) == [1])
+        #expect(new.droppingRoot(named).root(for: named) == nil)
+        #expect(new.droppingRoot(new.primaryRoot.id).root(for: new.primaryRoot.id) != nil)
+        #expect(new.root(for: .random()) == nil)
+    }
+
+    @Test func blindIndexesDependOnKeyValueAndDomain() throws {
+        let keyring = try Keyring.generate()
+        let other = try Keyring.generate()
+        func index(_ keyring: Keyring, _ value: String, _ domain: Keyring.IndexDomain) -> BlindIndex {
+            unsafe Array(value.utf8).withUnsafeBytes { unsafe keyring.blindIndex(of: $0, domain: domain) }
+        }
+        let indexes = [
+            index(keyring, "alice", .userID), index(keyring, "alice", .authorizationState),
+            index(keyring, "Alice", .userID), index(keyring, "", .userID), index(other, "alice", .userID),
+            index(keyring, String(repeating: "a", count: 1 << 20), .userID),
+        ]
+        #expect(Set(indexes).count == indexes.count)
+        #expect(index(keyring, "alice", .userID) == keyring.blindIndex(ofUserID: "alice"))
+    }
+
+    @Test func eachLinkOfTheAuditChainDependsOnTheOneBefore() throws {
+        let keyring = try Keyring.generate()
+        let first = keyring.auditMAC(previous: .genesis, row: Cells.place(1))
+        let second = keyring.auditMAC(previous: first, row: Cells.place(1))
+        #expect(
+            Set([AuditMAC.genesis, first, second, keyring.auditMAC(previous: first, row: Cells.place(2))]).count == 4)
+        #expect(unsafe first.array.withUnsafeBytes { unsafe AuditMAC($0) } == first)
+        #expect(unsafe [UInt8](repeating: 0, count: 31).withUnsafeBytes { unsafe AuditMAC($0) } == nil)
+    }
+}
