@@ -37,7 +37,13 @@ package struct AssociatedData: ~Copyable {
     }
 
     package mutating func append(_ value: Bytes16) {
-        unsafe value.withUnsafeBytes { unsafe append(FieldType.bytes, $0) }
+        guard reserve(19) else { return }
+        unsafe write { start in
+            unsafe start.storeBytes(of: FieldType.bytes, as: UInt8.self)
+            unsafe (start + 1).storeBytes(of: UInt16(16).littleEndian, as: UInt16.self)
+            unsafe (start + 3).storeBytes(of: value, as: Bytes16.self)
+        }
+        count += 19
     }
 
     package mutating func append(bytes: UnsafeRawBufferPointer) {

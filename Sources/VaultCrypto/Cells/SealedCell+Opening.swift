@@ -98,6 +98,20 @@ extension SealedCell {
         throw outcome.error
     }
 
+    /// Where the plaintext ends: before the last `0x80`, which has only zeros after it.
+    ///
+    /// `sodium_unpad` looks at each of 128 bytes in constant time, a sixth of the work of a whole read. What it would
+    /// hide, the length, is what every reader of the plaintext goes by from here on; and the bytes are authentic.
+    static func unpaddedCount(_ padded: UnsafeRawPointer, _ count: Int) -> Int? {
+        for offset in stride(from: count - 8, through: count - paddingBlock, by: -8) {
+            let word = unsafe UInt64(littleEndian: padded.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            if word == 0 { continue }
+            let mark = 7 - word.leadingZeroBitCount / 8
+            return UInt8(truncatingIfNeeded: word >> (mark * 8)) == 0x80 ? offset + mark : nil
+        }
+        return nil
+    }
+
     private enum Outcome {
         case opened(Int)
         case wrongCommitment
@@ -137,8 +151,9 @@ extension SealedCell {
                 (cell + nonceOffset).u8, derived.u8
             )
             guard status == 0 else { return .wrongTag }
-            var unpadded = 0
-            guard unsafe sodium_unpad(&unpadded, bytes, target.count, paddingBlock) == 0 else { return .wrongPadding }
+            guard let unpadded = unsafe SealedCell.unpaddedCount(UnsafeRawPointer(plaintext), target.count) else {
+                return .wrongPadding
+            }
             return .opened(unpadded)
         }
     }

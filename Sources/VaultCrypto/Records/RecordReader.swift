@@ -61,12 +61,14 @@ package struct RecordElements {
 
     /// Minimal LEB128 of at most four bytes: 2²⁸ − 1 is longer than any cell.
     private mutating func length() throws(VaultCryptoError) -> Int {
-        var value = 0
-        for shift in [0, 7, 14, 21] {
+        guard let first = byte() else { throw Self.truncated }
+        if first & 0x80 == 0 { return Int(first) }
+        var value = Int(first & 0x7F)
+        for shift in stride(from: 7, through: 21, by: 7) {
             guard let byte = byte() else { throw Self.truncated }
             value |= Int(byte & 0x7F) << shift
             if byte & 0x80 == 0 {
-                guard byte != 0 || shift == 0 else { break }
+                guard byte != 0 else { break }
                 return value
             }
         }
