@@ -1,0 +1,125 @@
+import Foundation
+import OAuthClient
+import TokenVault
+import TokenVaultTesting
+
+/// What both programs do, on the library.
+struct Workload: Sendable {
+    let vault: String
+    let key: String
+    let logins: Int
+
+    static func userID(_ number: Int) -> String {
+        let digits = String(number)
+        return "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+    }
+
+    /// About as long as a JWT with a handful of claims.
+    static func token(_ number: Int, generation: Int) throws -> AccessToken {
+        let start = "token-\(number)-\(generation)-"
+        return try AccessToken(start + String(repeating: "x", count: 1000 - start.count))
+    }
+
+    func open() async throws -> Vault {
+        try await Vault.open(at: vault, unlockedBy: .keyFile(key))
+    }
+
+    func users(of vault: Vault) async throws -> UserManager {
+        try await UserManager(vault: vault, transport: ScriptedTransport())
+    }
+
+    /// A vault of `logins` users with one login each. Their tokens are good for a day.
+    func make() async throws {
+        try KeyFiles.generate(at: key)
+        let opened = try await Vault.create(at: vault, unlockedBy: .keyFile(key))
+        let users = try await users(of: opened)
+        try await opened.addProvider(
+            ProviderRegistration(
+                name: "acme", issuer: "https://issuer.example",
+                tokenEndpoint: "https://issuer.example/token", clientID: "bench"))
+        let expiresAt = Date().addingTimeInterval(86_400)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<128 {
+                group.addTask {
+                    for number in stride(from: worker, to: logins, by: 128) {
+                        _ = try await users.addLogin(
+                            userId: Self.userID(number), provider: "acme",
+                            accessToken: Self.token(number, generation: 0), expiresAt: expiresAt,
+                            refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await opened.close()
+    }
+
+    func read(_ order: [String], prints: Bool = true) async throws {
+        let users = try await users(of: open())
+        var bytes = 0
+        let elapsed = try ContinuousClock().measure {
+            for user in order {
+                guard let token = try users.validAccessToken(userId: user) else { throw NoToken() }
+                bytes += token.accessToken.reveal().utf8.count
+            }
+        }
+        if prints { report(elapsed, order.count, bytes) }
+    }
+
+    func await(_ order: [String]) async throws {
+        let users = try await users(of: open())
+        var bytes = 0
+        let elapsed = try await ContinuousClock().measure {
+            for user in order { bytes += try await users.accessToken(userId: user).accessToken.reveal().utf8.count }
+        }
+        report(elapsed, order.count, bytes)
+    }
+
+    func awaitTwice(_ order: [String]) async throws {
+        let users = try await users(of: open())
+        let elapsed = try await ContinuousClock().measure {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        for user in order { _ = try await users.accessToken(userId: user) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        report(elapsed, 2 * order.count, 1)
+    }
+
+    func update(_ order: [String]) async throws {
+        let users = try await users(of: open())
+        let expiresAt = Date().addingTimeInterval(86_400)
+        let tokens = try order.indices.map { try Self.token($0, generation: 1) }
+        let elapsed = try await ContinuousClock().measure {
+            for (user, token) in zip(order, tokens) {
+                try await users.updateAccessToken(userId: user, accessToken: token, expiresAt: expiresAt)
+            }
+        }
+        report(elapsed, order.count, 1)
+    }
+
+    func open(_ order: [String]) async throws {
+        let elapsed = try await ContinuousClock().measure {
+            for user in order {
+                let opened = try await open()
+                let users = try await users(of: opened)
+                guard try users.validAccessToken(userId: user) != nil else { throw NoToken() }
+                await opened.close()
+            }
+        }
+        report(elapsed, order.count, 1)
+    }
+
+    private func report(_ elapsed: Duration, _ count: Int, _ bytes: Int) {
+        precondition(bytes > 0)
+        let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        print("\(seconds * 1e9 / Double(max(count, 1))) \(count)")
+    }
+}
+
+/// A user whose token should be good has none.
+struct NoToken: Error {}

@@ -1,0 +1,42 @@
+import Foundation
+import OAuthClient
+import TokenVault
+import TokenVaultTesting
+
+// The library's side of the benchmarks; `Benchmarks/reference/reference.c` is the other. Both take the same arguments
+// and print one line `nanoseconds-per-operation operations`, so that `Benchmarks/run` can take turns with them.
+//
+//     vault-bench make    VAULT KEY LOGINS
+//     vault-bench read    VAULT KEY LOGINS COUNT SEED     synchronous read of a good token
+//     vault-bench await   VAULT KEY LOGINS COUNT SEED     await users.accessToken(userId:)
+//     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each
+//     vault-bench update  VAULT KEY LOGINS COUNT SEED     one durable update after the other
+//     vault-bench open    VAULT KEY LOGINS COUNT SEED     open, one read, close
+//     vault-bench memory  VAULT KEY LOGINS COUNT SEED     prints the process's peak memory in KiB after COUNT reads
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 5, let logins = Int(arguments[4]) else {
+    FileHandle.standardError.write(Data("vault-bench: see the comment in main.swift for the arguments\n".utf8))
+    exit(64)
+}
+let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
+if arguments[1] == "make" {
+    try await workload.make()
+    exit(0)
+}
+guard arguments.count == 7, let count = Int(arguments[5]), let seed = UInt64(arguments[6]) else { exit(64) }
+let order = Order(seed: seed, users: logins).users(count)
+
+switch arguments[1] {
+case "read": try await workload.read(order)
+case "await": try await workload.await(order)
+case "await2": try await workload.awaitTwice(order)
+case "update": try await workload.update(order)
+case "open": try await workload.open(order)
+case "memory":
+    try await workload.read(order, prints: false)
+    var usage = rusage()
+    getrusage(RUSAGE_SELF, &usage)
+    print(usage.ru_maxrss)
+default: exit(64)
+}
