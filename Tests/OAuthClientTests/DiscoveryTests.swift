@@ -1,0 +1,126 @@
+import HTTPTypes
+import OAuthClient
+import Testing
+
+struct DiscoveryTests {
+    private static let document = """
+        {"issuer":"https://a.example/t1","token_endpoint":"https://a.example/t1/token",
+        "authorization_endpoint":"https://a.example/authorize?tenant=1","revocation_endpoint":"https://a.example/revoke",
+        "code_challenge_methods_supported":["S256"],"dpop_signing_alg_values_supported":["ES256","RS256"],
+        "authorization_response_iss_parameter_supported":true,"unknown":{"x":[1,2]}}
+        """
+
+    private let issuer = "https://a.example/t1"
+
+    private func metadata(_ transport: ScriptedTransport) async throws -> ServerMetadata {
+        try await Discovery.metadata(issuer: try Issuer(issuer), transport: transport)
+    }
+
+    @Test func metadataIsReadFromRFC8414First() async throws {
+        let transport = ScriptedTransport(reply(200, Self.document))
+        let metadata = try await metadata(transport)
+        #expect(metadata.tokenEndpoint.rawValue == "https://a.example/t1/token")
+        #expect(metadata.revocationEndpoint?.rawValue == "https://a.example/revoke")
+        #expect(metadata.introspectionEndpoint == nil)
+        #expect(metadata.supportsPKCE)
+        #expect(metadata.supportsDPoP)
+        #expect(metadata.authorizationResponseIssParameterSupported)
+        #expect(metadata.tokenEndpointAuthMethodsSupported == ["client_secret_basic"])
+        #expect(transport.sent.map(\.request.path) == ["/.well-known/oauth-authorization-server/t1"])
+        #expect(transport.sent.first?.request.method == .get)
+    }
+
+    @Test func openIDIsAskedIfRFC8414IsNotThere() async throws {
+        let transport = ScriptedTransport(reply(404, "<html>"), reply(200, Self.document))
+        _ = try await metadata(transport)
+        #expect(transport.sent.last?.request.path == "/t1/.well-known/openid-configuration")
+    }
+
+    @Test(arguments: ["https://a.example", "https://a.example/"])
+    func aSlashAtTheEndIsNotDoubled(_ text: String) async throws {
+        let transport = ScriptedTransport(reply(404), reply(404))
+        await #expect(throws: DiscoveryError.self) {
+            try await Discovery.metadata(issuer: try Issuer(text), transport: transport)
+        }
+        #expect(
+            transport.sent.map(\.request.path)
+                == ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])
+    }
+
+    @Test(arguments: ["https://a.example/t1/", "https://A.example/t1", "https://b.example/t1", "https://a.example/T1"])
+    func anotherIssuerIsRefusedToTheLetter(_ named: String) async throws {
+        let other = Self.document.replacing("\"https://a.example/t1\"", with: "\"\(named)\"")
+        await #expect(throws: DiscoveryError(.issuerMismatch)) {
+            try await metadata(ScriptedTransport(reply(200, other)))
+        }
+    }
+
+    @Test(arguments: [
+        "http://a.example/revoke", "http://127.0.0.1/revoke", "http://localhost/revoke",
+    ])
+    func oneInsecureEndpointRefusesTheDocument(_ url: String) async throws {
+        let document = Self.document.replacing("https://a.example/revoke", with: url)
+        await #expect(throws: DiscoveryError(.insecureEndpoint, member: "revocation_endpoint")) {
+            try await metadata(ScriptedTransport(reply(200, document)))
+        }
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "https://user:pw@a.example/", "https://a.example/#f", "//a.example", "", "7",
+    ])
+    func anEndpointThatIsNoURLRefusesTheDocument(_ url: String) async throws {
+        let document = Self.document.replacing("https://a.example/revoke", with: url)
+        if url.isEmpty {
+            await #expect(throws: DiscoveryError(.malformed, member: "revocation_endpoint")) {
+                try await metadata(ScriptedTransport(reply(200, document)))
+            }
+        } else {
+            await #expect(throws: DiscoveryError.self) {
+                try await metadata(ScriptedTransport(reply(200, document)))
+            }
+        }
+    }
+
+    @Test func loopbackIsTakenWhereItWasAllowed() throws {
+        let document = """
+            {"issuer":"http://127.0.0.1:8080","token_endpoint":"http://localhost:8080/token",
+            "jwks_uri":"http://[::1]:8080/jwks"}
+            """
+        let issuer = try Issuer("http://127.0.0.1:8080", allowsInsecureLoopback: true)
+        let metadata = try ServerMetadata(
+            parsing: Array(document.utf8), issuer: issuer, allowsInsecureLoopback: true)
+        #expect(metadata.tokenEndpoint.isLoopback)
+        let elsewhere = document.replacing("localhost", with: "127.0.0.1.example.com")
+        #expect(throws: DiscoveryError(.insecureEndpoint, member: "token_endpoint")) {
+            try ServerMetadata(parsing: Array(elsewhere.utf8), issuer: issuer, allowsInsecureLoopback: true)
+        }
+        #expect(throws: OAuthValueError(.insecure, "issuer")) { try Issuer("http://127.0.0.1:8080") }
+    }
+
+    @Test func aMissingTokenEndpointIsNamed() {
+        #expect(throws: DiscoveryError(.missingEndpoint, member: "token_endpoint")) {
+            try ServerMetadata(
+                parsing: Array(#"{"issuer":"https://a.example/t1"}"#.utf8), issuer: try Issuer(issuer))
+        }
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", "<html>", "{\"issuer\":7}", "{\"issuer\":\"https://a.example/t1\",\"issuer\":\"x\"}",
+    ])
+    func whatIsNoMetadataIsMalformed(_ document: String) {
+        #expect(throws: DiscoveryError.self) {
+            try ServerMetadata(parsing: Array(document.utf8), issuer: try Issuer(issuer))
+        }
+    }
+
+    @Test func failuresAreToldApart() async throws {
+        let error = HTTPTransportError(.notSent, .dns)
+        await #expect(throws: DiscoveryError(.unreachable, transportError: error)) {
+            try await metadata(ScriptedTransport([.failure(error)]))
+        }
+        await #expect(throws: DiscoveryError(.unreachable)) { try await metadata(ScriptedTransport(reply(503))) }
+        await #expect(throws: DiscoveryError(.notFound)) {
+            try await metadata(ScriptedTransport(reply(302), reply(404)))
+        }
+    }
+}

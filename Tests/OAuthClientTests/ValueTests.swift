@@ -1,0 +1,90 @@
+import OAuthClient
+import Testing
+
+struct ValueTests {
+    @Test func tokensHoldPrintableASCIIUpTo64KiB() throws {
+        #expect(try AccessToken(" ~!").reveal() == " ~!")
+        #expect(try RefreshToken(String(repeating: "r", count: 65_536)).reveal().utf8.count == 65_536)
+        #expect(throws: OAuthValueError(.empty, "access token")) { try AccessToken("") }
+        #expect(throws: OAuthValueError(.tooLong, "refresh token")) {
+            try RefreshToken(String(repeating: "r", count: 65_537))
+        }
+        for text in ["a\n", "\0", "a\u{7F}", "é", "\u{1B}[0m"] {
+            #expect(throws: OAuthValueError(.forbiddenCharacter, "id token")) { try IDToken(text) }
+        }
+        #expect("\(OAuthValueError(.empty, "access token"))" == "the access token is empty")
+    }
+
+    @Test func tokenTypesIgnoreCase() {
+        #expect(TokenType("BEARER") == .bearer)
+        #expect(TokenType("dpoP") == .dpop)
+        #expect("\(TokenType("dpop"))" == "DPoP")
+        #expect("\(TokenType("bearer"))" == "Bearer")
+    }
+
+    @Test func scopesAreOrderedSets() throws {
+        let scope = try Scope("b a  b c")
+        #expect(scope.tokens == ["b", "a", "c"])
+        #expect("\(scope)" == "b a c")
+        #expect(try scope.contains(Scope("a b")))
+        #expect(try !scope.contains(Scope("a d")))
+        #expect(throws: OAuthValueError.self) { try Scope("a\"b") }
+        #expect(throws: OAuthValueError.self) { try Scope(tokens: ["a b"]) }
+        #expect(throws: OAuthValueError.self) { try Scope(tokens: [""]) }
+    }
+
+    @Test(arguments: [
+        "https://example.com/token", "https://EXAMPLE.com:8443/a/b?x=%20", "https://[2001:db8::1]/x", "https://e_x.com",
+    ])
+    func secureEndpointsAreTaken(_ text: String) throws {
+        #expect(try EndpointURL(text).rawValue == text)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:8080/x", "http://127.255.0.3/", "http://localhost/x", "http://[::1]:9/x", "HTTP://LOCALHOST/",
+    ])
+    func loopbackNeedsPermission(_ text: String) throws {
+        #expect(throws: OAuthValueError(.insecure, "endpoint URL")) { try EndpointURL(text) }
+        #expect(try EndpointURL(text, allowsInsecureLoopback: true).isLoopback)
+    }
+
+    @Test(arguments: [
+        "http://example.com/", "http://128.0.0.1/", "http://127.0.0.1.example.com/", "http://localhost.example.com/",
+        "http://127.0.0/", "http://127.0.0.256/", "http://[::2]/", "http://127.1/",
+    ])
+    func nothingElseIsLoopback(_ text: String) {
+        #expect(throws: OAuthValueError(.insecure, "endpoint URL")) {
+            try EndpointURL(text, allowsInsecureLoopback: true)
+        }
+    }
+
+    @Test(arguments: [
+        "", "https", "https:", "https:/", "https://", "https://:443/", "https:///x", "https://a b/", "https://a/%zz",
+        "https://a/%2", "https://user@a/", "https://a:0/", "https://a:65536/", "https://a:x/", "https://[::1/",
+        "https://[]/", "https://[x]/", "https://é/", "https://a/é", "https://a/\"", "https://a/<", "https://a/#",
+        "https://a\\b/", "https://a/\n", "javascript:alert(1)", "https://a%2Fb/",
+    ])
+    func whatIsNoURLIsRefused(_ text: String) {
+        #expect(throws: OAuthValueError(.malformed, "endpoint URL")) { try EndpointURL(text) }
+    }
+
+    @Test func originsNameThePortOnlyIfItIsUnusual() throws {
+        #expect(try EndpointURL("https://A.example:443/x").origin == "https://a.example")
+        #expect(try EndpointURL("https://a.example:444/x").origin == "https://a.example:444")
+    }
+
+    @Test func anIssuerHasNeitherQueryNorFragment() throws {
+        #expect(throws: OAuthValueError.self) { try Issuer("https://a.example/?x") }
+        #expect(throws: OAuthValueError.self) { try Issuer("https://a.example/#x") }
+        #expect(try Issuer("https://a.example/t").rawValue == "https://a.example/t")
+    }
+
+    @Test func clientAuthenticationIsNamedAsRegistered() throws {
+        let secret = try ClientSecret("s")
+        for method in [ClientAuthentication.none, .clientSecretBasic(secret), .clientSecretPost(secret)] {
+            #expect(ClientAuthentication(methodName: method.methodName, secret: secret) == method)
+        }
+        #expect(ClientAuthentication(methodName: "client_secret_basic", secret: nil) == nil)
+        #expect(ClientAuthentication(methodName: "private_key_jwt", secret: secret) == nil)
+    }
+}
