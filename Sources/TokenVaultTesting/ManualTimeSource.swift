@@ -58,7 +58,7 @@ public final class ManualTimeSource: TimeSource {
 
     /// Returns once at least so many sleep: then the code under test has come to its next wait.
     public func waitForSleepers(_ count: Int = 1) async {
-        while sleeperCount < count { await Task.yield() }
+        while sleeperCount < count, !Task.isCancelled { await Task.yield() }
     }
 
     public func sleep(for duration: Duration) async throws {

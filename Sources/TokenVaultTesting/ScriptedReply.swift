@@ -62,3 +62,10 @@ public struct ScriptedReply: Sendable {
         }
     }
 }
+
+extension ScriptedReply {
+    /// What this reply answers to a request: for replies made of others.
+    public func reply(to request: ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply {
+        try await answer(request)
+    }
+}

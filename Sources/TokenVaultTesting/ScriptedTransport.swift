@@ -16,6 +16,11 @@ public final class ScriptedTransport: HTTPTransport {
         public let request: HTTPRequest
         public let body: [UInt8]
 
+        public init(request: HTTPRequest, body: [UInt8]) {
+            self.request = request
+            self.body = body
+        }
+
         /// The path without the query.
         public var path: String { String((request.path ?? "").prefix { $0 != "?" }) }
 
@@ -51,7 +56,7 @@ public final class ScriptedTransport: HTTPTransport {
 
     /// Returns once at least so many requests have been sent.
     public func waitForRequests(_ count: Int) async {
-        while requestCount < count { await Task.yield() }
+        while requestCount < count, !Task.isCancelled { await Task.yield() }
     }
 
     public func send(

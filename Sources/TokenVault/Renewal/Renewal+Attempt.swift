@@ -20,7 +20,8 @@ extension Renewal {
             inDoubtIntentExisted: claim.isInDoubt,
             rejections: stored.session.rejections.map { history in
                 OAuthClient.RejectionHistory(count: history.count, span: vault.now.since(history.since))
-            })
+            },
+            expectedIdentity: stored.session.subject.map { IDTokenIdentity(subject: $0, issuer: nil) })
         let result = await endpoint.refresh(
             RefreshExchange(refreshToken: refreshToken, dpop: dpop), context: context)
         attempt?.nonces.merge(result.nonces) { _, new in new }

@@ -130,10 +130,10 @@ final class RenewalEngine: Sendable {
 }
 
 extension RenewalMachine.Ending {
-    /// The renewal was another caller's, with another demand, or another change came first.
+    /// The renewal was another caller's, with another demand, or he gave it up, or another change came first.
     fileprivate var allowsAnotherRound: Bool {
         switch self {
-        case .satisfied, .superseded: true
+        case .satisfied, .superseded, .failed(.withdrawn): true
         case .renewed, .refused, .failed, .successorOnly: false
         }
     }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+package import VaultStorage
 
 /// Where a vault gets the time from. Everything that reads a clock or waits goes through it, so that tests decide.
 public protocol TimeSource: Sendable {
@@ -19,4 +20,8 @@ public struct SystemTimeSource: TimeSource {
     public func sleep(for duration: Duration) async throws {
         try await ContinuousClock().sleep(for: duration)
     }
+}
+
+extension TimeSource {
+    package var timestamp: Timestamp { Timestamp(now()) }
 }

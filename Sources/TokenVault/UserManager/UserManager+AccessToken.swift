@@ -73,4 +73,12 @@ extension UserManager {
         let snapshot = try vault.session(.login(token.login.handle))
         _ = try await engine.renewedToken(snapshot, demand: .newer(than: generation), deadline: nil)
     }
+
+    /// Notes in the audit trail that this token is about to be shown to a person. Durable when it returns.
+    public func recordReveal(of token: VaultToken) async throws {
+        let generation = String(token.generation)
+        try await vault.updateLogin(token.login.handle) { state in
+            state.auditEvents.append(AuditEvent(.tokenRevealed, [.init("generation", generation)]))
+        }
+    }
 }

@@ -65,7 +65,7 @@ extension Vault {
 
 extension VaultOptions {
     fileprivate var clock: @Sendable () -> Timestamp {
-        { [timeSource] in Timestamp(timeSource.now()) }
+        { [timeSource] in timeSource.timestamp }
     }
 }
 

@@ -68,7 +68,7 @@ public final class Vault: Sendable {
 
 // What renewals need of the vault.
 extension Vault {
-    var now: Timestamp { Timestamp(timeSource.now()) }
+    var now: Timestamp { timeSource.timestamp }
 
     var wallClock: @Sendable () -> Date {
         { [timeSource] in timeSource.now() }
