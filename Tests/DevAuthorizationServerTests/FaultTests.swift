@@ -64,31 +64,31 @@ struct FaultTests {
                 try await Wire.send("GET", server.base + "/jwks", timeout: .milliseconds(100))
             }
         }
-        #expect(clock.now - start < .seconds(5))
+        #expect(clock.now - start < .seconds(30))
     }
 
     @Test func delayComesBeforeOrAfterActing() async throws {
         try await withServer { server in
             let login = try #require(server.issueGrant(user: "alice"))
-            server.faults.add(.delay(.seconds(2), afterActing: true))
+            server.faults.add(.delay(.seconds(3), afterActing: true))
             async let reply = Client(server).refresh(login.refreshToken ?? "")
             try await poll { server.counters.rotated == 1 }
             #expect(try await reply.status == 200)
 
             let other = try #require(server.issueGrant(user: "bob"))
-            server.faults.add(.delay(.milliseconds(500)))
+            server.faults.add(.delay(.seconds(3)))
             let clock = ContinuousClock()
             let start = clock.now
             async let late = Client(server).refresh(other.refreshToken ?? "")
             try await poll { server.faults.pending.isEmpty }
             #expect(server.counters.rotated == 1)
             #expect(try await late.status == 200)
-            #expect(clock.now - start >= .milliseconds(500))
+            #expect(clock.now - start >= .seconds(3))
         }
     }
 
     private func poll(_ isReached: () -> Bool) async throws {
-        for _ in 0..<180 where !isReached() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6_000 where !isReached() { try await Task.sleep(for: .milliseconds(10)) }
         #expect(isReached())
     }
 
