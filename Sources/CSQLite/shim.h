@@ -1,5 +1,6 @@
 #pragma once
 #include <sqlite3.h>
+#include <sys/vfs.h>
 
 /* sqlite3_db_config is variadic, which Swift cannot import. */
 static inline int vault_db_config_flag(sqlite3 *connection, int option, int value, int *result) {
@@ -23,4 +24,10 @@ static inline int vault_bind_text_copy(sqlite3_stmt *statement, int index, const
 /* A zero-length blob is not NULL. */
 static inline int vault_bind_empty_blob(sqlite3_stmt *statement, int index) {
     return sqlite3_bind_zeroblob(statement, index, 0);
+}
+
+/* The magic number of the file system that a directory lies on; 0 if it cannot be told. */
+static inline unsigned long vault_file_system_magic(const char *path) {
+    struct statfs info;
+    return statfs(path, &info) == 0 ? (unsigned long)info.f_type : 0;
 }

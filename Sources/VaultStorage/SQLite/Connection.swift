@@ -67,6 +67,8 @@ import VaultCrypto
         return statement.text(0)
     }
 
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
     /// Whether no transaction is open. SQLite rolls back by itself after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 

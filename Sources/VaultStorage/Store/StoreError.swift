@@ -1,3 +1,5 @@
+package import VaultCrypto
+
 /// What went wrong in the store. It carries no secret and no user data; a path is the only outside text in it.
 package struct StoreError: Error, Equatable, Sendable {
     package enum Subject: String, Hashable, Sendable {
@@ -34,8 +36,8 @@ package struct StoreError: Error, Equatable, Sendable {
         case damaged
 
         case wrongKey
-        /// The key could not be read; the crypto error says why.
-        case keyUnavailable
+        /// The key could not be read.
+        case keyUnavailable(VaultCryptoError.Code)
 
         /// The change cannot be made to what the vault now holds, such as a provider's name that is taken.
         case conflict

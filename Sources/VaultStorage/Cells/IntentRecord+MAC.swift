@@ -1,0 +1,32 @@
+import VaultCrypto
+
+extension IntentRecord {
+    /// Guards an intent's columns, which hold no secret. Its absence is not guarded by it: see `docs/vault-format.md`.
+    func mac(_ context: VaultContext, login: LoginHandle) -> Bytes16 {
+        var data = AssociatedData(vault: context.vaultID, table: "refreshIntent")
+        data.append(login.bytes)
+        data.append(fence)
+        data.append(generation)
+        data.append(owner)
+        data.append(startedAt.milliseconds)
+        data.append(doubtSince?.milliseconds)
+        data.append(Int64(tries))
+        return context.keyring.auditMAC(previous: .genesis, row: data).first
+    }
+
+    static let firstColumn: Int32 = 21
+
+    /// Reads columns 21 to 27 of a query that ends with the intent; `nil` if the login has none.
+    init?(_ row: Statement, _ context: VaultContext, login: LoginHandle) throws(StoreError) {
+        let first = Self.firstColumn
+        if row.isNull(first) { return nil }
+        self.init(
+            fence: row.integer(first), generation: row.integer(first + 1), owner: row.integer(first + 2),
+            startedAt: Timestamp(milliseconds: row.integer(first + 3)),
+            doubtSince: row.optionalInteger(first + 4).map { Timestamp(milliseconds: $0) },
+            tries: Int(row.integer(first + 5)))
+        guard row.bytes16(first + 6) == mac(context, login: login) else {
+            throw .quarantined("refreshIntent", login.bytes, "its authentication code is wrong")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import VaultCrypto
+
+/// A login's row with all its cells open.
+struct OpenLogin {
+    var columns: LoginColumns
+    var session: SessionRecord
+    var refresh: RefreshRecord?
+    var key: KeyRecord?
+    var intent: IntentRecord?
+
+    func stored(user: UserHandle, userID: String, status: UserStatus, _ context: VaultContext) -> StoredLogin {
+        StoredLogin(
+            handle: columns.handle, user: user, userID: userID, userStatus: status, provider: columns.provider,
+            position: columns.position, revision: columns.revision, incarnation: columns.incarnation,
+            isHeld: columns.incarnation < context.incarnation, dueAt: columns.dueAt, session: session,
+            refresh: refresh, key: key, intent: intent)
+    }
+
+    func state(of user: OpenUser, _ context: VaultContext, nextFence: Int64) -> LoginState {
+        LoginState(
+            handle: columns.handle, user: user.columns.handle, userID: user.id, userStatus: user.status,
+            provider: columns.provider, incarnation: columns.incarnation,
+            isHeld: columns.incarnation < context.incarnation, revision: columns.revision,
+            position: columns.position, dueAt: columns.dueAt, session: session, refresh: refresh, key: key,
+            intent: intent, nextFence: nextFence)
+    }
+}

@@ -1,0 +1,98 @@
+import VaultCrypto
+
+extension ProviderRecord {
+    private enum Tag {
+        static let name: UInt8 = 1
+        static let issuer: UInt8 = 2
+        static let authorizationEndpoint: UInt8 = 3
+        static let tokenEndpoint: UInt8 = 4
+        static let revocationEndpoint: UInt8 = 5
+        static let introspectionEndpoint: UInt8 = 6
+        static let pushedAuthorizationEndpoint: UInt8 = 7
+        static let jwksURI: UInt8 = 8
+        static let clientID: UInt8 = 9
+        static let clientAuthentication: UInt8 = 10
+        static let clientSecrets: UInt8 = 11
+        static let defaultScope: UInt8 = 12
+        static let scopesSupported: UInt8 = 13
+        static let redirectURI: UInt8 = 14
+        static let dpop: UInt8 = 15
+        static let profileName: UInt8 = 16
+        static let parameters: UInt8 = 17
+        static let createdAt: UInt8 = 18
+        static let requiresIssuerInCallback: UInt8 = 19
+    }
+
+    func encoded() -> RecordWriter {
+        var record = RecordWriter(capacity: 1024)
+        record.append(Tag.name, name)
+        record.append(Tag.issuer, issuer)
+        record.append(Tag.authorizationEndpoint, authorizationEndpoint)
+        record.append(Tag.tokenEndpoint, tokenEndpoint)
+        record.append(Tag.revocationEndpoint, revocationEndpoint)
+        record.append(Tag.introspectionEndpoint, introspectionEndpoint)
+        record.append(Tag.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint)
+        record.append(Tag.jwksURI, jwksURI)
+        record.append(Tag.clientID, clientID)
+        record.append(Tag.clientAuthentication, clientAuthentication)
+        var secrets = RecordList()
+        for secret in clientSecrets { secrets.append(secret) }
+        record.append(Tag.clientSecrets, list: secrets)
+        record.append(Tag.defaultScope, defaultScope)
+        record.append(Tag.scopesSupported, scopesSupported)
+        record.append(Tag.redirectURI, redirectURI)
+        record.append(Tag.dpop, dpop.rawValue)
+        record.append(Tag.profileName, profileName)
+        record.append(Tag.parameters, parameters)
+        record.append(Tag.createdAt, createdAt.milliseconds)
+        if requiresIssuerInCallback { record.append(Tag.requiresIssuerInCallback, true) }
+        return record
+    }
+
+    init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+        self.init(
+            name: "", issuer: nil, tokenEndpoint: "", clientID: "", clientAuthentication: "", profileName: "",
+            createdAt: Timestamp(milliseconds: 0))
+        var record = unsafe RecordReader(plaintext)
+        while let field = try record.next() { try read(field) }
+        guard !name.isEmpty, !tokenEndpoint.isEmpty else {
+            throw VaultCryptoError(.malformedRecord, "the provider cell lacks a field")
+        }
+    }
+
+    private mutating func read(_ field: RecordField) throws(VaultCryptoError) {
+        switch field.tag {
+        case Tag.name: name = try field.text()
+        case Tag.issuer: issuer = try field.text()
+        case Tag.authorizationEndpoint: authorizationEndpoint = try field.text()
+        case Tag.tokenEndpoint: tokenEndpoint = try field.text()
+        case Tag.revocationEndpoint: revocationEndpoint = try field.text()
+        case Tag.introspectionEndpoint: introspectionEndpoint = try field.text()
+        case Tag.pushedAuthorizationEndpoint: pushedAuthorizationEndpoint = try field.text()
+        case Tag.jwksURI: jwksURI = try field.text()
+        case Tag.clientID: clientID = try field.text()
+        case Tag.clientAuthentication: clientAuthentication = try field.text()
+        case Tag.clientSecrets: clientSecrets = try field.secrets()
+        case Tag.defaultScope: defaultScope = try field.text()
+        case Tag.scopesSupported: scopesSupported = try field.texts()
+        case Tag.redirectURI: redirectURI = try field.text()
+        case Tag.dpop:
+            guard let policy = DPoPPolicy(rawValue: try field.uint8()) else {
+                throw VaultCryptoError(.malformedRecord, "the provider has a DPoP policy that is not known")
+            }
+            dpop = policy
+        case Tag.profileName: profileName = try field.text()
+        case Tag.parameters: parameters = try field.textTable()
+        case Tag.createdAt: createdAt = try field.timestamp()
+        case Tag.requiresIssuerInCallback: requiresIssuerInCallback = try field.bool()
+        default: try field.ignoreIfOptional()
+        }
+    }
+
+    static func associatedData(_ vault: Bytes16, _ handle: ProviderHandle, revision: Int64) -> AssociatedData {
+        var data = AssociatedData(vault: vault, table: "provider")
+        data.append(handle.bytes)
+        data.append(revision)
+        return data
+    }
+}

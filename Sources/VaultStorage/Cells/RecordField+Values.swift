@@ -1,0 +1,49 @@
+import VaultCrypto
+
+extension RecordField {
+    func timestamp() throws(VaultCryptoError) -> Timestamp { Timestamp(milliseconds: try int64()) }
+
+    func texts() throws(VaultCryptoError) -> [String] {
+        var result: [String] = []
+        var elements = elements()
+        while let element = try unsafe elements.next() {
+            guard let text = unsafe String(validating: element, as: UTF8.self) else {
+                throw VaultCryptoError(.malformedRecord, "a record holds text that is not UTF-8")
+            }
+            result.append(text)
+        }
+        return result
+    }
+
+    /// Keys and values take turns, in the order of the keys.
+    func textTable() throws(VaultCryptoError) -> [String: String] {
+        let texts = try texts()
+        guard texts.count.isMultiple(of: 2) else {
+            throw VaultCryptoError(.malformedRecord, "a record holds a table with a key that has no value")
+        }
+        var table: [String: String] = [:]
+        for index in stride(from: 0, to: texts.count, by: 2) { table[texts[index]] = texts[index + 1] }
+        return table
+    }
+
+    func secrets() throws(VaultCryptoError) -> [SecretBytes] {
+        var result: [SecretBytes] = []
+        var elements = elements()
+        while let element = try unsafe elements.next() { result.append(unsafe SecretBytes(copying: element)) }
+        return result
+    }
+}
+
+extension RecordWriter {
+    mutating func append(_ tag: UInt8, _ table: [String: String]) {
+        append(tag, table.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    }
+
+    /// An empty list leaves no field.
+    mutating func append(_ tag: UInt8, _ texts: [String]) {
+        guard !texts.isEmpty else { return }
+        var list = RecordList()
+        for text in texts { list.append(text) }
+        append(tag, list: list)
+    }
+}

@@ -1,0 +1,109 @@
+import VaultCrypto
+
+/// Opens the cells of a row that a statement stands on. The columns' order is the one of ``SQL``.
+struct RowOpener {
+    let context: VaultContext
+    let scratch: CellScratch
+
+    /// Lends the open user cell of the row's user.
+    @inline(__always)
+    func withUser<R>(
+        _ row: Statement, _ columns: UserColumns, _ body: (UserCellView) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let opened: SealedCell.Opened
+        let view: UserCellView
+        do throws(VaultCryptoError) {
+            let key = try context.root(columns.rootKey)
+            opened = try unsafe SealedCell.Opened(
+                row.blob(UserColumns.cellColumn), kind: .user, key: key,
+                associatedData: columns.associatedData(context.vaultID), scratch: scratch)
+        } catch {
+            throw .quarantined("user", columns.handle.bytes, error)
+        }
+        defer { opened.wipe(scratch) }
+        do throws(VaultCryptoError) {
+            view = try unsafe UserCellView(opened.plaintext)
+        } catch {
+            throw .quarantined("user", columns.handle.bytes, error)
+        }
+        return try body(view)
+    }
+
+    /// The row's session, if the row is the very one that the user cell knows.
+    @inline(__always)
+    func session(
+        _ row: Statement, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> SessionRecord {
+        let cell = unsafe row.blob(LoginColumns.cellColumn)
+        do throws(VaultCryptoError) {
+            guard let entry = view.entry(of: columns.handle) else {
+                throw VaultCryptoError(.authenticationFailed(.tag), "its user does not know it")
+            }
+            let tag = try unsafe SealedCell.tag(of: cell)
+            guard entry.revision == columns.revision, tag == entry.tag else {
+                throw VaultCryptoError(.authenticationFailed(.tag), "it is not the one that its user knows last")
+            }
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: .session, key: view.dataKey, keyID: KeyID(user.handle.bytes),
+                associatedData: columns.sessionData(context.vaultID, user.handle), scratch: scratch)
+            defer { opened.wipe(scratch) }
+            return try unsafe SessionRecord(opened.plaintext)
+        } catch {
+            throw .quarantined("login", columns.handle.bytes, error)
+        }
+    }
+
+    /// The whole login of a row that has all columns.
+    func login(
+        _ row: Statement, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> OpenLogin {
+        let session = try session(row, columns, user, view)
+        let refresh: RefreshRecord? = try unsafe secret(row, 19, .refresh, columns.refreshTag, columns, user, view) {
+            bytes throws(VaultCryptoError) in try unsafe RefreshRecord(bytes)
+        }
+        let key: KeyRecord? = try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
+            bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
+        }
+        return OpenLogin(
+            columns: columns, session: session, refresh: refresh, key: key,
+            intent: try IntentRecord(row, context, login: columns.handle))
+    }
+
+    private func secret<Record>(
+        _ row: Statement, _ column: Int32, _ kind: CellKind, _ tag: CellTag?, _ columns: LoginColumns,
+        _ user: UserColumns, _ view: UserCellView,
+        _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Record
+    ) throws(StoreError) -> Record? {
+        if tag == nil && row.isNull(column) { return nil }
+        let cell = unsafe row.blob(column)
+        do throws(VaultCryptoError) {
+            guard !row.isNull(column), try unsafe SealedCell.tag(of: cell) == tag else {
+                throw VaultCryptoError(.authenticationFailed(.tag), "it is not the one that its login knows")
+            }
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: kind, key: view.dataKey, keyID: KeyID(user.handle.bytes),
+                associatedData: columns.secretData(context.vaultID, user.handle), scratch: scratch)
+            defer { opened.wipe(scratch) }
+            return try unsafe read(opened.plaintext)
+        } catch {
+            throw .quarantined("loginSecret", columns.handle.bytes, error)
+        }
+    }
+
+    /// A record that is sealed under a root key.
+    func root<Record>(
+        _ cell: UnsafeRawBufferPointer, _ kind: CellKind, table: String, handle: Bytes16,
+        _ associatedData: borrowing AssociatedData,
+        _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Record
+    ) throws(StoreError) -> Record {
+        do throws(VaultCryptoError) {
+            let key = try context.root(try unsafe SealedCell.keyID(of: cell, kind: kind))
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: kind, key: key, associatedData: associatedData, scratch: scratch)
+            defer { opened.wipe(scratch) }
+            return try unsafe read(opened.plaintext)
+        } catch {
+            throw .quarantined(table, handle, error)
+        }
+    }
+}

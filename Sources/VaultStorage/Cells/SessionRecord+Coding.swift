@@ -1,0 +1,102 @@
+import VaultCrypto
+
+extension SessionRecord {
+    private enum Tag {
+        static let state: UInt8 = 1
+        static let accessToken: UInt8 = 2
+        /// Absent: `Bearer`.
+        static let tokenType: UInt8 = 3
+        static let scope: UInt8 = 4
+        static let createdAt: UInt8 = 5
+        static let obtainedAt: UInt8 = 6
+        static let expiresAt: UInt8 = 7
+        static let terminationReason: UInt8 = 8
+        static let failureReason: UInt8 = 9
+        static let failedAt: UInt8 = 10
+        static let notifiedFailure: UInt8 = 11
+        static let notBefore: UInt8 = 12
+        static let attempts: UInt8 = 13
+        static let rejectedGeneration: UInt8 = 14
+        static let rejectionCount: UInt8 = 15
+        static let rejectedSince: UInt8 = 16
+        static let label: UInt8 = 17
+        static let grantedScope: UInt8 = 18
+        static let subject: UInt8 = 19
+    }
+
+    private static let defaultTokenType = "Bearer"
+
+    func encoded() -> RecordWriter {
+        var record = RecordWriter(capacity: 256 + (accessToken?.count ?? 0))
+        record.append(Tag.state, state.rawValue)
+        record.append(Tag.accessToken, accessToken)
+        if tokenType != Self.defaultTokenType { record.append(Tag.tokenType, tokenType) }
+        record.append(Tag.scope, scope)
+        record.append(Tag.createdAt, createdAt.milliseconds)
+        record.append(Tag.obtainedAt, obtainedAt.milliseconds)
+        record.append(Tag.expiresAt, expiresAt?.milliseconds)
+        record.append(Tag.terminationReason, terminationReason)
+        record.append(Tag.failureReason, failure?.reason)
+        record.append(Tag.failedAt, failure?.at.milliseconds)
+        if notifiedFailure { record.append(Tag.notifiedFailure, true) }
+        record.append(Tag.notBefore, notBefore?.milliseconds)
+        if attempts != 0 { record.append(Tag.attempts, Int64(attempts)) }
+        record.append(Tag.rejectedGeneration, rejectedGeneration)
+        record.append(Tag.rejectionCount, rejections.map { Int64($0.count) })
+        record.append(Tag.rejectedSince, rejections?.since.milliseconds)
+        record.append(Tag.label, label)
+        record.append(Tag.grantedScope, grantedScope)
+        record.append(Tag.subject, subject)
+        return record
+    }
+
+    init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+        let epoch = Timestamp(milliseconds: 0)
+        self.init(state: .establishing, tokenType: Self.defaultTokenType, createdAt: epoch, obtainedAt: epoch)
+        var record = unsafe RecordReader(plaintext)
+        var hasState = false
+        while let field = try record.next() {
+            if field.tag == Tag.state { hasState = true }
+            try read(field)
+        }
+        guard hasState else { throw VaultCryptoError(.malformedRecord, "the session cell lacks a field") }
+    }
+
+    private mutating func read(_ field: RecordField) throws(VaultCryptoError) {
+        switch field.tag {
+        case Tag.state:
+            guard let value = SessionStateCode(rawValue: try field.uint8()) else {
+                throw VaultCryptoError(.malformedRecord, "the session has a state that this version does not know")
+            }
+            state = value
+        case Tag.accessToken: accessToken = field.secret()
+        case Tag.tokenType: tokenType = try field.text()
+        case Tag.scope: scope = try field.text()
+        case Tag.createdAt: createdAt = try field.timestamp()
+        case Tag.obtainedAt: obtainedAt = try field.timestamp()
+        case Tag.expiresAt: expiresAt = try field.timestamp()
+        case Tag.label: label = try field.text()
+        case Tag.grantedScope: grantedScope = try field.text()
+        case Tag.subject: subject = try field.text()
+        default: try readTrouble(field)
+        }
+    }
+
+    /// The fields that a healthy session does not have.
+    private mutating func readTrouble(_ field: RecordField) throws(VaultCryptoError) {
+        switch field.tag {
+        case Tag.terminationReason: terminationReason = try field.uint8()
+        case Tag.failureReason:
+            failure = FailureRecord(reason: try field.uint8(), at: Timestamp(milliseconds: 0))
+        case Tag.failedAt: failure?.at = try field.timestamp()
+        case Tag.notifiedFailure: notifiedFailure = try field.bool()
+        case Tag.notBefore: notBefore = try field.timestamp()
+        case Tag.attempts: attempts = Int(try field.int64())
+        case Tag.rejectedGeneration: rejectedGeneration = try field.int64()
+        case Tag.rejectionCount:
+            rejections = RejectionHistory(count: Int(try field.int64()), since: Timestamp(milliseconds: 0))
+        case Tag.rejectedSince: rejections?.since = try field.timestamp()
+        default: try field.ignoreIfOptional()
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import VaultCrypto
+
+/// One login as its user cell knows it.
+struct ManifestEntry: Equatable {
+    static let byteCount = 40
+
+    var login: LoginHandle
+    var revision: Int64
+    /// The tag of the session cell, which stands for the whole row.
+    var tag: CellTag
+}
+
+enum UserCellTag {
+    static let dataKey: UInt8 = 1
+    static let userID: UInt8 = 2
+    static let status: UInt8 = 3
+    static let createdAt: UInt8 = 4
+    static let manifest: UInt8 = 5
+}
+
+/// An open user cell, read in place. Valid while the cell is open.
+///
+/// The data key's id is the user's handle, so a cell that belongs to another user is refused by its header.
+@safe struct UserCellView {
+    let dataKey: UnsafeRawBufferPointer
+    let userID: UnsafeRawBufferPointer
+    let status: UserStatus
+    let createdAt: Timestamp
+    private let manifest: UnsafeRawBufferPointer
+
+    init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+        var dataKey: UnsafeRawBufferPointer?
+        var userID: UnsafeRawBufferPointer?
+        var status: UserStatus?
+        var createdAt = Timestamp(milliseconds: 0)
+        var manifest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        var record = unsafe RecordReader(plaintext)
+        while let field = try record.next() {
+            switch field.tag {
+            case UserCellTag.dataKey: unsafe dataKey = try field.keyBytes()
+            case UserCellTag.userID: unsafe userID = field.bytes
+            case UserCellTag.status: status = UserStatus(rawValue: try field.uint8())
+            case UserCellTag.createdAt: createdAt = try field.timestamp()
+            case UserCellTag.manifest: unsafe manifest = field.bytes
+            default: try field.ignoreIfOptional()
+            }
+        }
+        guard let dataKey = unsafe dataKey, let userID = unsafe userID, let status,
+            manifest.count.isMultiple(of: ManifestEntry.byteCount)
+        else { throw VaultCryptoError(.malformedRecord, "the user cell lacks a field") }
+        unsafe self.dataKey = dataKey
+        unsafe self.userID = userID
+        self.status = status
+        self.createdAt = createdAt
+        unsafe self.manifest = manifest
+    }
+
+    var loginCount: Int { unsafe manifest.count / ManifestEntry.byteCount }
+
+    /// - Parameter index: below ``loginCount``.
+    func entry(_ index: Int) -> ManifestEntry {
+        let start = index * ManifestEntry.byteCount
+        return unsafe ManifestEntry(
+            login: LoginHandle(manifest.loadUnaligned(fromByteOffset: start, as: Bytes16.self)),
+            revision: Int64(littleEndian: manifest.loadUnaligned(fromByteOffset: start + 16, as: Int64.self)),
+            tag: CellTag(manifest.loadUnaligned(fromByteOffset: start + 24, as: Bytes16.self)))
+    }
+
+    /// What the manifest says of a login; `nil` if it does not know it.
+    func entry(of login: LoginHandle) -> ManifestEntry? {
+        for index in 0..<loginCount {
+            let candidate = entry(index)
+            if candidate.login == login { return candidate }
+        }
+        return nil
+    }
+
+    var userIDText: String { unsafe String(decoding: userID, as: UTF8.self) }
+}
+
+/// A user as a write transaction holds him.
+struct OpenUser {
+    var columns: UserColumns
+    var id: String
+    var status: UserStatus
+    var createdAt: Timestamp
+    var dataKey: SealingKey
+    var manifest: [ManifestEntry]
+
+    init(columns: UserColumns, cell: UserCellView) throws(VaultCryptoError) {
+        self.columns = columns
+        id = cell.userIDText
+        status = cell.status
+        createdAt = cell.createdAt
+        dataKey = try unsafe SealingKey(id: KeyID(columns.handle.bytes), copying: cell.dataKey)
+        manifest = (0..<cell.loginCount).map { cell.entry($0) }
+    }
+
+    /// A user that the vault does not have yet.
+    init(new columns: UserColumns, id: String, createdAt: Timestamp) throws(VaultCryptoError) {
+        self.columns = columns
+        self.id = id
+        self.createdAt = createdAt
+        status = .active
+        manifest = []
+        let random = try SealingKey.generate()
+        dataKey = try random.withID(KeyID(columns.handle.bytes))
+    }
+
+    func seal(_ context: VaultContext) throws(VaultCryptoError) -> [UInt8] {
+        var record = RecordWriter(capacity: 192 + id.utf8.count + manifest.count * ManifestEntry.byteCount)
+        record.append(UserCellTag.dataKey, dataKey)
+        record.append(UserCellTag.userID, id)
+        record.append(UserCellTag.status, status.rawValue)
+        record.append(UserCellTag.createdAt, createdAt.milliseconds)
+        unsafe manifestBytes.withUnsafeBytes { unsafe record.append(UserCellTag.manifest, bytes: $0) }
+        return try SealedCell.seal(
+            record, kind: .user, key: try context.root(columns.rootKey),
+            associatedData: columns.associatedData(context.vaultID))
+    }
+
+    private var manifestBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(manifest.count * ManifestEntry.byteCount)
+        for entry in manifest {
+            bytes += entry.login.bytes.array
+            unsafe withUnsafeBytes(of: entry.revision.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+            bytes += entry.tag.bytes.array
+        }
+        return bytes
+    }
+}
+
+extension SealingKey {
+    /// The same key under another name.
+    fileprivate func withID(_ id: KeyID) throws(VaultCryptoError) -> SealingKey {
+        let result: Result<SealingKey, VaultCryptoError> = unsafe withUnsafeBytes { bytes in
+            do throws(VaultCryptoError) {
+                return .success(try unsafe SealingKey(id: id, copying: bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,136 @@
+import VaultCrypto
+
+extension Reader {
+    func providers() throws(StoreError) -> [StoredProvider] {
+        let row = try connection.statement(SQL.providers)
+        defer { row.reset() }
+        var result: [StoredProvider] = []
+        while try row.step() { result.append(try opener.provider(row)) }
+        return result
+    }
+
+    func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
+        let row = try connection.statement(SQL.provider)
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.provider) }
+            return try opener.provider(row)
+        }
+    }
+
+    func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        let row = try connection.statement(SQL.outbox)
+        defer { row.reset() }
+        row.bind(1, Int64(limit))
+        var result: [StoredOutboxEntry] = []
+        while try row.step() { result.append(try opener.outboxEntry(row)) }
+        return result
+    }
+
+    func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
+        let row = try connection.statement(SQL.outboxEntry)
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
+            return try opener.outboxEntry(row)
+        }
+    }
+
+    func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
+        let row = try connection.statement(
+            """
+            SELECT sequence, time, kind, user, login, provider, revision, detailCell FROM audit
+            WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+            """)
+        defer { row.reset() }
+        row.bind(1, sequence)
+        row.bind(2, Int64(limit))
+        var result: [AuditEntry] = []
+        while try row.step() { result.append(auditEntry(row)) }
+        return result
+    }
+
+    private func auditEntry(_ row: Statement) -> AuditEntry {
+        let columns = AuditColumns(row)
+        var detail: [AuditEvent.Detail] = []
+        var damage: StoreError?
+        do throws(StoreError) { detail = try opener.auditDetail(row, columns) } catch { damage = error }
+        return AuditEntry(
+            sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
+            login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail,
+            damage: damage)
+    }
+
+    func keySlots() throws(StoreError) -> [StoredKeySlot] {
+        try KeySlotRows.all(connection).map { slot in
+            StoredKeySlot(handle: KeySlotHandle(slot.description.id), description: slot.description)
+        }
+    }
+}
+
+extension RowOpener {
+    func provider(_ row: Statement) throws(StoreError) -> StoredProvider {
+        let revision = row.integer(1)
+        guard let bytes = row.bytes16(0) else {
+            throw .quarantined("provider", nil, "its handle has the wrong type or length")
+        }
+        let handle = ProviderHandle(bytes)
+        let record = try unsafe root(
+            row.blob(2), .provider, table: "provider", handle: bytes,
+            ProviderRecord.associatedData(context.vaultID, handle, revision: revision)
+        ) { bytes throws(VaultCryptoError) in try unsafe ProviderRecord(bytes) }
+        return StoredProvider(handle: handle, revision: revision, record: record)
+    }
+
+    func outboxEntry(_ row: Statement) throws(StoreError) -> StoredOutboxEntry {
+        guard let bytes = row.bytes16(0) else {
+            throw .quarantined("outbox", nil, "its handle has the wrong type or length")
+        }
+        let handle = OutboxHandle(bytes)
+        let next = Timestamp(milliseconds: row.integer(1))
+        let attempts = row.integer(2)
+        let record = try unsafe root(
+            row.blob(3), .outbox, table: "outbox", handle: bytes,
+            OutboxRecord.associatedData(context.vaultID, handle, nextAttemptAt: next, attempts: attempts)
+        ) { bytes throws(VaultCryptoError) in try unsafe OutboxRecord(bytes) }
+        return StoredOutboxEntry(handle: handle, nextAttemptAt: next, attempts: Int(attempts), record: record)
+    }
+
+    func authorizationRequest(_ row: Statement) throws(StoreError) -> AuthorizationRequestRecord {
+        guard let bytes = row.bytes16(0) else {
+            throw .quarantined("authorizationRequest", nil, "its index has the wrong type or length")
+        }
+        let expiresAt = Timestamp(milliseconds: row.integer(1))
+        return try unsafe root(
+            row.blob(2), .authorizationRequest, table: "authorizationRequest", handle: bytes,
+            AuthorizationRequestRecord.associatedData(context.vaultID, BlindIndex(bytes), expiresAt: expiresAt)
+        ) { bytes throws(VaultCryptoError) in
+            try unsafe AuthorizationRequestRecord(bytes, expiresAt: expiresAt)
+        }
+    }
+
+    /// Column 7 of a row that starts with the audit columns.
+    func auditDetail(_ row: Statement, _ columns: AuditColumns) throws(StoreError) -> [AuditEvent.Detail] {
+        if row.isNull(7) { return [] }
+        do throws(VaultCryptoError) {
+            let opened = try unsafe SealedCell.Opened(
+                row.blob(7), kind: .auditDetail, key: context.keyring.auditKey,
+                associatedData: columns.detailData(context.vaultID), scratch: scratch)
+            defer { opened.wipe(scratch) }
+            return try unsafe [AuditEvent.Detail](opened.plaintext)
+        } catch {
+            throw .quarantined("audit", nil, error)
+        }
+    }
+}
+
+extension AuditColumns {
+    /// Reads columns 0 to 6.
+    init(_ row: Statement) {
+        sequence = row.integer(0)
+        time = Timestamp(milliseconds: row.integer(1))
+        kind = AuditKind(rawValue: row.integer(2))
+        user = row.bytes16(3).map { UserHandle($0) }
+        login = row.bytes16(4).map { LoginHandle($0) }
+        provider = row.bytes16(5).map { ProviderHandle($0) }
+        revision = row.optionalInteger(6)
+    }
+}

@@ -1,0 +1,85 @@
+import VaultCrypto
+
+extension Reader {
+    func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
+        let row = try connection.statement(SQL.login)
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.login) }
+            let user = try UserColumns(row)
+            return try opener.withUser(row, user) { view throws(StoreError) in
+                try opener.login(row, try LoginColumns(row), user, view).stored(
+                    user: user.handle, userID: view.userIDText, status: view.status, context)
+            }
+        }
+    }
+
+    func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
+        let row = try connection.statement(SQL.loginPage)
+        row.bind(2, Int64(limit))
+        return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
+            var result: [LoginListing] = []
+            while try row.step() { result.append(listing(row)) }
+            return result
+        }
+    }
+
+    /// All logins of a user, and those that his cell tells of but the vault does not have.
+    func logins(ofUser index: BlindIndex, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
+        let row = try connection.statement(SQL.loginsOfUser)
+        let all = try row.withBinding(1, index.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.user) }
+            var known = try expectedLogins(row)
+            var result: [LoginListing] = []
+            repeat {
+                if row.isNull(LoginColumns.firstColumn) { break }
+                let listing = listing(row)
+                known.remove(listing.handle)
+                result.append(listing)
+            } while try row.step()
+            for handle in known {
+                let damage = StoreError.quarantined("login", handle.bytes, "its row is missing")
+                result.append(LoginListing(handle: handle, userHandle: nil, content: nil, damage: damage))
+            }
+            return result
+        }
+        let sorted = all.sorted { $0.handle.bytes.array.lexicographicallyPrecedes($1.handle.bytes.array) }
+        let start = after.map { after in
+            sorted.firstIndex { after.bytes.array.lexicographicallyPrecedes($0.handle.bytes.array) } ?? sorted.count
+        }
+        return Array(sorted[(start ?? 0)...].prefix(limit))
+    }
+
+    /// What the user cell tells of; nothing if it cannot be opened, which then shows on each of the user's logins.
+    private func expectedLogins(_ row: Statement) throws(StoreError) -> Set<LoginHandle> {
+        let user = try UserColumns(row)
+        let handles = try? opener.withUser(row, user) { view throws(StoreError) in
+            (0..<view.loginCount).map { view.entry($0).login }
+        }
+        return Set(handles ?? [])
+    }
+
+    /// Never throws: what is wrong with a row is part of its listing.
+    private func listing(_ row: Statement) -> LoginListing {
+        var handle = LoginHandle(row.bytes16(LoginColumns.firstColumn + 1) ?? .zero)
+        var userHandle: UserHandle?
+        do throws(StoreError) {
+            let columns = try LoginColumns(row)
+            handle = columns.handle
+            guard !row.isNull(0) else { throw .quarantined("login", handle.bytes, "its user is missing") }
+            let user = try UserColumns(row)
+            userHandle = user.handle
+            let content = try opener.withUser(row, user) { view throws(StoreError) in
+                let login = try opener.login(row, columns, user, view)
+                return LoginListing.Content(
+                    userID: view.userIDText, userStatus: view.status, provider: columns.provider,
+                    position: columns.position, revision: columns.revision, incarnation: columns.incarnation,
+                    isHeld: columns.incarnation < context.incarnation, dueAt: columns.dueAt,
+                    isRefreshable: login.refresh?.refreshToken != nil, isDPoPBound: login.key != nil,
+                    intent: login.intent, session: login.session)
+            }
+            return LoginListing(handle: handle, userHandle: userHandle, content: content, damage: nil)
+        } catch {
+            return LoginListing(handle: handle, userHandle: userHandle, content: nil, damage: error)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import VaultCrypto
+
+extension Reader {
+    func user(_ index: BlindIndex) throws(StoreError) -> StoredUser {
+        let row = try connection.statement(SQL.userByIndex)
+        return try row.withBinding(1, index.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.user) }
+            return try storedUser(row)
+        }
+    }
+
+    func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
+        let row = try connection.statement(SQL.userPage)
+        row.bind(2, Int64(limit))
+        return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
+            var result: [UserListing] = []
+            while try row.step() {
+                let handle = UserHandle(row.bytes16(1) ?? .zero)
+                do throws(StoreError) {
+                    result.append(UserListing(handle: handle, user: try storedUser(row), damage: nil))
+                } catch {
+                    result.append(UserListing(handle: handle, user: nil, damage: error))
+                }
+            }
+            return result
+        }
+    }
+
+    private func storedUser(_ row: Statement) throws(StoreError) -> StoredUser {
+        let columns = try UserColumns(row)
+        return try opener.withUser(row, columns) { view throws(StoreError) in
+            StoredUser(
+                handle: columns.handle, id: view.userIDText, status: view.status, revision: columns.revision,
+                createdAt: view.createdAt, logins: (0..<view.loginCount).map { view.entry($0).login })
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import VaultCrypto
+
+/// A connection that only reads, with the hot statements ready. Used by one thread at a time.
+final class Reader: @unchecked Sendable {
+    let connection: Connection
+    let context: VaultContext
+    let opener: RowOpener
+    let sessionsOfUser: Statement
+    let sessionOfLogin: Statement
+
+    init(_ context: VaultContext) throws(StoreError) {
+        self.context = context
+        connection = try Connection(path: context.path)
+        try connection.configure(isReader: true)
+        sessionsOfUser = try connection.prepare(SQL.sessionsOfUser)
+        sessionOfLogin = try connection.prepare(SQL.sessionOfLogin)
+        do throws(VaultCryptoError) {
+            opener = RowOpener(context: context, scratch: try CellScratch())
+        } catch {
+            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+        }
+    }
+
+    /// Several statements that see one state of the vault. To be kept short: it holds up checkpoints.
+    func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try connection.execute("BEGIN")
+        defer { try? connection.execute("ROLLBACK") }
+        return try body()
+    }
+}

@@ -1,0 +1,67 @@
+import VaultCrypto
+
+/// The rows of the key slots, which are read before any key is at hand.
+enum KeySlotRows {
+    static func all(_ connection: Connection) throws(StoreError) -> [KeySlot] {
+        let row = try connection.statement(
+            """
+            SELECT handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell FROM keySlot ORDER BY id
+            """)
+        defer { row.reset() }
+        var slots: [KeySlot] = []
+        while try row.step() {
+            // A slot that is damaged must not stand in the way of the others.
+            if let slot = try? slot(row) { slots.append(slot) }
+        }
+        return slots
+    }
+
+    static func slot(_ row: Statement) throws(StoreError) -> KeySlot {
+        guard let id = row.bytes16(0), let keyID = row.bytes16(2) else {
+            throw .quarantined("keySlot", row.bytes16(0), "a column has the wrong type or length")
+        }
+        do throws(VaultCryptoError) {
+            let description = try KeySlotDescription(
+                id: id, keyID: KeyID(keyID), kind: try kind(row), label: row.text(6), createdAt: row.integer(7))
+            return KeySlot(description: description, wrappedVaultKey: row.bytes(8))
+        } catch {
+            throw .quarantined("keySlot", id, error)
+        }
+    }
+
+    private static func kind(_ row: Statement) throws(VaultCryptoError) -> KeySlotDescription.Kind {
+        switch row.integer(1) {
+        case 1: return .keyFile
+        case 2:
+            guard let salt = row.bytes16(3), let operations = UInt32(exactly: row.integer(4)),
+                let memory = UInt32(exactly: row.integer(5))
+            else { throw VaultCryptoError(.malformedRecord, "a passphrase slot lacks a parameter") }
+            return .passphrase(salt: salt, cost: try Argon2Cost(operations: operations, memoryKiB: memory))
+        default: throw VaultCryptoError(.unknownKind, "the slot is of a kind that this version does not know")
+        }
+    }
+
+    static func insert(_ slot: KeySlot, _ connection: Connection) throws(StoreError) {
+        let insert = try connection.statement(
+            """
+            INSERT INTO keySlot (handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            """)
+        let description = slot.description
+        insert.bind(1, description.id)
+        insert.bind(2, description.kind.code)
+        insert.bind(3, description.keyID.bytes)
+        switch description.kind {
+        case .keyFile:
+            for parameter: Int32 in 4...6 { insert.bindNull(parameter) }
+        case .passphrase(let salt, let cost):
+            insert.bind(4, salt)
+            insert.bind(5, Int64(cost.operations))
+            insert.bind(6, Int64(cost.memoryKiB))
+        }
+        insert.bind(7, description.label)
+        insert.bind(8, description.createdAt)
+        insert.bind(9, slot.wrappedVaultKey)
+        try insert.run()
+    }
+}

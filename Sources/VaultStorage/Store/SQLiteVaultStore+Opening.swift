@@ -1,0 +1,95 @@
+package import VaultCrypto
+import Glibc
+import VaultMigrations
+
+extension SQLiteVaultStore {
+    /// Makes a vault with one key slot. Nothing is overwritten; what a failure leaves behind is removed.
+    package static func create(
+        at path: String, firstSlot: any SlotMaker, label: String, clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> SQLiteVaultStore {
+        let file = try VaultFile(path)
+        guard !file.exists else { throw VaultFile.creationError(EEXIST, file.path) }
+        let draft = try VaultDraft(firstSlot: firstSlot, label: label, now: clock())
+        try file.create()
+        do throws(StoreError) {
+            try draft.write(to: file, clock: clock)
+            let context = VaultContext(
+                path: file.path, vaultID: draft.vaultID, incarnation: VaultDraft.firstIncarnation,
+                createdAt: draft.createdAt, vaultKey: draft.vaultKey, keyring: draft.keyring, clock: clock)
+            return try SQLiteVaultStore(file, context)
+        } catch {
+            for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
+            throw error
+        }
+    }
+
+    /// Opens a vault that exists.
+    /// - Parameter migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
+    package static func open(
+        at path: String, unlocker: any SlotUnlocker, migrate: Bool = false,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> SQLiteVaultStore {
+        let file = try VaultFile(path)
+        try file.check()
+        if migrate { try Migrator(file, clock: clock).migrate() }
+        let connection = try Connection(path: file.path)
+        try connection.prepareForInspection()
+        try VaultSchema.check(connection)
+        return try SQLiteVaultStore(file, unlock(connection, file, unlocker, clock))
+    }
+
+    /// What has been, and what would be, done to the schema. Needs no key.
+    package static func migrations(at path: String) throws(StoreError) -> [MigrationStep] {
+        try Migrator(VaultFile(path), clock: { Timestamp(milliseconds: 0) }).status()
+    }
+
+    /// Brings the schema up to date, after a snapshot. Gives the snapshot's path; `nil` if there was nothing to do.
+    @discardableResult
+    package static func migrate(
+        at path: String, clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> String? {
+        try Migrator(VaultFile(path), clock: clock).migrate()
+    }
+
+    private static func unlock(
+        _ connection: Connection, _ file: VaultFile, _ unlocker: any SlotUnlocker,
+        _ clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> VaultContext {
+        let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
+        guard try row.step(), let vaultID = row.bytes16(0) else {
+            throw StoreError(.damaged, "the vault has lost its own row", hint: "restore a backup")
+        }
+        let incarnation = row.integer(1)
+        let createdAt = row.integer(2)
+        let cell = row.bytes(3)
+        let slots = try KeySlotRows.all(connection)
+        do throws(VaultCryptoError) {
+            let vaultKey = try KeySlot.unlock(slots, with: unlocker, vault: vaultID)
+            let keyring = try Keyring.open(
+                cell, under: vaultKey,
+                associatedData: VaultDraft.associatedData(vaultID, incarnation: incarnation, createdAt: createdAt))
+            return VaultContext(
+                path: file.path, vaultID: vaultID, incarnation: incarnation,
+                createdAt: Timestamp(milliseconds: createdAt), vaultKey: vaultKey, keyring: keyring, clock: clock)
+        } catch {
+            throw StoreError(opening: error)
+        }
+    }
+}
+
+extension StoreError {
+    /// Tells a wrong key from one that cannot be read, and both from a damaged vault.
+    init(opening error: VaultCryptoError) {
+        switch error.code {
+        case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
+        case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
+            .passphraseEmpty, .passphraseTooLong:
+            self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
+        case .outOfMemory, .outOfGuardedMemory, .unavailable:
+            self.init(.outOfMemory, error.reason, hint: error.hint)
+        default:
+            self.init(
+                .damaged, "the vault's keys are damaged: \(error.reason)", hint: error.hint ?? "restore a backup")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import VaultCrypto
+
+extension SQLiteVaultStore: VaultStore {
+    package func session(_ selector: LoginSelector) throws(StoreError) -> SessionSnapshot {
+        switch selector {
+        case .user(let id):
+            let index = context.keyring.blindIndex(ofUserID: id)
+            return try readers.read { reader throws(StoreError) in try reader.session(ofUser: index, nil) }
+        case .login(let handle):
+            return try readers.read { reader throws(StoreError) in try reader.session(ofLogin: handle) }
+        case .userLogin(let id, let handle):
+            let index = context.keyring.blindIndex(ofUserID: id)
+            return try readers.read { reader throws(StoreError) in try reader.session(ofUser: index, handle) }
+        }
+    }
+
+    package func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
+        try readers.read { reader throws(StoreError) in try reader.login(handle) }
+    }
+
+    package func logins(
+        ofUser userID: String?, after: LoginHandle?, limit: Int
+    ) throws(StoreError) -> [LoginListing] {
+        try readers.read { reader throws(StoreError) in
+            guard let userID else { return try reader.logins(after: after, limit: limit) }
+            let index = context.keyring.blindIndex(ofUserID: userID)
+            return try reader.logins(ofUser: index, after: after, limit: limit)
+        }
+    }
+
+    package func user(_ id: String) throws(StoreError) -> StoredUser {
+        let index = context.keyring.blindIndex(ofUserID: id)
+        return try readers.read { reader throws(StoreError) in try reader.user(index) }
+    }
+
+    package func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
+        try readers.read { reader throws(StoreError) in try reader.users(after: after, limit: limit) }
+    }
+
+    package func providers() throws(StoreError) -> [StoredProvider] {
+        try readers.read { reader throws(StoreError) in try reader.providers() }
+    }
+
+    package func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
+        try readers.read { reader throws(StoreError) in try reader.provider(handle) }
+    }
+
+    package func provider(named name: String) throws(StoreError) -> StoredProvider {
+        guard let found = try providers().first(where: { $0.record.name == name }) else { throw .notFound(.provider) }
+        return found
+    }
+
+    package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
+        try readers.read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
+    }
+
+    package func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        try readers.read { reader throws(StoreError) in try reader.outboxEntries(limit: limit) }
+    }
+
+    package func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
+        try readers.read { reader throws(StoreError) in try reader.outboxEntry(handle) }
+    }
+
+    package func keySlots() throws(StoreError) -> [StoredKeySlot] {
+        try readers.read { reader throws(StoreError) in try reader.keySlots() }
+    }
+
+    package func statistics() throws(StoreError) -> StoreStatistics {
+        try readers.read { reader throws(StoreError) in
+            try reader.withSnapshot { () throws(StoreError) in try reader.statistics() }
+        }
+    }
+
+    package func verify(
+        _ progress: (VerificationProgress) -> Void
+    ) throws(StoreError) -> VerificationReport {
+        try readers.read { reader throws(StoreError) in
+            try Verification(reader).run(progress)
+        }
+    }
+
+    package var owner: Int64 { ownerLock.owner }
+
+    package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }
+
+    package func close() {
+        writer.close()
+        readers.close()
+    }
+}

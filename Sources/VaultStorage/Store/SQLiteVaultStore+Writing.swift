@@ -1,0 +1,160 @@
+package import VaultCrypto
+
+extension SQLiteVaultStore {
+    package func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin {
+        let index = context.keyring.blindIndex(ofUserID: draft.userID)
+        return try await write { transaction in
+            var user = try transaction.loadUser(index)?.user ?? transaction.makeUser(draft.userID, index)
+            guard user.status == .active else {
+                throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
+            }
+            let login = try transaction.insert(draft, of: &user)
+            var tale = WriteTransaction.Tale()
+            tale.add(
+                draft.auditEvents.isEmpty ? [AuditEvent(.loginCreated)] : draft.auditEvents, of: login.columns.handle)
+            try transaction.save(&user, telling: tale)
+            return login.stored(
+                user: user.columns.handle, userID: user.id, status: user.status, transaction.context)
+        }
+    }
+
+    package func updateLogin<R: Sendable>(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        try await write { transaction in
+            var (user, login) = try transaction.loadLogin(handle)
+            var state = login.state(
+                of: user, transaction.context, nextFence: try transaction.nextFence())
+            let result = try body(&state)
+            var tale = WriteTransaction.Tale()
+            let hasChanged = try transaction.apply(state, to: login, of: &user)
+            tale.add(state.tale(hasChanged: hasChanged), of: handle)
+            if hasChanged {
+                try transaction.save(&user, telling: tale)
+            } else {
+                try transaction.tell(tale, of: user)
+            }
+            try transaction.queue(state.outbox)
+            return result
+        }
+    }
+
+    package func updateUser<R: Sendable>(
+        _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+    ) async throws -> R {
+        let index = context.keyring.blindIndex(ofUserID: id)
+        return try await write { transaction in
+            guard let (user, logins) = try transaction.loadUser(index) else { throw StoreError.notFound(.user) }
+            var state = UserState(
+                user, logins, transaction.context, nextFence: try transaction.nextFence())
+            let result = try body(&state)
+            try transaction.save(state, of: user, logins)
+            return result
+        }
+    }
+
+    package func putProvider(
+        _ record: ProviderRecord, replacing handle: ProviderHandle?
+    ) async throws -> StoredProvider {
+        try await write { try $0.put(record, replacing: handle) }
+    }
+
+    package func removeProvider(_ handle: ProviderHandle) async throws {
+        try await write { try $0.remove(handle) }
+    }
+
+    package func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws {
+        try await write { try $0.put(record) }
+    }
+
+    package func takeAuthorizationRequest(state: SecretBytes) async throws -> AuthorizationRequestRecord {
+        // Not finding it must still sweep: so it is no error before the transaction is committed.
+        let found = try await write { try $0.takeAuthorizationRequest(state: state) }
+        guard let found else { throw StoreError.notFound(.authorizationRequest) }
+        return found
+    }
+
+    package func addOutbox(_ records: [OutboxRecord]) async throws {
+        try await write { try $0.queue(records) }
+    }
+
+    package func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws {
+        try await write { try $0.resolve(handle, resolution) }
+    }
+
+    package func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
+        let handle = KeySlotHandle.random()
+        let slot: KeySlot
+        do throws(VaultCryptoError) {
+            slot = try KeySlot.wrap(
+                context.vaultKey, for: maker, id: handle.bytes, label: label,
+                createdAt: context.clock().milliseconds, vault: context.vaultID)
+        } catch {
+            throw StoreError(adding: error)
+        }
+        try await write { try $0.add(slot) }
+        return StoredKeySlot(handle: handle, description: slot.description)
+    }
+
+    package func removeKeySlot(_ handle: KeySlotHandle) async throws {
+        try await write { try $0.removeKeySlot(handle) }
+    }
+}
+
+extension LoginState {
+    /// What is told of the login; a change is never left untold.
+    func tale(hasChanged: Bool) -> [AuditEvent] {
+        guard hasChanged, auditEvents.isEmpty else { return auditEvents }
+        return [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)]
+    }
+}
+
+extension UserState {
+    init(_ user: OpenUser, _ logins: [OpenLogin], _ context: VaultContext, nextFence: Int64) {
+        handle = user.columns.handle
+        id = user.id
+        revision = user.columns.revision
+        createdAt = user.createdAt
+        status = user.status
+        self.logins = logins.enumerated().map { offset, login in
+            login.state(of: user, context, nextFence: nextFence + Int64(offset))
+        }
+    }
+}
+
+extension WriteTransaction {
+    func save(_ state: UserState, of user: OpenUser, _ logins: [OpenLogin]) throws(StoreError) {
+        var user = user
+        var tale = Tale()
+        var hasChanged = state.status != user.status
+        var outbox = state.outbox
+        for login in logins {
+            guard let changed = state.logins.first(where: { $0.handle == login.columns.handle }) else { continue }
+            let loginHasChanged = try state.isErased ? false : apply(changed, to: login, of: &user)
+            hasChanged = hasChanged || loginHasChanged
+            tale.add(changed.tale(hasChanged: loginHasChanged), of: login.columns.handle)
+            outbox += changed.outbox
+        }
+        tale.add(state.auditEvents, of: nil)
+        if state.isErased {
+            try erase(user, logins, telling: tale)
+        } else if hasChanged {
+            if tale.events.isEmpty { tale.add([AuditEvent(.userChanged)], of: nil) }
+            user.status = state.status
+            try save(&user, telling: tale)
+        } else {
+            try tell(tale, of: user)
+        }
+        try queue(outbox)
+    }
+}
+
+extension StoreError {
+    init(adding error: VaultCryptoError) {
+        switch error.code {
+        case .labelTooLong, .passphraseParametersOutOfBounds:
+            self.init(.invalidValue, error.reason, hint: error.hint)
+        default: self.init(opening: error)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import VaultCrypto
+
+/// Whom an audit row is about.
+struct AuditSubject {
+    var user: UserHandle?
+    var login: LoginHandle?
+    var provider: ProviderHandle?
+    var revision: Int64?
+}
+
+extension WriteTransaction {
+    func audit(_ event: AuditEvent, about subject: AuditSubject) throws(StoreError) {
+        let columns = AuditColumns(
+            sequence: head.sequence + 1, time: now(), kind: event.kind, user: subject.user, login: subject.login,
+            provider: subject.provider, revision: subject.revision)
+        let detail = try sealing { () throws(VaultCryptoError) in try event.detail.sealed(columns, context) }
+        let tag = try sealing { () throws(VaultCryptoError) in
+            if let detail { try SealedCell.tag(of: detail) } else { nil as CellTag? }
+        }
+        let mac = columns.link(context, previous: head.mac, detailTag: tag)
+        let insert = try connection.statement(
+            """
+            INSERT INTO audit (sequence, time, kind, user, login, provider, revision, detailCell, mac)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            """)
+        insert.bind(1, columns.sequence)
+        insert.bind(2, columns.time.milliseconds)
+        insert.bind(3, columns.kind.rawValue)
+        insert.bind(4, columns.user?.bytes)
+        insert.bind(5, columns.login?.bytes)
+        insert.bind(6, columns.provider?.bytes)
+        insert.bind(7, columns.revision)
+        insert.bind(8, detail)
+        insert.bind(9, mac.array)
+        try insert.run()
+        head = AuditHead(sequence: columns.sequence, mac: mac)
+    }
+}

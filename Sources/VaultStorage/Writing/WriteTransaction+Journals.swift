@@ -1,0 +1,103 @@
+import VaultCrypto
+
+extension WriteTransaction {
+    func put(_ record: AuthorizationRequestRecord) throws(StoreError) {
+        try sweepAuthorizationRequests()
+        let index = index(of: record.state)
+        let cell = try sealing { () throws(VaultCryptoError) in
+            try SealedCell.seal(
+                record.encoded(), kind: .authorizationRequest, key: context.keyring.primaryRoot,
+                associatedData: AuthorizationRequestRecord.associatedData(
+                    context.vaultID, index, expiresAt: record.expiresAt))
+        }
+        let insert = try connection.statement(
+            "INSERT INTO authorizationRequest (stateIndex, expiresAt, cell) VALUES (?1, ?2, ?3)")
+        insert.bind(1, index.bytes)
+        insert.bind(2, record.expiresAt.milliseconds)
+        insert.bind(3, cell)
+        try insert.run()
+    }
+
+    /// `nil` if there is none, or if it has expired. It is deleted in either case.
+    func takeAuthorizationRequest(state: SecretBytes) throws(StoreError) -> AuthorizationRequestRecord? {
+        try sweepAuthorizationRequests()
+        let index = index(of: state)
+        let query = try connection.statement(
+            "SELECT stateIndex, expiresAt, cell FROM authorizationRequest WHERE stateIndex = ?1")
+        let record: AuthorizationRequestRecord? = try query.withBinding(1, index.bytes) { () throws(StoreError) in
+            try query.step() ? try opener.authorizationRequest(query) : nil
+        }
+        let delete = try connection.statement("DELETE FROM authorizationRequest WHERE stateIndex = ?1")
+        delete.bind(1, index.bytes)
+        try delete.run()
+        return record
+    }
+
+    private func sweepAuthorizationRequests() throws(StoreError) {
+        let sweep = try connection.statement("DELETE FROM authorizationRequest WHERE expiresAt <= ?1")
+        sweep.bind(1, now().milliseconds)
+        try sweep.run()
+    }
+
+    private func index(of state: SecretBytes) -> BlindIndex {
+        unsafe state.withUnsafeBytes { unsafe context.keyring.blindIndex(of: $0, domain: .authorizationState) }
+    }
+
+    func queue(_ records: [OutboxRecord]) throws(StoreError) {
+        for record in records {
+            let entry = StoredOutboxEntry(handle: .random(), nextAttemptAt: now(), attempts: 0, record: record)
+            try write(entry)
+            try audit(
+                AuditEvent(.revocationQueued, [AuditEvent.Detail("entry", entry.handle.text)]),
+                about: subject(of: record))
+        }
+    }
+
+    private func write(_ entry: StoredOutboxEntry) throws(StoreError) {
+        let cell = try sealing { () throws(VaultCryptoError) in
+            try SealedCell.seal(
+                entry.record.encoded(), kind: .outbox, key: context.keyring.primaryRoot,
+                associatedData: OutboxRecord.associatedData(
+                    context.vaultID, entry.handle, nextAttemptAt: entry.nextAttemptAt,
+                    attempts: Int64(entry.attempts)))
+        }
+        let write = try connection.statement(
+            """
+            INSERT INTO outbox (handle, nextAttemptAt, attempts, cell) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (handle) DO UPDATE SET nextAttemptAt = ?2, attempts = ?3, cell = ?4
+            """)
+        write.bind(1, entry.handle.bytes)
+        write.bind(2, entry.nextAttemptAt.milliseconds)
+        write.bind(3, Int64(entry.attempts))
+        write.bind(4, cell)
+        try write.run()
+    }
+
+    /// A revocation changes no user any more, so it tells no revision.
+    private func subject(of record: OutboxRecord) -> AuditSubject {
+        AuditSubject(login: record.login, provider: nil)
+    }
+
+    func resolve(_ handle: OutboxHandle, _ resolution: OutboxResolution) throws(StoreError) {
+        let row = try connection.statement(SQL.outboxEntry)
+        let entry = try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
+            return try opener.outboxEntry(row)
+        }
+        let kind: AuditKind
+        switch resolution {
+        case .retry(let next):
+            kind = .revocationDeferred
+            try write(
+                StoredOutboxEntry(
+                    handle: handle, nextAttemptAt: next, attempts: entry.attempts + 1, record: entry.record))
+        case .done, .abandoned:
+            kind = resolution == .done ? .revocationConfirmed : .revocationAbandoned
+            let delete = try connection.statement("DELETE FROM outbox WHERE handle = ?1")
+            delete.bind(1, handle.bytes)
+            try delete.run()
+        }
+        try audit(
+            AuditEvent(kind, [AuditEvent.Detail("entry", handle.text)]), about: subject(of: entry.record))
+    }
+}

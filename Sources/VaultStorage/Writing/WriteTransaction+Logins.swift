@@ -1,0 +1,243 @@
+import VaultCrypto
+
+extension WriteTransaction {
+    func loadLogin(_ handle: LoginHandle) throws(StoreError) -> (user: OpenUser, login: OpenLogin) {
+        let row = try connection.statement(SQL.login)
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.login) }
+            let columns = try UserColumns(row)
+            return try opener.withUser(row, columns) { view throws(StoreError) in
+                let login = try opener.login(row, try LoginColumns(row), columns, view)
+                return (try openUser(columns, view), login)
+            }
+        }
+    }
+
+    /// The fence that the next intent gets. Nobody else can take it: the write lock is ours.
+    func nextFence() throws(StoreError) -> Int64 {
+        let sequence = try connection.statement("SELECT seq FROM sqlite_sequence WHERE name = 'refreshIntent'")
+        defer { sequence.reset() }
+        return try sequence.step() ? sequence.integer(0) + 1 : 1
+    }
+
+    func insert(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> OpenLogin {
+        if let provider = draft.provider { try requireProvider(provider) }
+        var login = OpenLogin(
+            columns: LoginColumns(
+                handle: .random(), provider: draft.provider, incarnation: context.incarnation),
+            session: draft.session, refresh: draft.refresh, key: draft.key)
+        login.columns.revision = 1
+        login.columns.dueAt = draft.dueAt
+        let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
+        let cell = try sealSession(of: &login, &user)
+        let insert = try connection.statement(
+            """
+            INSERT INTO login (handle, user, provider, chain, generation, revision, incarnation, dueAt, expiresAt,
+                refreshTag, keyTag, cell)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            """)
+        insert.bind(1, login.columns.handle.bytes)
+        insert.bind(2, user.columns.rowID)
+        insert.bind(3, login.columns.provider?.bytes)
+        bindChanging(insert, login.columns, cell, from: 4)
+        try insert.run()
+        login.columns.rowID = connection.lastInsertedRow
+        try writeSecrets(login, refreshCell, keyCell)
+        return login
+    }
+
+    private func requireProvider(_ handle: ProviderHandle) throws(StoreError) {
+        let query = try connection.statement("SELECT 1 FROM provider WHERE handle = ?1")
+        let exists = try query.withBinding(1, handle.bytes) { () throws(StoreError) in try query.step() }
+        guard exists else { throw .notFound(.provider) }
+    }
+
+    /// Chain, generation, revision, incarnation, dueAt, expiresAt, the tags and the cell: nine parameters.
+    private func bindChanging(_ statement: Statement, _ columns: LoginColumns, _ cell: [UInt8], from first: Int32) {
+        statement.bind(first, columns.position.chain)
+        statement.bind(first + 1, columns.position.generation)
+        statement.bind(first + 2, columns.revision)
+        statement.bind(first + 3, columns.incarnation)
+        statement.bind(first + 4, columns.dueAt?.milliseconds)
+        statement.bind(first + 5, columns.expiresAt?.milliseconds)
+        statement.bind(first + 6, columns.refreshTag?.bytes)
+        statement.bind(first + 7, columns.keyTag?.bytes)
+        statement.bind(first + 8, cell)
+    }
+
+    /// Seals both secret cells and notes their tags.
+    private func sealSecrets(
+        of login: inout OpenLogin, _ user: OpenUser
+    ) throws(StoreError) -> (refresh: [UInt8]?, key: [UInt8]?) {
+        let refresh = try login.refresh.map { value throws(StoreError) in
+            try sealSecret(value.encoded(), .refresh, login.columns, user)
+        }
+        let key = try login.key.map { value throws(StoreError) in
+            try sealSecret(value.encoded(), .key, login.columns, user)
+        }
+        login.columns.refreshTag = refresh?.tag
+        login.columns.keyTag = key?.tag
+        return (refresh?.cell, key?.cell)
+    }
+
+    private func sealSecret(
+        _ record: consuming RecordWriter, _ kind: CellKind, _ columns: LoginColumns, _ user: OpenUser
+    ) throws(StoreError) -> (cell: [UInt8], tag: CellTag) {
+        do throws(VaultCryptoError) {
+            let cell = try SealedCell.seal(
+                record, kind: kind, key: user.dataKey,
+                associatedData: columns.secretData(context.vaultID, user.columns.handle))
+            return (cell, try SealedCell.tag(of: cell))
+        } catch {
+            throw StoreError(.invalidValue, error.reason, hint: error.hint)
+        }
+    }
+
+    /// Seals the session cell over the columns as they now are, and tells the manifest.
+    private func sealSession(of login: inout OpenLogin, _ user: inout OpenUser) throws(StoreError) -> [UInt8] {
+        login.columns.expiresAt = LoginColumns.roundedUp(login.session.expiresAt)
+        let columns = login.columns
+        let (handle, dataKey) = (user.columns.handle, user.dataKey)
+        let record = login.session.encoded()
+        let cell: [UInt8]
+        let tag: CellTag
+        do throws(VaultCryptoError) {
+            cell = try SealedCell.seal(
+                record, kind: .session, key: dataKey, associatedData: columns.sessionData(context.vaultID, handle))
+            tag = try SealedCell.tag(of: cell)
+        } catch {
+            throw StoreError(.invalidValue, error.reason, hint: error.hint)
+        }
+        let entry = ManifestEntry(login: columns.handle, revision: columns.revision, tag: tag)
+        if let index = user.manifest.firstIndex(where: { $0.login == columns.handle }) {
+            user.manifest[index] = entry
+        } else {
+            user.manifest.append(entry)
+        }
+        return cell
+    }
+
+    private func writeSecrets(_ login: OpenLogin, _ refresh: [UInt8]?, _ key: [UInt8]?) throws(StoreError) {
+        let write: Statement
+        if refresh == nil && key == nil {
+            write = try connection.statement("DELETE FROM loginSecret WHERE login = ?1")
+        } else {
+            write = try connection.statement(
+                """
+                INSERT INTO loginSecret (login, refreshCell, keyCell) VALUES (?1, ?2, ?3)
+                ON CONFLICT (login) DO UPDATE SET refreshCell = ?2, keyCell = ?3
+                """)
+            write.bind(2, refresh)
+            write.bind(3, key)
+        }
+        write.bind(1, login.columns.rowID)
+        try write.run()
+    }
+
+    /// Writes what a body has changed of a login. Gives whether the login's row, and so the user's, has changed.
+    func apply(_ state: LoginState, to login: OpenLogin, of user: inout OpenUser) throws(StoreError) -> Bool {
+        if state.isRemoved {
+            try delete(login, of: &user)
+            return true
+        }
+        if state.intent != login.intent { try writeIntent(state.intent, replacing: login) }
+        let secretsChanged = state.refresh != login.refresh || state.key != login.key
+        guard
+            secretsChanged || state.session != login.session || state.position != login.columns.position
+                || state.dueAt != login.columns.dueAt
+        else { return false }
+        var changed = login
+        changed.session = state.session
+        changed.columns.dueAt = state.dueAt
+        changed.columns.revision += 1
+        if state.position.chain != login.columns.position.chain {
+            changed.columns.incarnation = context.incarnation
+        }
+        changed.columns.position = state.position
+        if secretsChanged {
+            try replaceSecrets(of: &changed, with: state, user)
+        }
+        let cell = try sealSession(of: &changed, &user)
+        let update = try connection.statement(
+            """
+            UPDATE login SET chain = ?2, generation = ?3, revision = ?4, incarnation = ?5, dueAt = ?6,
+                expiresAt = ?7, refreshTag = ?8, keyTag = ?9, cell = ?10
+            WHERE id = ?1
+            """)
+        update.bind(1, login.columns.rowID)
+        bindChanging(update, changed.columns, cell, from: 2)
+        try update.run()
+        return true
+    }
+
+    /// Seals anew only the one of the two cells that has changed.
+    private func replaceSecrets(
+        of login: inout OpenLogin, with state: LoginState, _ user: OpenUser
+    ) throws(StoreError) {
+        let (oldRefresh, oldKey) = (login.refresh, login.key)
+        login.refresh = state.refresh
+        login.key = state.key
+        if state.refresh != oldRefresh {
+            let sealed = try state.refresh.map { value throws(StoreError) in
+                try sealSecret(value.encoded(), .refresh, login.columns, user)
+            }
+            login.columns.refreshTag = sealed?.tag
+            try write(sealed?.cell, login, "UPDATE loginSecret SET refreshCell = ?2 WHERE login = ?1")
+        }
+        if state.key != oldKey {
+            let sealed = try state.key.map { value throws(StoreError) in
+                try sealSecret(value.encoded(), .key, login.columns, user)
+            }
+            login.columns.keyTag = sealed?.tag
+            try write(sealed?.cell, login, "UPDATE loginSecret SET keyCell = ?2 WHERE login = ?1")
+        }
+    }
+
+    /// The row of the secrets is made when the first of them comes, and goes with the login.
+    private func write(_ cell: [UInt8]?, _ login: OpenLogin, _ update: StaticString) throws(StoreError) {
+        let make = try connection.statement("INSERT INTO loginSecret (login) VALUES (?1) ON CONFLICT DO NOTHING")
+        make.bind(1, login.columns.rowID)
+        try make.run()
+        let update = try connection.statement(update)
+        update.bind(1, login.columns.rowID)
+        update.bind(2, cell)
+        try update.run()
+    }
+
+    func delete(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
+        for sql: StaticString in [
+            "DELETE FROM refreshIntent WHERE login = ?1", "DELETE FROM loginSecret WHERE login = ?1",
+            "DELETE FROM login WHERE id = ?1",
+        ] {
+            let delete = try connection.statement(sql)
+            delete.bind(1, login.columns.rowID)
+            try delete.run()
+        }
+        user.manifest.removeAll { $0.login == login.columns.handle }
+    }
+
+    private func writeIntent(_ intent: IntentRecord?, replacing login: OpenLogin) throws(StoreError) {
+        if let old = login.intent, old.fence != intent?.fence {
+            let delete = try connection.statement("DELETE FROM refreshIntent WHERE login = ?1")
+            delete.bind(1, login.columns.rowID)
+            try delete.run()
+        }
+        guard let intent else { return }
+        let write = try connection.statement(
+            """
+            INSERT INTO refreshIntent (fence, login, generation, owner, startedAt, doubtSince, tries, mac)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            ON CONFLICT (fence) DO UPDATE SET generation = ?3, owner = ?4, startedAt = ?5, doubtSince = ?6,
+                tries = ?7, mac = ?8
+            """)
+        write.bind(1, intent.fence)
+        write.bind(2, login.columns.rowID)
+        write.bind(3, intent.generation)
+        write.bind(4, intent.owner)
+        write.bind(5, intent.startedAt.milliseconds)
+        write.bind(6, intent.doubtSince?.milliseconds)
+        write.bind(7, Int64(intent.tries))
+        write.bind(8, intent.mac(context, login: login.columns.handle))
+        try write.run()
+    }
+}

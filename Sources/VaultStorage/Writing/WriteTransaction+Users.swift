@@ -1,0 +1,102 @@
+import VaultCrypto
+
+extension WriteTransaction {
+    static var userIDLimit: Int { 1024 }
+
+    /// The user of that id, with all logins whose rows the user cell knows; `nil` if the vault has none.
+    func loadUser(_ index: BlindIndex) throws(StoreError) -> (user: OpenUser, logins: [OpenLogin])? {
+        let row = try connection.statement(SQL.loginsOfUser)
+        return try row.withBinding(1, index.bytes) { () throws(StoreError) in
+            guard try row.step() else { return nil }
+            let columns = try UserColumns(row)
+            return try opener.withUser(row, columns) { view throws(StoreError) in
+                let user = try openUser(columns, view)
+                var logins: [OpenLogin] = []
+                repeat {
+                    if row.isNull(LoginColumns.firstColumn) { break }
+                    logins.append(try opener.login(row, try LoginColumns(row), columns, view))
+                } while try row.step()
+                guard logins.count == user.manifest.count else { throw Reader.missingLogin(columns) }
+                return (user, logins)
+            }
+        }
+    }
+
+    func openUser(_ columns: UserColumns, _ view: UserCellView) throws(StoreError) -> OpenUser {
+        do throws(VaultCryptoError) {
+            return try OpenUser(columns: columns, cell: view)
+        } catch {
+            throw .quarantined("user", columns.handle.bytes, error)
+        }
+    }
+
+    /// A row for a user that the vault does not have. Its cell is written by ``save(_:telling:)``.
+    func makeUser(_ id: String, _ index: BlindIndex) throws(StoreError) -> OpenUser {
+        guard !id.isEmpty, id.utf8.count <= Self.userIDLimit else {
+            throw StoreError(.invalidValue, "a user id has from 1 to \(Self.userIDLimit) bytes")
+        }
+        var columns = UserColumns(
+            rowID: 0, handle: .random(), blindIndex: index, rootKey: context.keyring.primaryRoot.id)
+        let insert = try connection.statement(
+            """
+            INSERT INTO user (handle, blindIndex, revision, auditSequence, rootKey, cell)
+            VALUES (?1, ?2, 0, 0, ?3, x'')
+            """)
+        insert.bind(1, columns.handle.bytes)
+        insert.bind(2, index.bytes)
+        insert.bind(3, columns.rootKey.bytes)
+        try insert.run()
+        columns.rowID = connection.lastInsertedRow
+        return try sealing { () throws(VaultCryptoError) in
+            try OpenUser(new: columns, id: id, createdAt: now())
+        }
+    }
+
+    /// What an operation has to tell of one user.
+    struct Tale {
+        var events: [(event: AuditEvent, login: LoginHandle?)] = []
+
+        mutating func add(_ events: [AuditEvent], of login: LoginHandle?) {
+            self.events += events.map { ($0, login) }
+        }
+    }
+
+    /// Writes a changed user: a new revision, sealed under the primary root, and the audit rows that tell of it.
+    func save(_ user: inout OpenUser, telling tale: Tale) throws(StoreError) {
+        user.columns.revision += 1
+        user.columns.rootKey = context.keyring.primaryRoot.id
+        user.columns.auditSequence = head.sequence + Int64(tale.events.count)
+        let saved = user
+        let cell = try sealing { () throws(VaultCryptoError) in try saved.seal(context) }
+        let update = try connection.statement(
+            "UPDATE user SET revision = ?2, auditSequence = ?3, rootKey = ?4, cell = ?5 WHERE id = ?1")
+        update.bind(1, user.columns.rowID)
+        update.bind(2, user.columns.revision)
+        update.bind(3, user.columns.auditSequence)
+        update.bind(4, user.columns.rootKey.bytes)
+        update.bind(5, cell)
+        try update.run()
+        try tell(tale, of: user)
+    }
+
+    func tell(_ tale: Tale, of user: OpenUser) throws(StoreError) {
+        for (event, login) in tale.events {
+            try audit(
+                event,
+                about: AuditSubject(user: user.columns.handle, login: login, revision: user.columns.revision))
+        }
+    }
+
+    /// Crypto-shredding: the data key goes with the user cell, and everything that it sealed.
+    func erase(_ user: OpenUser, _ logins: [OpenLogin], telling tale: Tale) throws(StoreError) {
+        var user = user
+        for login in logins { try delete(login, of: &user) }
+        let delete = try connection.statement("DELETE FROM user WHERE id = ?1")
+        delete.bind(1, user.columns.rowID)
+        try delete.run()
+        user.columns.revision += 1
+        var tale = tale
+        tale.add([AuditEvent(.userErased)], of: nil)
+        try tell(tale, of: user)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Synchronization
+import VaultCrypto
+
+@testable import VaultStorage
+
+/// A directory of its own with a key file and, once made, a vault; removed when the test is over.
+final class VaultFixture: Sendable {
+    let directory: String
+    let path: String
+    let keyPath: String
+    private let time = Mutex(Timestamp(milliseconds: 1_800_000_000_000))
+
+    init(directory parent: String = NSTemporaryDirectory()) throws {
+        directory = parent + "/vault-storage-" + UUID().uuidString
+        path = directory + "/vault.db"
+        keyPath = directory + "/vault.key"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        _ = try KeyFile.create(at: keyPath)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    var unlocker: KeyFileUnlocker { KeyFileUnlocker(path: keyPath) }
+
+    var now: Timestamp { time.withLock { $0 } }
+
+    func advance(by duration: Duration) { time.withLock { $0 = $0.advanced(by: duration) } }
+
+    var clock: @Sendable () -> Timestamp { { self.now } }
+
+    func create() throws -> SQLiteVaultStore {
+        try SQLiteVaultStore.create(at: path, firstSlot: unlocker, label: "test", clock: clock)
+    }
+
+    func open() throws -> SQLiteVaultStore {
+        try SQLiteVaultStore.open(at: path, unlocker: unlocker, clock: clock)
+    }
+
+    /// What somebody without a key can do to the file.
+    func edit(_ sql: String) throws {
+        let connection = try Connection(path: path)
+        try connection.execute(
+            "PRAGMA foreign_keys = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA ignore_check_constraints = 1")
+        try connection.execute(sql)
+    }
+
+    func bytes(_ sql: String) throws -> [UInt8] {
+        let statement = try Statement(try Connection(path: path), sql)
+        guard try statement.step() else { return [] }
+        return statement.bytes(0)
+    }
+
+    func integer(_ sql: String) throws -> Int64 { try Connection(path: path).integer(sql) }
+}
+
+extension SecretBytes {
+    /// Carries a marker that must never be seen in a file.
+    static func canary(_ name: String) -> SecretBytes { SecretBytes(utf8: "CANARY-\(name)-CANARY") }
+}
+
+extension SessionRecord {
+    static func sample(
+        _ name: String, at now: Timestamp, state: SessionStateCode = .established
+    ) -> SessionRecord {
+        SessionRecord(
+            state: state, accessToken: .canary("access-\(name)"), createdAt: now, obtainedAt: now,
+            expiresAt: now.advanced(by: .seconds(3601)))
+    }
+}
+
+extension ProviderRecord {
+    static func sample(_ name: String = "acme", at now: Timestamp) -> ProviderRecord {
+        var record = ProviderRecord(
+            name: name, issuer: "https://as.example", tokenEndpoint: "https://as.example/token", clientID: "client",
+            clientAuthentication: "client_secret_basic", profileName: "standard", createdAt: now)
+        record.clientSecrets = [.canary("client-secret")]
+        record.parameters = ["prompt": "consent", "audience": "x"]
+        record.scopesSupported = ["a", "b"]
+        return record
+    }
+}
+
+extension VaultFixture {
+    func draft(
+        _ user: String, _ name: String? = nil, provider: ProviderHandle? = nil, isBound: Bool = false
+    ) -> LoginDraft {
+        let name = name ?? user
+        return LoginDraft(
+            userID: user, provider: provider, session: .sample(name, at: now),
+            refresh: RefreshRecord(refreshToken: .canary("refresh-\(name)")),
+            key: isBound
+                ? KeyRecord(dpopPrivateKey: SecretBytes(copying: Array(0..<32)), nonces: ["https://a": "n"]) : nil,
+            dueAt: now.advanced(by: .seconds(3000)))
+    }
+}
