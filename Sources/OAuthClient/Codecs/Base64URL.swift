@@ -4,6 +4,7 @@ package enum Base64URL {
 
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
+        text.reserveCapacity(bytes.underestimatedCount / 3 * 4 + 4)
         var buffer: UInt32 = 0
         var bits = 0
         for byte in bytes {

@@ -65,8 +65,7 @@ struct RawURL: Hashable, Sendable {
     private var defaultPort: UInt16 { scheme == "https" ? 443 : 80 }
 
     private static func authority(_ text: Substring) -> (host: String, port: UInt16?)? {
-        // User information in a URL is a way to make a host look like another one.
-        guard !text.isEmpty, !text.contains("@") else { return nil }
+        // Neither a host nor a port takes an `@`: user information is a way to make a host look like another one.
         let hostEnd: Substring.Index
         if text.hasPrefix("[") {
             guard let bracket = text.firstIndex(of: "]") else { return nil }

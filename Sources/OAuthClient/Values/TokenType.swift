@@ -1,5 +1,5 @@
 /// How an access token is shown to a resource server (RFC 6749 §7.1). Case does not matter (§5.1).
-public struct TokenType: Hashable, Sendable, CustomStringConvertible {
+public struct TokenType: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Lower case.
     public let rawValue: String
 
@@ -20,4 +20,7 @@ public struct TokenType: Hashable, Sendable, CustomStringConvertible {
         default: "unknown"
         }
     }
+
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }
