@@ -63,7 +63,7 @@ extension VaultError.Code {
             case .migrationNeeded: .migrationNeeded
             case .foreignSchemaObject, .damaged: .damaged
             case .wrongKey: .wrongKey
-            case .keyUnavailable: .keyMissing
+            case .keyUnavailable(let code): Self(code)
             case .conflict: .conflict
             case .lastKeySlot, .providerInUse: .inUse
             case .invalidValue: .invalidArgument
