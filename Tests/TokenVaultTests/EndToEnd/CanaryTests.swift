@@ -1,0 +1,97 @@
+import Foundation
+import HTTPTypes
+import Logging
+import OAuthClient
+import Synchronization
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// Every secret of the tests carries a marker. Nowhere outside the sealed cells may it be found.
+@Suite(.timeLimit(.minutes(1)))
+struct CanaryTests {
+    private static let userID = "CANARY-user-alice"
+
+    /// Every value given out and every error met.
+    private final class Findings: Sendable {
+        private let texts = Mutex<[String]>([])
+
+        var all: [String] { texts.withLock { $0 } }
+
+        func show(_ value: Any) {
+            var dumped = ""
+            dump(value, to: &dumped)
+            let rendered = ["\(value)", String(reflecting: value), dumped]
+            texts.withLock { $0 += rendered }
+        }
+
+        func attempt<R>(_ body: () async throws -> R) async {
+            do { show(try await body()) } catch { show(error) }
+        }
+    }
+
+    /// A life with everything in it.
+    private func live(_ world: World, _ handler: RecordingHandler) async throws -> Findings {
+        let seen = Findings()
+        let users = world.users
+        let login = try await world.addChain(user: Self.userID, dpopKey: .generate())
+        await seen.attempt { try await users.beginLogIn(userId: Self.userID, provider: "acme").expiresAt }
+        await seen.attempt { try await users.accessToken(login: login.id) }
+        world.transport.enqueue(
+            .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"),
+            .json(
+                #"{"error":"invalid_request","error_description":"CANARY-refresh-2 is no good","x":"CANARY-y"}"#,
+                status: .badRequest),
+            .status(.ok, body: "CANARY-garbage"), .status(.ok, body: "CANARY-garbage"),
+            .json(#"{"error":"invalid_grant","error_description":"CANARY-refresh-2"}"#, status: .badRequest),
+            .status(.serviceUnavailable, body: "CANARY-refresh-2"))
+        await seen.attempt { try await users.updateAccessToken(login: login.id) }
+        await seen.attempt { try await users.updateAccessToken(login: login.id) }
+        world.time.advance(by: .seconds(60))
+        await world.withTimePassing { await seen.attempt { try await users.updateAccessToken(login: login.id) } }
+        world.time.advance(by: .seconds(60))
+        await seen.attempt { try await users.updateAccessToken(login: login.id) }
+        let second = try await world.addChain(user: Self.userID, name: "other")
+        await seen.attempt { try await users.accessToken(userId: Self.userID) }
+        await seen.attempt { try await users.logOut(login: second.id) }
+        let plain = try await world.addPlainLogin(user: "CANARY-user-bob", name: "plain")
+        handler.enqueue { _, _ in throw RefreshFailedError() }
+        world.expire()
+        await seen.attempt { try await users.accessToken(login: plain.id) }
+        await seen.attempt { try await users.accessToken(userId: "CANARY-user-nobody") }
+        await seen.attempt { try await users.disableUser(Self.userID) }
+        await seen.attempt { try world.vault.status() }
+        await seen.attempt { try world.vault.providers() }
+        await seen.attempt { try world.vault.keySlots() }
+        seen.show(KeySource.passphrase(Passphrase("CANARY-passphrase")))
+        return seen
+    }
+
+    @Test func noSecretIsInALogAnErrorAValueOrAFile() async throws {
+        let handler = RecordingHandler()
+        let world = try await World(handler: handler)
+        let seen = try await live(world, handler)
+        #expect(seen.all.count >= 45)
+        for text in seen.all { #expect(!text.contains(Sample.marker), "a value shows a secret or a user") }
+        #expect(!world.logs.text.isEmpty)
+        #expect(!world.logs.text.contains(Sample.marker))
+        var scanned = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: world.temporary.directory) {
+            let data = try #require(FileManager.default.contents(atPath: world.temporary.directory + "/" + name))
+            scanned += data.count
+            #expect(data.range(of: Data(Sample.marker.utf8)) == nil, "\(name) holds a secret in the clear")
+        }
+        #expect(scanned > 10_000)
+    }
+
+    @Test func normalWorkLogsNothingAboveDebug() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.enqueue(.generation("2"), .status(.ok))
+        world.expire()
+        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.logOut(login: login.id)
+        #expect(try #require(world.logs.loudest) <= .debug)
+    }
+}

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+@Suite(.timeLimit(.minutes(1)))
+struct LogInTests {
+    private func query(_ url: String) -> [String: String] {
+        ScriptedTransport.SentRequest(
+            request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil),
+            body: Array(url.split(separator: "?", maxSplits: 1).last.map(String.init)?.utf8 ?? "".utf8)
+        ).form
+    }
+
+    private func callback(_ request: AuthorizationRequest, _ rest: String = "code=CANARY-code") -> String {
+        "https://app.example/callback?\(rest)&state=\(request.state)"
+    }
+
+    @Test func aLogInBegunHereIsCompletedThere() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(
+            userId: "alice", provider: "acme", label: "work", loginHint: "alice@acme.example")
+        let sent = query(request.url)
+        #expect(request.url.hasPrefix("https://acme.example/authorize?"))
+        #expect(sent["response_type"] == "code")
+        #expect(sent["client_id"] == "client-1")
+        #expect(sent["redirect_uri"] == "https://app.example/callback")
+        #expect(sent["scope"] == "read write")
+        #expect(sent["code_challenge_method"] == "S256")
+        #expect(sent["login_hint"] == "alice@acme.example")
+        #expect(sent["dpop_jkt"] == nil)
+        await world.vault.close()
+
+        let other = try await world.anotherProcess()
+        world.transport.enqueue(.generation("1"))
+        let login = try await other.users.completeLogIn(callbackURL: callback(request))
+        #expect(login.userID == "alice")
+        #expect(login.label == "work")
+        #expect(login.provider == "acme")
+        #expect(login.isRefreshable)
+        #expect(login.scope == "read write")
+        let form = try #require(world.transport.requests.first?.form)
+        #expect(form["grant_type"] == "authorization_code")
+        #expect(form["code"] == "CANARY-code")
+        #expect(form["redirect_uri"] == "https://app.example/callback")
+        let verifier = try CodeVerifier(try #require(form["code_verifier"]))
+        #expect(verifier.challenge.rawValue == sent["code_challenge"])
+        #expect(try await other.users.accessToken(userId: "alice").name == "1")
+    }
+
+    @Test func aCallbackCompletesOnce() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        world.transport.enqueue(.generation("1"))
+        _ = try await world.users.completeLogIn(callbackURL: callback(request))
+        #expect(
+            await code { try await world.users.completeLogIn(callbackURL: callback(request)) }
+                == .unknownAuthorizationRequest)
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aLogInThatTookTooLongIsOver() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        #expect(request.expiresAt == world.now.addingTimeInterval(600))
+        world.time.advance(by: .seconds(601))
+        #expect(
+            await code { try await world.users.completeLogIn(callbackURL: callback(request)) }
+                == .unknownAuthorizationRequest)
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test func stateAndCodeAloneComplete() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        world.transport.enqueue(.generation("1"))
+        let login = try await world.users.completeLogIn(
+            state: request.state, code: AuthorizationCode("CANARY-code"))
+        #expect(login.state == .established)
+    }
+
+    @Test func aRefusedLogInIsToldAsRefused() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        #expect(
+            await code {
+                try await world.users.completeLogIn(callbackURL: callback(request, "error=access_denied"))
+            } == .logInRefused)
+        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+    }
+
+    @Test func anAnswerOfAnotherServerIsNotTaken() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let forged = callback(request, "code=CANARY-code&iss=https%3A%2F%2Fevil.example")
+        #expect(await code { try await world.users.completeLogIn(callbackURL: forged) } == .protocolViolation)
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test(arguments: ["", "https://app.example/callback", "https://app.example/callback?code=x", "%%%"])
+    func aCallbackThatIsNoneIsRefused(url: String) async throws {
+        let world = try await World()
+        #expect(await code { try await world.users.completeLogIn(callbackURL: url) } == .invalidArgument)
+    }
+
+    @Test func aCodeThatWasNotSentCanBeTriedAgain() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        #expect(await code { try await world.users.completeLogIn(callbackURL: callback(request)) } == .network)
+        world.transport.enqueue(.generation("1"))
+        #expect(try await world.users.completeLogIn(callbackURL: callback(request)).userID == "alice")
+    }
+
+    @Test(arguments: [
+        (ScriptedReply.error("invalid_grant"), VaultError.Code.logInRefused),
+        (.error("invalid_client", status: .unauthorized), .providerMisconfigured),
+        (.status(.internalServerError), .tryLater),
+        (.failure(.maybeSent, .timeout), .tryLater),
+    ])
+    func aCodeThatBringsNothingMakesNoLogin(reply: ScriptedReply, expected: VaultError.Code) async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        world.transport.enqueue(reply)
+        #expect(await code { try await world.users.completeLogIn(callbackURL: callback(request)) } == expected)
+        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aBoundLogInUsesOneKeyForItsWholeLife() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", dpop: true)
+        let thumbprint = try #require(query(request.url)["dpop_jkt"])
+        #expect(thumbprint.count == 43)
+        world.transport.enqueue(
+            .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", tokenType: "DPoP"),
+            .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"))
+        let login = try await world.users.completeLogIn(callbackURL: callback(request))
+        #expect(login.isDPoPBound)
+        let token = try await world.users.updateAccessToken(login: login.id)
+        #expect(token.tokenType == .dpop)
+        let proofs = world.transport.requests.compactMap { sent in
+            sent.request.headerFields.first { $0.name.rawName.lowercased() == "dpop" }?.value
+        }
+        #expect(proofs.count == 2)
+        #expect(Set(proofs).count == 2)
+        #expect(Set(proofs.map { $0.prefix { $0 != "." } }).count == 1)
+    }
+
+    @Test func theDPoPPolicyOfAProviderHolds() async throws {
+        let never = try await World(provider: Sample.provider(dpop: .never))
+        #expect(
+            await code { try await never.users.beginLogIn(userId: "a", provider: "acme", dpop: true) }
+                == .invalidArgument)
+        let required = try await World(provider: Sample.provider(dpop: .required))
+        #expect(
+            await code { try await required.users.beginLogIn(userId: "a", provider: "acme", dpop: false) }
+                == .invalidArgument)
+        let request = try await required.users.beginLogIn(userId: "a", provider: "acme")
+        #expect(query(request.url)["dpop_jkt"] != nil)
+    }
+
+    @Test func unknownProvidersAreRefused() async throws {
+        let world = try await World()
+        #expect(await code { try await world.users.beginLogIn(userId: "a", provider: "no") } == .unknownProvider)
+        #expect(
+            await code {
+                try await world.users.addLogin(userId: "a", provider: "no", refreshToken: Sample.refreshToken())
+            } == .unknownProvider)
+        #expect(
+            await code { try await world.users.addLogin(userId: "a", refreshToken: Sample.refreshToken()) }
+                == .invalidArgument)
+        #expect(await code { try await world.users.addLogin(userId: "a") } == .invalidArgument)
+    }
+}

@@ -1,0 +1,210 @@
+import FoundationEssentials
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// One test for each line of what is taken from Tapkey.
+@Suite(.timeLimit(.minutes(1)))
+struct TapkeyTests {
+    private func makeWorld() async throws -> (World, RecordingHandler, Login) {
+        let handler = RecordingHandler()
+        let world = try await World(handler: handler)
+        let login = try await world.addPlainLogin()
+        return (world, handler, login)
+    }
+
+    @Test func theHandlerIsAskedWhenTheTokenRunsOutAndItsTokenIsStored() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue(RecordingHandler.token("2", expiresAt: world.now.addingTimeInterval(9_000)))
+        world.expire()
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect(handler.asked == ["alice"])
+        #expect(try world.vault.login(login.id).generation == 2)
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test func manyCallersAskTheHandlerOnce() async throws {
+        let (world, handler, _) = try await makeWorld()
+        let gate = Gate()
+        handler.enqueue { _, _ in
+            await gate.pass()
+            return RefreshedAccessToken(accessToken: try Sample.accessToken("2"))
+        }
+        world.expire()
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<200 { group.addTask { try await world.users.accessToken(userId: "alice").name } }
+            while handler.asked.isEmpty { await Task.yield() }
+            gate.open()
+            for try await name in group { #expect(name == "2") }
+        }
+        #expect(handler.asked.count == 1)
+    }
+
+    @Test func theDefinitiveErrorSetsTheFlagAndTellsOnce() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue { _, _ in throw RefreshFailedError() }
+        world.expire()
+        for _ in 0..<5 {
+            #expect(await code { try await world.users.accessToken(userId: "alice") } == .refreshFailed)
+        }
+        #expect(handler.asked.count == 1)
+        #expect(handler.failed == ["alice"])
+        let stored = try world.vault.login(login.id)
+        #expect(stored.failure?.reason == .refusedByHandler)
+        #expect(stored.state == .tokenExpired(stored.failure))
+    }
+
+    @Test func theFlagHoldsOverARestartAndInEveryProcess() async throws {
+        let (world, handler, login) = try await makeWorld()
+        let other = try await world.anotherProcess(handler: handler)
+        handler.enqueue { _, _ in throw RefreshFailedError() }
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .refreshFailed)
+        #expect(await code { try await other.users.accessToken(userId: "alice") } == .refreshFailed)
+        await world.vault.close()
+        await other.vault.close()
+        let reopened = try await world.anotherProcess(handler: handler)
+        #expect(await code { try await reopened.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await reopened.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(handler.asked.count == 1)
+        #expect(handler.failed.count == 1)
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test func aNewAccessTokenLiftsTheFlag() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue({ _, _ in throw RefreshFailedError() }, RecordingHandler.token("3"))
+        world.expire()
+        _ = try? await world.users.accessToken(userId: "alice")
+        let updated = try await world.users.updateAccessToken(
+            userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+        #expect(updated.failure == nil)
+        #expect(updated.state == .established)
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        world.expire()
+        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(handler.asked.count == 2)
+    }
+
+    @Test func aSecondDeathIsToldAgain() async throws {
+        let (world, handler, _) = try await makeWorld()
+        handler.enqueue({ _, _ in throw RefreshFailedError() }, { _, _ in throw RefreshFailedError() })
+        world.expire()
+        _ = try? await world.users.accessToken(userId: "alice")
+        try await world.users.updateAccessToken(
+            userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(10))
+        world.expire()
+        _ = try? await world.users.accessToken(userId: "alice")
+        #expect(handler.failed == ["alice", "alice"])
+    }
+
+    @Test func anyOtherErrorIsTransient() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue({ _, _ in throw RecordingHandler.Unprepared() }, RecordingHandler.token("2"))
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(handler.asked.count == 1)
+        #expect(handler.failed.isEmpty)
+        #expect(try world.vault.login(login.id).failure == nil)
+        world.time.advance(by: .seconds(1))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+    }
+
+    @Test func aTokenThatHasRunOutIsNoToken() async throws {
+        let (world, handler, _) = try await makeWorld()
+        handler.enqueue(RecordingHandler.token("old", expiresAt: Date(timeIntervalSince1970: 1)))
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(handler.asked.count == 1)
+    }
+
+    @Test func theHandlerIsCancelledWhenNobodyWaitsAnyMore() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue(Self.forever)
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice") }
+        while handler.asked.isEmpty { await Task.yield() }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        while handler.cancelled == 0 { await Task.yield() }
+        // Asked in vain is not a failure: the next caller is not kept waiting.
+        handler.enqueue(RecordingHandler.token("2"))
+        #expect(try await world.users.accessToken(login: login.id).name == "2")
+    }
+
+    @Test func theHandlerIsCancelledWhenTheAppSetsAToken() async throws {
+        let (world, handler, _) = try await makeWorld()
+        handler.enqueue(Self.forever)
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice").name }
+        while handler.asked.isEmpty { await Task.yield() }
+        try await world.users.updateAccessToken(
+            userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+        #expect(try await caller.value == "2")
+        #expect(handler.cancelled == 1)
+    }
+
+    @Test func theHandlerIsCancelledByLogOut() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue(Self.forever)
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice").name }
+        while handler.asked.isEmpty { await Task.yield() }
+        try await world.users.logOut(login: login.id)
+        #expect(await code { try await caller.value } == .unknownLogin)
+        #expect(handler.cancelled == 1)
+    }
+
+    @Test func withoutAHandlerTheLoginIsNotRefreshable() async throws {
+        let world = try await World()
+        try await world.addPlainLogin()
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .notRefreshable)
+    }
+
+    @Test func theDeathOfAChainIsToldToo() async throws {
+        let handler = RecordingHandler()
+        let world = try await World(handler: handler)
+        try await world.addChain()
+        world.transport.enqueue(.error("invalid_grant"))
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .refreshFailed)
+        #expect(handler.failed == ["alice"])
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aDeathFoundWithoutHandlerIsToldByTheProcessThatHasOne() async throws {
+        let world = try await World()
+        try await world.addChain()
+        world.transport.enqueue(.error("invalid_grant"))
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .refreshFailed)
+        await world.vault.close()
+        let handler = RecordingHandler()
+        let next = try await world.anotherProcess(handler: handler)
+        #expect(await code { try await next.users.accessToken(userId: "alice") } == .refreshFailed)
+        await next.vault.close()
+        #expect(handler.failed == ["alice"])
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aHandlerThatAsksForWhatItIsRenewingGetsAnError() async throws {
+        let (world, handler, _) = try await makeWorld()
+        let users = world.users
+        handler.enqueue { userID, _ in
+            _ = try await users.accessToken(userId: userID)
+            return RefreshedAccessToken(accessToken: try Sample.accessToken("never"))
+        }
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+    }
+
+    private static let forever: RecordingHandler.Answer = { _, _ in
+        try await ContinuousClock().sleep(for: .seconds(60))
+        return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+    }
+}

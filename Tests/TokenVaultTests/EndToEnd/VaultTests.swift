@@ -1,0 +1,127 @@
+import Foundation
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+@Suite(.timeLimit(.minutes(2)))
+struct VaultTests {
+    @Test func aVaultIsMadeOnceAndOpenedByItsKey() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        await world.vault.close()
+        #expect(
+            await code {
+                try await Vault.create(at: world.temporary.path, unlockedBy: .keyFile(world.temporary.keyFile))
+            } == .vaultExists)
+        let again = try await world.temporary.openAgain()
+        #expect(try again.login(login.id).userID == "alice")
+        await again.close()
+    }
+
+    @Test func aWrongAMissingAndACutKeyAreThreeErrors() async throws {
+        let temporary = try await TemporaryVault()
+        await temporary.vault.close()
+        let other = temporary.directory + "/other.key"
+        try KeyFiles.generate(at: other)
+        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: .keyFile(other)) } == .wrongKey)
+        #expect(
+            await code { try await Vault.open(at: temporary.path, unlockedBy: .keyFile(other + "-no")) } == .keyMissing)
+        let text = try String(contentsOfFile: other, encoding: .utf8)
+        try String(text.prefix(30)).write(toFile: other, atomically: false, encoding: .utf8)
+        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: .keyFile(other)) } == .keyTruncated)
+        #expect(await code { try KeyFiles.generate(at: other) } == .keyExists)
+    }
+
+    @Test func anAbsentVaultIsNotMade() async throws {
+        let temporary = try await TemporaryVault()
+        let path = temporary.directory + "/absent.db"
+        #expect(
+            await code { try await Vault.open(at: path, unlockedBy: .keyFile(temporary.keyFile)) } == .vaultMissing)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func anyKeySlotOpensTheVaultAndTheLastCannotBeRemoved() async throws {
+        let temporary = try await TemporaryVault()
+        let first = try #require(try temporary.vault.keySlots().first)
+        #expect(first.kind == .keyFile)
+        let source = KeySource.passphrase(Passphrase("CANARY-horse"), cost: .minimal)
+        let second = try await temporary.vault.addKeySlot(source, label: "spare")
+        #expect(second.label == "spare")
+        try await temporary.vault.removeKeySlot(id: first.id)
+        #expect(await code { try await temporary.vault.removeKeySlot(id: second.id) } == .inUse)
+        #expect(await code { try await temporary.vault.removeKeySlot(id: "nonsense") } == .unknownKeySlot)
+        await temporary.vault.close()
+        #expect(await code { try await temporary.openAgain() } == .wrongKey)
+        let opened = try await Vault.open(at: temporary.path, unlockedBy: source)
+        #expect(try opened.keySlots().map(\.id) == [second.id])
+        await opened.close()
+        let wrong = KeySource.passphrase(Passphrase("CANARY-battery"))
+        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: wrong) } == .wrongKey)
+    }
+
+    @Test func statusAndVerificationTellWhatIsThere() async throws {
+        let world = try await World()
+        try await world.addChain(user: "alice")
+        try await world.addChain(user: "bob")
+        let status = try world.vault.status()
+        #expect((status.users, status.logins, status.providers, status.keySlots) == (2, 2, 1, 1))
+        let report = try await world.vault.verify()
+        #expect(report.isClean, "\(report.findings)")
+        #expect((report.users, report.logins) == (2, 2))
+    }
+
+    @Test func aProviderInUseStays() async throws {
+        let world = try await World()
+        try await world.addChain()
+        #expect(await code { try await world.vault.removeProvider(named: "acme") } == .inUse)
+        #expect(await code { try await world.vault.addProvider(Sample.provider()) } == .conflict)
+        try await world.vault.addProvider(Sample.provider(name: "other"))
+        #expect(Set(try world.vault.providers().map(\.name)) == ["acme", "other"])
+        try await world.vault.removeProvider(named: "other")
+        #expect(await code { try world.vault.provider(named: "other") } == .unknownProvider)
+    }
+
+    @Test func anInsecureEndpointIsRefused() async throws {
+        let world = try await World()
+        var registration = try Sample.provider(name: "plain")
+        registration.tokenEndpoint = "http://plain.example/token"
+        #expect(await code { try await world.vault.addProvider(registration) } == .invalidArgument)
+        registration.allowsInsecureLoopback = true
+        #expect(await code { try await world.vault.addProvider(registration) } == .invalidArgument)
+        registration.tokenEndpoint = "http://127.0.0.1:8080/token"
+        try await world.vault.addProvider(registration)
+    }
+
+    @Test func listingsComeInPages() async throws {
+        let world = try await World()
+        for index in 0..<7 { try await world.addChain(user: "user\(index)") }
+        var ids: Set<String> = []
+        var cursor: String?
+        repeat {
+            let page = try world.vault.users(after: cursor, limit: 3)
+            for case .user(let user) in page.entries { ids.insert(user.id) }
+            cursor = page.next
+        } while cursor != nil
+        #expect(ids.count == 7)
+        var logins: [Login] = []
+        while true {
+            let page = try world.vault.logins(after: logins.last?.id, limit: 2)
+            for case .login(let login) in page { logins.append(login) }
+            if page.count < 2 { break }
+        }
+        #expect(Set(logins.map(\.userID)).count == 7)
+        #expect(try world.vault.logins(ofUser: "user3").count == 1)
+    }
+
+    @Test func migrationsAreListedAndUpToDate() async throws {
+        let temporary = try await TemporaryVault()
+        await temporary.vault.close()
+        let status = try Vault.migrationStatus(at: temporary.path)
+        #expect(status.isUpToDate)
+        #expect(status.schemaVersion >= 1)
+        let migrated = try await Vault.migrate(at: temporary.path, unlockedBy: .keyFile(temporary.keyFile))
+        #expect(migrated == status)
+    }
+}

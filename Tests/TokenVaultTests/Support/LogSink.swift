@@ -1,0 +1,33 @@
+import Logging
+import Synchronization
+
+/// Keeps every log line, of every level, with its metadata.
+final class LogSink: Sendable {
+    private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
+
+    var logger: Logger {
+        Logger(label: "test") { _ in Handler(sink: self) }
+    }
+
+    var text: String { lines.withLock { $0.map(\.text).joined(separator: "\n") } }
+    var loudest: Logger.Level? { lines.withLock { $0.map(\.level).max() } }
+
+    private func keep(_ level: Logger.Level, _ text: String) {
+        lines.withLock { $0.append((level, text)) }
+    }
+
+    private struct Handler: LogHandler {
+        let sink: LogSink
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            sink.keep(event.level, "\(event.message) \(event.metadata ?? [:])")
+        }
+    }
+}
