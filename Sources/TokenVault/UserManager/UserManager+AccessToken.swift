@@ -32,6 +32,7 @@ extension UserManager {
     ) async throws -> VaultToken {
         let demand = RenewalDemand.validity(minimumValidity)
         let snapshot = try vault.session(selector)
+        if snapshot.session.failure != nil { engine.announceDeathIfUntold(snapshot) }
         let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
         if judge.isEnough(for: demand), let token = try engine.usableToken(in: snapshot) {
             return token
