@@ -140,7 +140,9 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "DevAuthorizationServer", "TokenVault", "VaultControl", "vaultctl",
+                "CSQLite", "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultControl",
+                "vaultctl",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
     ],

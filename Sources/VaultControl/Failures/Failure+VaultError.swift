@@ -53,6 +53,7 @@ extension Failure {
         case .unknownProvider: "vaultctl provider list shows all providers"
         case .unknownKeySlot: "vaultctl key list shows all key slots"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
+        case .userDisabled: "vaultctl user enable lets him log in again"
         case .notLoggedIn: "begin with: vaultctl login begin"
         case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
