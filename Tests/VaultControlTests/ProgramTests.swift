@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import VaultControl
+
+/// The program as shells and scripts meet it.
+@Suite(.timeLimit(.minutes(5)))
+struct ProgramTests {
+    @Test func aReaderThatGoesAwayIsNoCrash() async throws {
+        let harness = try await BadInputTests.filled()
+        let script = """
+            for i in 1 2 3 4 5 6 7 8; do
+              printf CANARY-x | "$vaultctl" login add --user user$i --access-token - --quiet >"$dir/id"
+            done
+            { "$vaultctl" user list --json; echo "$?" >"$dir/status"; } | head -c 1 >/dev/null
+            cat "$dir/status"
+            "$vaultctl" status >&-; echo "$?"
+            "$vaultctl" --help | true
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.output.hasPrefix("0\n"), "\(result.output) \(result.error)")
+        #expect(!result.error.lowercased().contains("fatal"))
+        #expect(!result.error.lowercased().contains("broken pipe"))
+    }
+
+    @Test func aFullOutputIsToldAsSuch() async throws {
+        let harness = try await BadInputTests.filled()
+        let result = try await Program(harness: harness).shell("\"$vaultctl\" user list >/dev/full")
+        #expect(result.status == 10)
+        #expect(result.error.contains("the disk is full"))
+    }
+
+    @Test func exitCodesReachTheShell() async throws {
+        let harness = try await BadInputTests.filled()
+        for (command, status) in [
+            ("status", 0), ("--nonsense", 1), ("user show nobody", 2), ("status --key-file /no/such/key", 7),
+            ("token get --user alice", 0), ("--help", 0), ("", 0),
+        ] as [(String, Int32)] {
+            let result = try await Program(harness: harness).shell("\"$vaultctl\" \(command) >/dev/null")
+            #expect(result.status == status, "\(command): \(result.error)")
+        }
+    }
+
+    @Test(arguments: ["000", "077", "777"])
+    func theUmaskNeverMatters(_ mask: String) async throws {
+        let harness = try Harness()
+        let script = """
+            umask \(mask)
+            "$vaultctl" init >/dev/null || exit
+            printf 'CANARY-token' | "$vaultctl" login add --user alice --access-token - >/dev/null || exit
+            stat -c '%a' "$dir"/app.key "$dir"/app.vault "$dir"/app.vault-* | sort -u
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.output == "600\n", "\(result.error)")
+    }
+
+    @Test func secretsArriveByFileDescriptor() async throws {
+        let harness = try await BadInputTests.filled()
+        let script = """
+            printf 'CANARY-fresh' >"$dir/fresh"
+            "$vaultctl" token update --user alice --access-token-fd 3 --expires-in 1h 3<"$dir/fresh" >/dev/null || exit
+            test "$("$vaultctl" token get --user alice --reveal)" = CANARY-fresh || exit 90
+            "$vaultctl" token update --user alice --access-token-fd 77
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.status == 1)
+        #expect(result.error.contains("file descriptor 77 is not open"))
+    }
+
+    @Test func noSecretIsInTheVaultsFiles() async throws {
+        let harness = try await BadInputTests.filled()
+        for name in try FileManager.default.contentsOfDirectory(atPath: harness.directory) where name.hasPrefix("app.")
+        {
+            let content = try Data(contentsOf: URL(filePath: harness.path(name)))
+            #expect(content.range(of: Data(Harness.marker.utf8)) == nil, "\(name)")
+            #expect(content.range(of: Data("alice".utf8)) == nil, "\(name)")
+        }
+    }
+
+    @Test func otherProcessesCannotLookInside() async throws {
+        let harness = try await BadInputTests.filled()
+        // Standard input stays open, so that the program waits for its secret while it is looked at.
+        let script = """
+            mkfifo "$dir/pipe"
+            "$vaultctl" token update --user alice --access-token - <"$dir/pipe" >/dev/null 2>&1 &
+            exec 4>"$dir/pipe"
+            sleep 1
+            stat -c '%u' /proc/$!/mem
+            grep -h 'Max core file size' /proc/$!/limits
+            kill $!; wait $!; echo "$?"
+            """
+        let result = try await Program(harness: harness).shell(script)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.first == "0", "\(result.output)")
+        #expect(lines.contains { $0.split(separator: " ").dropFirst(4).first == "0" }, "\(result.output)")
+        #expect(lines.last == "143", "\(result.output)")
+    }
+}
