@@ -100,8 +100,12 @@ let package = Package(
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
         .testTarget(name: "VaultCryptoTests", dependencies: ["CSodium", "VaultCrypto"], resources: [.copy("Vectors")]),
+        // A process of its own that writes to a vault until it is killed.
+        .executableTarget(
+            name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/StorageProbe"),
         .testTarget(
-            name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            name: "VaultStorageTests",
+            dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage", "storage-probe"]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [

@@ -49,7 +49,7 @@ extension Verification {
         let tag: CellTag? = row.isNull(7) ? nil : try? unsafe SealedCell.tag(of: row.blob(7))
         let expected = columns.link(reader.context, previous: chain.mac, detailTag: tag)
         let mac = unsafe AuditMAC(row.blob(8))
-        if mac != expected {
+        if mac != expected || columns.isMalformed {
             found("audit", subject, "it, or a row before it, is not as the vault left it")
         }
         chain = WriteTransaction.AuditHead(sequence: columns.sequence, mac: mac ?? expected)

@@ -6,6 +6,26 @@ extension Verification {
         try checkOutbox()
         try checkAuthorizationRequests()
         try checkOrphans()
+        try checkCounts()
+    }
+
+    /// Slots and pending revocations have no manifest; their number follows from what the trail tells.
+    private mutating func checkCounts() throws(StoreError) {
+        let row = try Statement(
+            reader.connection,
+            """
+            SELECT (SELECT count(*) FROM keySlot) - 1 - sum(kind = ?1) + sum(kind = ?2),
+                (SELECT count(*) FROM outbox) - sum(kind = ?3) + sum(kind IN (?4, ?5))
+            FROM audit
+            """)
+        for (index, kind) in [
+            AuditKind.keySlotAdded, .keySlotRemoved, .revocationQueued, .revocationConfirmed, .revocationAbandoned,
+        ].enumerated() {
+            row.bind(Int32(index + 1), kind.rawValue)
+        }
+        guard try row.step() else { return }
+        if row.integer(0) != 0 { found("keySlot", nil, "there are not as many as the audit trail tells") }
+        if row.integer(1) != 0 { found("outbox", nil, "there are not as many as the audit trail tells") }
     }
 
     mutating func checkProviders() throws(StoreError) {

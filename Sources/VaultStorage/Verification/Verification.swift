@@ -24,11 +24,12 @@ struct Verification {
 
     private mutating func check(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         total = try reader.count("user") + reader.count("audit")
-        try checkFile()
-        try checkSmallTables()
-        try checkUsers(progress)
-        try checkAuditTrail(progress)
-        try checkProviders()
+        // A damaged page ends a table's scan; the other tables are still looked at.
+        do throws(StoreError) { try checkFile() } catch { try unreadable("file", error) }
+        do throws(StoreError) { try checkSmallTables() } catch { try unreadable("file", error) }
+        do throws(StoreError) { try checkUsers(progress) } catch { try unreadable("user", error) }
+        do throws(StoreError) { try checkAuditTrail(progress) } catch { try unreadable("audit", error) }
+        do throws(StoreError) { try checkProviders() } catch { try unreadable("provider", error) }
         return report
     }
 
@@ -36,6 +37,12 @@ struct Verification {
         report.findingCount += 1
         guard report.findings.count < VerificationReport.findingLimit else { return }
         report.findings.append(.init(place: place, subject: subject, reason: reason))
+    }
+
+    /// Damage is a finding; that the file cannot be read at all is not.
+    private mutating func unreadable(_ place: String, _ error: StoreError) throws(StoreError) {
+        guard error.code == .damaged else { throw error }
+        found(place, nil, "a part of the table cannot be read: \(error.reason)")
     }
 
     mutating func found(_ error: StoreError, _ place: String, _ subject: String?) {

@@ -16,6 +16,7 @@ import CSQLite
     private let pages: UnsafeMutablePointer<Int32>
     /// Where to try again when readers kept a checkpoint from finishing.
     private var next = threshold
+    private static let retryStep: Int32 = 50
 
     init(path: String, writer: Connection) {
         self.path = path
@@ -43,7 +44,7 @@ import CSQLite
             if count < Self.threshold { next = Self.threshold }
             return
         }
-        next = checkpoint() ? Self.threshold : count + Self.threshold
+        next = checkpoint() ? Self.threshold : count + Self.retryStep
     }
 
     /// Whether everything in the WAL is now in the database file.
