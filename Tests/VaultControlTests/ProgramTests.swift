@@ -67,6 +67,27 @@ struct ProgramTests {
         #expect(result.error.contains("file descriptor 77 is not open"))
     }
 
+    @Test func aServerWithAnotherNameInItsCertificateIsRefused() async throws {
+        let harness = try Harness()
+        let script = """
+            cd "$dir"
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=other.example \\
+              -addext subjectAltName=DNS:other.example -keyout tls.key -out tls.pem 2>/dev/null
+            openssl s_server -accept 127.0.0.1:0 -cert tls.pem -key tls.key >server 2>&1 &
+            until grep -q '^ACCEPT' server; do sleep 0.05; done
+            port=$(sed -n 's/^ACCEPT.*:\\([0-9]*\\).*/\\1/p' server | head -n 1)
+            "$vaultctl" init >/dev/null
+            "$vaultctl" provider add acme --client-id x --issuer "https://localhost:$port" --ca-file tls.pem
+            status=$?
+            kill $!
+            exit $status
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.status == 9, "\(result.error)")
+        #expect(result.error.contains("the TLS handshake failed, nothing was sent"), "\(result.error)")
+        #expect(try await harness.run("provider", "list").output.isEmpty)
+    }
+
     @Test func noSecretIsInTheVaultsFiles() async throws {
         let harness = try await BadInputTests.filled()
         for name in try FileManager.default.contentsOfDirectory(atPath: harness.directory) where name.hasPrefix("app.")

@@ -1,3 +1,4 @@
+import DevAuthorizationServer
 import Foundation
 import Testing
 
@@ -58,6 +59,24 @@ struct PromptTests {
         #expect(!terminal.screen.contains("CANARY"))
         let token = try await harness.run("token", "get", "--user", "alice", "--reveal", revealing: true)
         #expect(token.line == "CANARY-typed")
+    }
+
+    @Test func anInterruptLetsARenewalThatWasSentFinish() async throws {
+        try await World.with { world in
+            let login = try await world.logIn("alice")
+            world.server.faults.add(.delay(.seconds(2), afterActing: true))
+            let terminal = try PseudoTerminal(["login", "refresh", login], environment: world.harness.environment)
+            while world.server.log.tokenRequests().isEmpty {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            terminal.send(SIGINT)
+            #expect(try await terminal.exitCode() == 130, "\(terminal.screen)")
+            #expect(terminal.screen.contains("again to stop at once"))
+            let shown = try await world.ok("login", "show", login, "--json").json
+            #expect(shown["generation"] as? Int == 2)
+            #expect(shown["inDoubt"] as? Bool == false)
+            try await world.ok("login", "refresh", login)
+        }
     }
 
     @Test(arguments: [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("\u{4}", 1)])

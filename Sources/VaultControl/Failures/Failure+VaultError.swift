@@ -3,7 +3,7 @@ import TokenVault
 
 extension Failure {
     /// Every error that can reach a user, in the user's words.
-    init(_ error: any Error, invocation: Invocation) {
+    init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
         case let error as VaultError: self.init(error)
@@ -16,7 +16,7 @@ extension Failure {
     }
 
     init(_ error: VaultError) {
-        var hints = [error.hint ?? Self.hint(for: error.code)].compactMap(\.self)
+        var hints = [Self.hint(for: error.code) ?? error.hint].compactMap(\.self)
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
@@ -45,7 +45,7 @@ extension Failure {
         }
     }
 
-    /// What to do where the library cannot know that it is spoken to from a command line.
+    /// What to do in terms of the command line, of which the library knows nothing.
     private static func hint(for code: VaultError.Code) -> String? {
         switch code {
         case .unknownUser: "vaultctl user list shows all users"
@@ -58,6 +58,9 @@ extension Failure {
         case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
         case .newerSchema: "use a vaultctl at least as new as the one that wrote this vault"
+        case .refreshFailed, .lostResponse, .notRefreshable:
+            "vaultctl token update sets a new token; vaultctl login begin lets the user log in again"
+        case .needsUserInteraction: "let the user log in again: vaultctl login begin"
         case .wrongKey: "check --key-file; vaultctl key list, run with a key that works, shows all key slots"
         case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"

@@ -16,7 +16,7 @@ struct Interrupts {
     private let record = Record()
     private let sources: [any DispatchSourceSignal]
 
-    init(cancel: @escaping @Sendable () -> Void) {
+    init(on console: Console, cancel: @escaping @Sendable () -> Void) {
         sources = Self.signals.map { number in
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -32,6 +32,9 @@ struct Interrupts {
                     _exit(128 + number)
                 }
                 cancel()
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500)) {
+                    try? console.write("vaultctl: finishing what is under way; again to stop at once\n", to: .error)
+                }
             }
             source.resume()
         }
