@@ -55,6 +55,23 @@ struct GroupCommitTests {
         #expect(try store.verify { _ in }.findings == [])
     }
 
+    /// The user's row is written before the provider is found missing.
+    @Test func anOperationThatFailsHalfwayIsUndoneAmongItsNeighbours() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                let provider = number.isMultiple(of: 2) ? ProviderHandle.random() : nil
+                group.addTask {
+                    _ = try? await store.insertLogin(fixture.draft("user-\(number)", provider: provider))
+                }
+            }
+        }
+        #expect(try store.statistics().users == 20)
+        #expect(try store.statistics().logins == 20)
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
     @Test func twoStoresOnOneFileTakeTurns() async throws {
         let fixture = try VaultFixture()
         let first = try fixture.create()
