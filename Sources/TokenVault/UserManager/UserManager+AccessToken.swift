@@ -10,6 +10,7 @@ extension UserManager {
     /// the old one is returned.
     ///
     /// - Parameters:
+    ///   - userId: The user, as the app calls him.
     ///   - minimumValidity: For how long the token must be valid. By default five minutes, or a fifth of its lifetime
     ///     if that is less; a token that is merely valid is then still better than an error.
     ///   - deadline: How long to wait at most. The renewal goes on after it.

@@ -7,7 +7,7 @@ public struct RevocationReport: Sendable, Equatable {
         public let outcome: Outcome
     }
 
-    /// What the provider said. An open set of words; ``isDone`` is what a program needs.
+    /// What became of one login's grant.
     public enum Outcome: Sendable, Equatable {
         /// The provider confirmed that the grant is over.
         case revoked
