@@ -99,21 +99,26 @@ struct ProgramTests {
     }
 
     @Test func otherProcessesCannotLookInside() async throws {
-        let harness = try await BadInputTests.filled()
-        // Standard input stays open, so that the program waits for its secret while it is looked at.
+        let harness = try Harness()
+        // The program waits for its passphrase while it is looked at. As root, everybody's memory is root's: then it runs as
+        // somebody else, if such a one may run it at all.
         let script = """
-            mkfifo "$dir/pipe"
-            "$vaultctl" token update --user alice --access-token - <"$dir/pipe" >/dev/null 2>&1 &
+            as=
+            if [ "$(id -u)" = 0 ]; then
+              as="setpriv --reuid=65534 --clear-groups"
+              chown 65534 "$dir"
+              $as "$vaultctl" --version >/dev/null 2>&1 || { echo skipped; exit 0; }
+            fi
+            mkfifo -m 666 "$dir/pipe"
+            $as "$vaultctl" init --passphrase - <"$dir/pipe" >/dev/null 2>&1 &
             exec 4>"$dir/pipe"
-            sleep 1
+            for i in $(seq 100); do [ "$(stat -c %u /proc/$!/mem)" = 0 ] && break; sleep 0.05; done
             stat -c '%u' /proc/$!/mem
-            grep -h 'Max core file size' /proc/$!/limits
+            grep 'Max core file size' /proc/$!/limits | awk '{ print $5, $6 }'
             kill $!; wait $!; echo "$?"
             """
         let result = try await Program(harness: harness).shell(script)
-        let lines = result.output.split(separator: "\n")
-        #expect(lines.first == "0", "\(result.output)")
-        #expect(lines.contains { $0.split(separator: " ").dropFirst(4).first == "0" }, "\(result.output)")
-        #expect(lines.last == "143", "\(result.output)")
+        guard result.output != "skipped\n" else { return }
+        #expect(result.output == "0\n0 0\n143\n", "\(result.error)")
     }
 }

@@ -23,7 +23,8 @@ struct VerifyCommand: VaultCommand {
         let counts =
             [
                 Count.of(report.users, "user"), Count.of(report.logins, "login"),
-                Count.of(report.providers, "provider"), "audit entries: \(report.auditEntries)",
+                Count.of(report.providers, "provider"),
+                Count.of(report.auditEntries, "audit entry", plural: "audit entries"),
             ].joined(separator: ", ")
         guard !report.isClean else {
             return invocation.style.green("ok") + ": \(counts)\n"

@@ -8,7 +8,7 @@ extension Failure {
         case let failure as Failure: self = failure
         case let error as VaultError: self.init(error)
         case let error as DiscoveryError: self.init(error)
-        case let error as OAuthValueError: self.init(.usage, code: "invalidArgument", error.description)
+        case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
         case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
         default: self.init(.machine, code: "unexpected", "something unexpected went wrong (\(type(of: error)))")
@@ -21,6 +21,16 @@ extension Failure {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
         self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: hints)
+    }
+
+    private init(_ error: OAuthValueError) {
+        var hints: [String] = []
+        if error.code == .insecure {
+            hints = ["use https; for a development server on this machine: --allow-insecure-loopback"]
+        } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
+            hints = ["write it as a URL, such as https://login.acme.example"]
+        }
+        self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }
 
     private init(_ error: DiscoveryError) {
