@@ -27,7 +27,8 @@ struct Interrupts {
                     defer { earlier = number }
                     return earlier == nil
                 }
-                if !isFirst || InputWait.isUnderWay {
+                let isWaiting = InputWait.interrupt()
+                if !isFirst || isWaiting {
                     InputWait.restoreTerminal()
                     _exit(128 + number)
                 }
