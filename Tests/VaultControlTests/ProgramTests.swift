@@ -48,7 +48,7 @@ struct ProgramTests {
             umask \(mask)
             "$vaultctl" init >/dev/null || exit
             printf 'CANARY-token' | "$vaultctl" login add --user alice --access-token - >/dev/null || exit
-            stat -c '%a' "$dir"/app.key "$dir"/app.vault "$dir"/app.vault-* | sort -u
+            stat -c '%a' "$dir"/app.key "$dir"/app.vault* | sort -u
             """
         let result = try await Program(harness: harness).shell(script)
         #expect(result.output == "600\n", "\(result.error)")
