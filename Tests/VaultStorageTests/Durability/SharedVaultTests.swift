@@ -5,7 +5,7 @@ import VaultStorage
 
 /// Several processes and threads at one vault.
 @Suite struct SharedVaultTests {
-    @Test(.timeLimit(.minutes(1))) func threeProcessesWriteAtOnceAndNoneSeesTheVaultBusy() async throws {
+    @Test(.timeLimit(.minutes(10))) func threeProcessesWriteAtOnceAndNoneSeesTheVaultBusy() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         defer { store.close() }
@@ -30,7 +30,7 @@ import VaultStorage
     }
 
     /// Readers must see whole generations, whatever the writer and its checkpoints are doing.
-    @Test(.timeLimit(.minutes(3))) func readersGoOnDuringWritesAndCheckpoints() async throws {
+    @Test(.timeLimit(.minutes(10))) func readersGoOnDuringWritesAndCheckpoints() async throws {
         let vault = try SampleVault()
         try vault.create()
         let store = try vault.open()
@@ -50,8 +50,8 @@ import VaultStorage
         #expect(try store.verify { _ in }.isClean)
         store.close()
         #expect(first > 0 && second > 0)
-        // 250 pages are the threshold; a reader may hold up a checkpoint for a while.
-        #expect(largest < 8 << 20)
+        // 250 pages are the threshold; without any checkpoint it would be more than 4 MiB.
+        #expect(largest < 3 << 20)
         #expect(Self.fileSize(vault.path) > 0)
         print(
             "checkpoints: \(first + second) consistent reads during \(written) generations, "

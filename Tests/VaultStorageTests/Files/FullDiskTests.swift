@@ -20,7 +20,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFullDiskStopsWritesAloneAndLosesNothing() async throws {
+    @Test(.timeLimit(.minutes(10))) func aFullDiskStopsWritesAloneAndLosesNothing() async throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
         let vault = try await vault(on: disk)
         let store = try vault.open()
@@ -62,7 +62,7 @@ struct FullDiskTests {
         print("full disk: \(refused) writes refused, \(acknowledged.count) acknowledged ones all there")
     }
 
-    @Test(.timeLimit(.minutes(1))) func aVaultOpensOnAFullDisk() async throws {
+    @Test(.timeLimit(.minutes(10))) func aVaultOpensOnAFullDisk() async throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
         let vault = try await vault(on: disk)
         let first = try vault.open()
@@ -74,7 +74,7 @@ struct FullDiskTests {
         _ = try store.session(.user("alice"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func noVaultIsMadeOnAFullDisk() async throws {
+    @Test(.timeLimit(.minutes(10))) func noVaultIsMadeOnAFullDisk() async throws {
         let disk = try SmallFileSystem(byteCount: 1 << 20)
         let key = try PrivateDirectory()
         _ = try KeyFile.create(at: key.file("vault.key"))

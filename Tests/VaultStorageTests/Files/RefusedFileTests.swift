@@ -72,7 +72,7 @@ import VaultStorage
         #expect(error(opening: vault)?.code != .unsafeFile)
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatIsNoFileIsRefused() async throws {
+    @Test(.timeLimit(.minutes(10))) func whatIsNoFileIsRefused() async throws {
         let vault = try await sample()
         unsafe #expect(unlink(vault.path) == 0)
         unsafe #expect(mkdir(vault.path, 0o700) == 0)
