@@ -32,9 +32,12 @@ let package = Package(
         .systemLibrary(name: "CProcess"),
 
         .target(name: "VaultCrypto", dependencies: ["CSodium"]),
+        // Apart from the code that reads them, because embedded files are slow to compile.
+        .target(name: "ProviderProfiles", resources: [.embedInCode("JSON")]),
         .target(
             name: "OAuthClient",
             dependencies: [
+                "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -105,10 +108,11 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "OAuthClient",
+                "OAuthClient", "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
+            ],
+            resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "TokenVaultTests",
