@@ -55,7 +55,7 @@ let package = Package(
         .target(
             name: "TokenVaultHTTP",
             dependencies: [
-                "OAuthClient",
+                "OAuthClient", "TokenVault",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
