@@ -49,7 +49,9 @@ struct VaultAccess {
     func manage<R>(_ body: (UserManager, inout SecretReader) async throws -> R) async throws -> R {
         let transport = try makeTransport()
         return try await open { vault, reader in
-            let users = try await UserManager(vault: vault, transport: transport)
+            // A command does what it says, and does not wait for other logins' revocations.
+            let options = UserManagerOptions(retriesRevocationsInBackground: false)
+            let users = try await UserManager(vault: vault, transport: transport, options: options)
             do {
                 let result = try await body(users, &reader)
                 await transport.shutdown()

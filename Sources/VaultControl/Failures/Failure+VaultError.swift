@@ -52,6 +52,7 @@ extension Failure {
         case .unknownLogin: "vaultctl login list shows all logins"
         case .unknownProvider: "vaultctl provider list shows all providers"
         case .unknownKeySlot: "vaultctl key list shows all key slots"
+        case .unknownRevocation: "vaultctl outbox list shows what is still to be revoked"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
         case .notLoggedIn: "begin with: vaultctl login begin"
         case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
@@ -71,6 +72,7 @@ extension ExitStatus {
     init(_ code: VaultError.Code) {
         switch code {
         case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
+            .unknownRevocation,
             .notLoggedIn, .vaultMissing:
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:
