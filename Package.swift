@@ -103,8 +103,12 @@ let package = Package(
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
         .testTarget(name: "VaultCryptoTests", dependencies: ["CSodium", "VaultCrypto"], resources: [.copy("Vectors")]),
+        // A process of its own that writes to a vault until it is killed.
+        .executableTarget(
+            name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/StorageProbe"),
         .testTarget(
-            name: "VaultStorageTests", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            name: "VaultStorageTests",
+            dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage", "storage-probe"]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
@@ -144,7 +148,9 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "DevAuthorizationServer", "TokenVault", "VaultControl", "vaultctl",
+                "CSQLite", "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultControl",
+                "vaultctl",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
     ],

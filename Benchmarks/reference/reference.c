@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     /* The user ids are made beforehand, as on the other side. */
     char (*ids)[24] = malloc(count * sizeof *ids);
     if (ids == NULL) fail("out of memory");
-    for (size_t i = 0; i < count; i++) snprintf(ids[i], sizeof ids[i], "user-%08llu", (unsigned long long)next(users));
+    for (size_t i = 0; i < count; i++) snprintf(ids[i], sizeof ids[i], "user-%08u", (unsigned)next(users));
 
     static uint8_t token[4096];
     size_t bytes = 0;

@@ -20,8 +20,7 @@ static void prepare_update(Vault *v) {
     v->set_user = prepare(v, "UPDATE user SET revision = ?1, auditSequence = ?2, cell = ?3 WHERE id = ?4");
     v->last_mac = prepare(v, "SELECT sequence, mac FROM audit ORDER BY sequence DESC LIMIT 1");
     v->add_audit = prepare(
-        v, "INSERT INTO audit (sequence, time, kind, user, login, provider, revision, mac)"
-           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+        v, "INSERT INTO audit (sequence, time, kind, user, login, revision, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
 }
 
 /* The session record as it was, with another token and other times. */
@@ -57,7 +56,7 @@ static int64_t add_audit(Vault *v, sqlite3_stmt *row, int64_t now, int64_t revis
     facts_integer(&facts, AUDIT_TOKEN_UPDATED);
     facts_bytes(&facts, sqlite3_column_blob(row, 1), 16);
     facts_bytes(&facts, sqlite3_column_blob(row, 8), 16);
-    facts_bytes(&facts, sqlite3_column_blob(row, 9), 16);
+    facts_absent(&facts);
     facts_integer(&facts, revision);
     facts_absent(&facts);
     memcpy(message + 32, facts.bytes, facts.count);
@@ -68,9 +67,8 @@ static int64_t add_audit(Vault *v, sqlite3_stmt *row, int64_t now, int64_t revis
     sqlite3_bind_int64(add, 3, AUDIT_TOKEN_UPDATED);
     sqlite3_bind_blob(add, 4, sqlite3_column_blob(row, 1), 16, SQLITE_TRANSIENT);
     sqlite3_bind_blob(add, 5, sqlite3_column_blob(row, 8), 16, SQLITE_TRANSIENT);
-    sqlite3_bind_blob(add, 6, sqlite3_column_blob(row, 9), 16, SQLITE_TRANSIENT);
-    sqlite3_bind_int64(add, 7, revision);
-    sqlite3_bind_blob(add, 8, mac, 32, SQLITE_STATIC);
+    sqlite3_bind_int64(add, 6, revision);
+    sqlite3_bind_blob(add, 7, mac, 32, SQLITE_STATIC);
     run(v, add);
     return sequence;
 }

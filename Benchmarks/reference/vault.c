@@ -85,7 +85,7 @@ static void unlock(Vault *v, const char *key_file) {
     uint8_t text[1024];
     Field field;
     read_key_file(key_file, &slot);
-    sqlite3_stmt *row = prepare(v, "SELECT vaultID, keyringCell FROM vault");
+    sqlite3_stmt *row = prepare(v, "SELECT vaultID, keyringCell, incarnation, createdAt FROM vault");
     if (sqlite3_step(row) != SQLITE_ROW || sqlite3_column_bytes(row, 0) != 16) fail("the vault's own row is missing");
     memcpy(v->vault_id, sqlite3_column_blob(row, 0), 16);
 
@@ -103,6 +103,8 @@ static void unlock(Vault *v, const char *key_file) {
     sqlite3_finalize(slots);
 
     facts_begin(&facts, v->vault_id, "vault");
+    facts_column(&facts, row, 2);
+    facts_column(&facts, row, 3);
     count = open_column(row, 1, KIND_KEYRING, &vault_key, &facts, text);
     record = (Record){text, text + count};
     while (record_next(&record, &field)) {

@@ -43,6 +43,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// Closes what is still open. Requests in flight fail; later ones are refused as not sent.
     ///
+    /// Close the vault first: it waits for renewals under way, which would end in doubt without their connections.
     /// Waits for attempts to connect that were given up, so at most ``Options/connectTimeout``.
     public func shutdown() async {
         let isFirst = isShutDown.withLock { isDown in

@@ -38,7 +38,10 @@ extension HTTPTransportError {
             .tls
         case .cancelled:
             .cancelled
-        case .remoteConnectionClosed, .requestStreamCancelled:
+        case .remoteConnectionClosed:
+            // Before the request, a connection that had come about can end only in its handshake.
+            mayHaveBeenSent ? .reset : .tls
+        case .requestStreamCancelled:
             mayHaveBeenSent ? .reset : .connect
         case .alreadyShutdown:
             .cancelled

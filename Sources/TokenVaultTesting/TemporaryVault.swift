@@ -16,7 +16,9 @@ public final class TemporaryVault: Sendable {
     public var path: String { directory + "/vault.db" }
     public var keyFile: String { directory + "/vault.key" }
 
-    /// - Parameter timeSource: where the vault gets the time from.
+    /// - Parameters:
+    ///   - timeSource: where the vault gets the time from.
+    ///   - options: everything else.
     public init(
         timeSource: any TimeSource = SystemTimeSource(), options: VaultOptions = .init()
     ) async throws {

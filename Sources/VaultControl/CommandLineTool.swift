@@ -12,21 +12,23 @@ public enum CommandLineTool {
             input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO, environment: Environment.variables)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let work = Task { await run(arguments, on: console) }
-        let interrupts = Interrupts { work.cancel() }
+        let interrupts = Interrupts(on: console) { work.cancel() }
         let status = await work.value
         return interrupts.exitCode ?? status.rawValue
     }
 
     /// Runs one command line.
     package static func run(_ arguments: [String], on console: Console) async -> ExitStatus {
-        let invocation = Invocation(
-            console: console, isJSON: arguments.contains("--json"),
-            isQuiet: !Set(["-q", "--quiet"]).isDisjoint(with: arguments))
+        // What the command line seems to say counts until it has been understood.
+        var invocation = Invocation(
+            console: console, isJSON: arguments.prefix { $0 != "--" }.contains("--json"), isQuiet: false)
         do {
             try SecretArguments.check(arguments)
             try Environment.refuseSecrets(console.environment)
-            var command = try parse(arguments, invocation)
+            var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any VaultCommand {
+                let global = command.global
+                invocation = Invocation(console: console, isJSON: global.json, isQuiet: global.quiet)
                 try await command.run(invocation)
             } else {
                 try command.run()
@@ -38,16 +40,12 @@ public enum CommandLineTool {
             if isParserError(error) {
                 return reportParserError(error, arguments, invocation)
             }
-            let failure = Failure(error, invocation: invocation)
+            let failure = Failure(error)
             if failure.status != .success {
                 invocation.report(failure)
             }
             return failure.status
         }
-    }
-
-    private static func parse(_ arguments: [String], _ invocation: Invocation) throws -> any ParsableCommand {
-        try RootCommand.parseAsRoot(arguments)
     }
 
     /// Errors that only ArgumentParser can put into words: usage, and requests for help, version or completion.

@@ -5,15 +5,8 @@ struct Invocation {
     let console: Console
     let isJSON: Bool
     let isQuiet: Bool
-    let now: Date
 
-    init(console: Console, isJSON: Bool, isQuiet: Bool, now: Date = Date()) {
-        self.console = console
-        self.isJSON = isJSON
-        self.isQuiet = isQuiet
-        self.now = now
-    }
-
+    var now: Date { Date() }
     var style: Style { Style(isRich: console.isRich(.output)) }
     var isTerminal: Bool { console.isTerminal(.output) }
 

@@ -48,19 +48,21 @@ struct VaultAccess {
     /// Opens the vault with a user manager on the network.
     func manage<R>(_ body: (UserManager, inout SecretReader) async throws -> R) async throws -> R {
         let transport = try makeTransport()
-        return try await open { vault, reader in
-            // A command does what it says, and does not wait for other logins' revocations.
-            let options = UserManagerOptions(retriesRevocationsInBackground: false)
-            let users = try await UserManager(vault: vault, transport: transport, options: options)
-            do {
-                let result = try await body(users, &reader)
-                await transport.shutdown()
-                return result
-            } catch {
-                await transport.shutdown()
-                throw error
-            }
+        let result: Result<R, any Error>
+        do {
+            result = .success(
+                try await open { vault, reader in
+                    // A command does what it says, and does not wait for other logins' revocations.
+                    let options = UserManagerOptions(retriesRevocationsInBackground: false)
+                    return try await body(
+                        try await UserManager(vault: vault, transport: transport, options: options), &reader)
+                })
+        } catch {
+            result = .failure(error)
         }
+        // Last of all: closing the vault waits for renewals, and these need their connections.
+        await transport.shutdown()
+        return try result.get()
     }
 
     func manage<R>(_ body: (UserManager) async throws -> R) async throws -> R {

@@ -4,7 +4,7 @@ import OAuthClient
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct AsyncHTTPTransportTests {
     private static func answering(_ body: String = "{}") throws -> RawServer {
         try RawServer {
@@ -73,7 +73,7 @@ struct AsyncHTTPTransportTests {
             $0.waitForPeer()
         }
         let url = "http://127.0.0.1:\(server.port)/token"
-        let sending = Task { await sendToken(to: url, limits: .testing(timeout: .seconds(30))) }
+        let sending = Task { await sendToken(to: url) }
         while server.received.isEmpty {
             try await Task.sleep(for: .milliseconds(5))
         }

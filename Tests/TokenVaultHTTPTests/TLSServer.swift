@@ -43,7 +43,7 @@ final class TLSServer: Sendable {
     }
 
     deinit {
-        kill(processIdentifier, SIGTERM)
+        kill(processIdentifier, SIGKILL)
         try? FileManager.default.removeItem(at: directory)
     }
 

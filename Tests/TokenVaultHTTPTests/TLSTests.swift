@@ -2,7 +2,7 @@ import OAuthClient
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct TLSTests {
     /// `RawServer` stands before OpenSSL's server, so that connections can be counted.
     private static func counting(_ server: TLSServer) throws -> RawServer {
@@ -49,7 +49,8 @@ struct TLSTests {
     @Test func aServerThatNeverShakesHandsWasNotSentAnything() async throws {
         let server = try RawServer { $0.waitForPeer() }
         let result = await sendToken(
-            to: "https://localhost:\(server.port)/", options: .init(connectTimeout: .seconds(2)))
+            to: "https://localhost:\(server.port)/", limits: .impatientToConnect,
+            options: .init(connectTimeout: .seconds(2)))
         #expect(result.failure == HTTPTransportError(.notSent, .timeout))
         #expect(server.connections == 1)
     }

@@ -19,7 +19,7 @@ enum SendResult {
 /// Sends a refresh-like request to a URL through a transport of its own, which is shut down afterwards.
 func sendToken(
     to url: String,
-    limits: HTTPLimits = .testing,
+    limits: HTTPLimits = .patient,
     options: AsyncHTTPTransport.Options = .loopback
 ) async -> SendResult {
     let transport = AsyncHTTPTransport(options: options)
@@ -30,7 +30,7 @@ func sendToken(
 
 func sendToken(
     to url: String,
-    limits: HTTPLimits = .testing,
+    limits: HTTPLimits = .patient,
     through transport: AsyncHTTPTransport
 ) async -> SendResult {
     let (scheme, rest) = url.split(at: "://")
@@ -45,12 +45,12 @@ func sendToken(
 }
 
 extension HTTPLimits {
-    /// The limits of a token endpoint with less patience.
-    static let testing = HTTPLimits.testing(timeout: .milliseconds(1_500))
-
-    static func testing(timeout: Duration) -> HTTPLimits {
-        HTTPLimits(connectTimeout: .seconds(1), timeout: timeout)
-    }
+    /// For replies that come: a busy machine is no failure.
+    static let patient = HTTPLimits(connectTimeout: .seconds(25), timeout: .seconds(30))
+    /// For replies that never come.
+    static let impatient = HTTPLimits(connectTimeout: .seconds(25), timeout: .seconds(3))
+    /// For connections that never come about.
+    static let impatientToConnect = HTTPLimits(connectTimeout: .seconds(1), timeout: .seconds(30))
 }
 
 extension AsyncHTTPTransport.Options {

@@ -34,6 +34,13 @@ final class VaultFixture: Sendable {
         try SQLiteVaultStore.create(at: path, firstSlot: unlocker, label: "test", clock: clock)
     }
 
+    /// Makes a vault with one login, and lets go of all its files.
+    func populateBriefly() async throws {
+        let store = try create()
+        _ = try await store.insertLogin(draft("alice"))
+        store.close()
+    }
+
     func open() throws -> SQLiteVaultStore {
         try SQLiteVaultStore.open(at: path, unlocker: unlocker, clock: clock)
     }
@@ -47,9 +54,11 @@ final class VaultFixture: Sendable {
     }
 
     func bytes(_ sql: String) throws -> [UInt8] {
-        let statement = try Statement(try Connection(path: path), sql)
-        guard try statement.step() else { return [] }
-        return statement.bytes(0)
+        let connection = try Connection(path: path)
+        return try withExtendedLifetime(connection) {
+            let statement = try Statement(connection, sql)
+            return try statement.step() ? statement.bytes(0) : []
+        }
     }
 
     func integer(_ sql: String) throws -> Int64 { try Connection(path: path).integer(sql) }

@@ -36,7 +36,7 @@ struct Workload: Sendable {
         try await opened.addProvider(
             ProviderRegistration(
                 name: "acme", issuer: "https://issuer.example",
-                tokenEndpoint: "https://issuer.example/token", clientID: "bench"))
+                tokenEndpoint: "https://issuer.example/token", clientID: ClientID("bench")))
         let expiresAt = Date().addingTimeInterval(86_400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<128 {
@@ -123,3 +123,10 @@ struct Workload: Sendable {
 
 /// A user whose token should be good has none.
 struct NoToken: Error {}
+
+/// The process's peak memory in KiB.
+func peakMemory() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+}

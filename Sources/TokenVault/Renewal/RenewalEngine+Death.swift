@@ -30,7 +30,9 @@ extension RenewalEngine {
 
     /// For a death that another process found and had no handler to tell.
     func announceDeathIfUntold(_ snapshot: SessionSnapshot) {
-        guard handler != nil, !snapshot.session.notifiedFailure, vault.flightStarted() else { return }
+        guard handler != nil, snapshot.session.failure?.isFinal == true, !snapshot.session.notifiedFailure,
+            vault.flightStarted()
+        else { return }
         Task {
             await self.announceDeath(of: snapshot.login)
             self.vault.flightEnded()

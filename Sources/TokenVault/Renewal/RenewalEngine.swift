@@ -54,7 +54,6 @@ final class RenewalEngine: Sendable {
                 hint: "return the new token from the handler instead")
         }
         if let refusal = obstacle(in: snapshot) {
-            if case .dead = refusal { announceDeathIfUntold(snapshot) }
             return try acceptable(snapshot, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
         let started = vault.now

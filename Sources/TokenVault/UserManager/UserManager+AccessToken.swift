@@ -10,6 +10,7 @@ extension UserManager {
     /// the old one is returned.
     ///
     /// - Parameters:
+    ///   - userId: The user, as the app calls him.
     ///   - minimumValidity: For how long the token must be valid. By default five minutes, or a fifth of its lifetime
     ///     if that is less; a token that is merely valid is then still better than an error.
     ///   - deadline: How long to wait at most. The renewal goes on after it.
@@ -27,16 +28,34 @@ extension UserManager {
         try await token(.login(login.handle), minimumValidity: minimumValidity, deadline: deadline)
     }
 
+    /// The stored access token of this user's only login if it is good for long enough; nil if it would have to be
+    /// renewed first. Reads the vault on the calling thread; sends nothing, changes nothing.
+    ///
+    /// - Parameter minimumValidity: As in ``accessToken(userId:minimumValidity:deadline:)``.
+    public func validAccessToken(userId: String, minimumValidity: Duration? = nil) throws -> VaultToken? {
+        let snapshot = try vault.session(.user(Self.checked(userId)))
+        return try goodToken(in: snapshot, for: .validity(minimumValidity))
+    }
+
+    /// The stored access token of this login if it is good for long enough.
+    /// See ``validAccessToken(userId:minimumValidity:)``.
+    public func validAccessToken(login: LoginID, minimumValidity: Duration? = nil) throws -> VaultToken? {
+        try goodToken(in: vault.session(.login(login.handle)), for: .validity(minimumValidity))
+    }
+
     private func token(
         _ selector: LoginSelector, minimumValidity: Duration?, deadline: Duration?
     ) async throws -> VaultToken {
         let demand = RenewalDemand.validity(minimumValidity)
         let snapshot = try vault.session(selector)
-        let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
-        if judge.isEnough(for: demand), let token = try engine.usableToken(in: snapshot) {
-            return token
-        }
+        if snapshot.session.failure != nil { engine.announceDeathIfUntold(snapshot) }
+        if let token = try goodToken(in: snapshot, for: demand) { return token }
         return try await engine.renewedToken(snapshot, demand: demand, deadline: deadline)
+    }
+
+    private func goodToken(in snapshot: SessionSnapshot, for demand: RenewalDemand) throws -> VaultToken? {
+        let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
+        return judge.isEnough(for: demand) ? try engine.usableToken(in: snapshot) : nil
     }
 
     /// Renews the access token of this user's only login now, whatever is left of it.

@@ -7,10 +7,15 @@ extension UserManager {
     /// Adds a login whose tokens the app has from elsewhere. Nothing is sent.
     ///
     /// - Parameters:
-    ///   - provider: nil for tokens that only the app can renew, through its ``TokenRefreshHandler``.
+    ///   - userId: The user, as the app calls him. He need not exist yet.
+    ///   - name: The provider's name in this vault; nil for tokens that only the app can renew, through its ``TokenRefreshHandler``.
+    ///   - accessToken: May be left out if there is a refresh token: then the first call renews.
     ///   - expiresAt: nil if unknown.
     ///   - refreshToken: Needs a provider. From now on this vault alone must use it.
+    ///   - scope: What the tokens may be used for, if known.
+    ///   - tokenType: By default `Bearer`, or `DPoP` with a key.
     ///   - dpopKey: The key to which the tokens are bound, if they are.
+    ///   - label: To tell this user's logins apart.
     public func addLogin(
         userId: String, provider name: String? = nil, accessToken: AccessToken? = nil, expiresAt: Date? = nil,
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,

@@ -7,6 +7,8 @@ extension UserManager {
     /// there is to be one, lie sealed in the vault until the callback comes, in this or another process.
     ///
     /// - Parameters:
+    ///   - userId: The user, as the app calls him. He need not exist yet.
+    ///   - name: The provider's name in this vault.
     ///   - redirectURI: By default the provider's.
     ///   - scope: By default the provider's.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.

@@ -8,6 +8,8 @@ extension UserManager {
     /// postponement.
     ///
     /// - Parameters:
+    ///   - userId: The user, as the app calls him.
+    ///   - accessToken: The new token.
     ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it.
     ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one has none
     ///     any more, and the login is renewed by the ``TokenRefreshHandler``.

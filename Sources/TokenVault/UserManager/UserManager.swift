@@ -34,8 +34,10 @@ public final class UserManager: Sendable {
     let engine: RenewalEngine
 
     /// - Parameters:
+    ///   - vault: Open. Any number of managers may share it.
     ///   - transport: Carries requests to providers.
     ///   - refreshHandler: Asked for logins without a refresh token, and told when a login has died.
+    ///   - options: How it works.
     public init(
         vault: Vault,
         transport: any HTTPTransport,

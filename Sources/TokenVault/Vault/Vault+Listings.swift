@@ -3,7 +3,9 @@ import VaultStorage
 extension Vault {
     /// Users, in the order of their random handles. Each page begins after the last user of the one before.
     ///
-    /// - Parameter cursor: ``UserPage/next`` of the page before; nil for the first.
+    /// - Parameters:
+    ///   - cursor: ``UserPage/next`` of the page before; nil for the first.
+    ///   - limit: How many at most.
     public func users(after cursor: String? = nil, limit: Int = 100) throws -> UserPage {
         let after = try cursor.map { text in
             guard let handle = UserHandle(text: text) else {
@@ -25,7 +27,10 @@ extension Vault {
 
     /// Logins, in the order of their ids; of one user, or of all.
     ///
-    /// - Parameter id: The last login of the page before; nil for the first page.
+    /// - Parameters:
+    ///   - userID: nil for all users.
+    ///   - id: The last login of the page before; nil for the first page.
+    ///   - limit: How many at most.
     public func logins(ofUser userID: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
     {
         let userID = try userID.map { try UserManager.checked($0) }

@@ -21,8 +21,11 @@ struct VerifyCommand: VaultCommand {
 
     private func text(_ report: VerificationReport, _ invocation: Invocation) -> String {
         let counts =
-            "\(report.users) users, \(report.logins) logins, \(report.providers) providers, "
-            + "\(report.auditEntries) audit entries"
+            [
+                Count.of(report.users, "user"), Count.of(report.logins, "login"),
+                Count.of(report.providers, "provider"),
+                Count.of(report.auditEntries, "audit entry", plural: "audit entries"),
+            ].joined(separator: ", ")
         guard !report.isClean else {
             return invocation.style.green("ok") + ": \(counts)\n"
         }
@@ -33,7 +36,7 @@ struct VerifyCommand: VaultCommand {
         let hidden = report.findingCount - report.findings.count
         return table.text(isTerminal: invocation.isTerminal, style: invocation.style)
             + (hidden > 0 ? "and \(hidden) more\n" : "")
-            + invocation.style.red("damaged") + ": \(report.findingCount) findings in \(counts)\n"
+            + invocation.style.red("damaged") + ": \(Count.of(report.findingCount, "finding")) in \(counts)\n"
     }
 
     private func json(_ report: VerificationReport) -> JSONValue {

@@ -3,12 +3,12 @@ import TokenVault
 
 extension Failure {
     /// Every error that can reach a user, in the user's words.
-    init(_ error: any Error, invocation: Invocation) {
+    init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
         case let error as VaultError: self.init(error)
         case let error as DiscoveryError: self.init(error)
-        case let error as OAuthValueError: self.init(.usage, code: "invalidArgument", error.description)
+        case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
         case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
         default: self.init(.machine, code: "unexpected", "something unexpected went wrong (\(type(of: error)))")
@@ -16,11 +16,21 @@ extension Failure {
     }
 
     init(_ error: VaultError) {
-        var hints = [error.hint ?? Self.hint(for: error.code)].compactMap(\.self)
+        var hints = [Self.hint(for: error.code) ?? error.hint].compactMap(\.self)
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
         self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: hints)
+    }
+
+    private init(_ error: OAuthValueError) {
+        var hints: [String] = []
+        if error.code == .insecure {
+            hints = ["use https; for a development server on this machine: --allow-insecure-loopback"]
+        } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
+            hints = ["write it as a URL, such as https://login.acme.example"]
+        }
+        self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }
 
     private init(_ error: DiscoveryError) {
@@ -45,7 +55,7 @@ extension Failure {
         }
     }
 
-    /// What to do where the library cannot know that it is spoken to from a command line.
+    /// What to do in terms of the command line, of which the library knows nothing.
     private static func hint(for code: VaultError.Code) -> String? {
         switch code {
         case .unknownUser: "vaultctl user list shows all users"
@@ -54,10 +64,14 @@ extension Failure {
         case .unknownKeySlot: "vaultctl key list shows all key slots"
         case .unknownRevocation: "vaultctl outbox list shows what is still to be revoked"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
+        case .userDisabled: "vaultctl user enable lets him log in again"
         case .notLoggedIn: "begin with: vaultctl login begin"
         case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
         case .newerSchema: "use a vaultctl at least as new as the one that wrote this vault"
+        case .refreshFailed, .lostResponse, .notRefreshable:
+            "vaultctl token update sets a new token; vaultctl login begin lets the user log in again"
+        case .needsUserInteraction: "let the user log in again: vaultctl login begin"
         case .wrongKey: "check --key-file; vaultctl key list, run with a key that works, shows all key slots"
         case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"

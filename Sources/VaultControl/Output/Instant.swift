@@ -10,6 +10,7 @@ enum Instant {
     /// `in 59 min`, `3 days ago`.
     static func relative(_ date: Date, now: Date) -> String {
         let seconds = date.timeIntervalSince(now)
+        guard abs(seconds) >= 1 else { return seconds >= 0 ? "now" : "just now" }
         let words = duration(abs(seconds))
         return seconds >= 0 ? "in \(words)" : "\(words) ago"
     }

@@ -30,8 +30,9 @@ struct Table {
                 line += cell + String(repeating: " ", count: width - cell.count + 2)
             }
             while line.last == " " { line.removeLast() }
-            return line + "\n"
+            return line
         }
-        return (hasHeadings ? style.bold(line(headings)) : "") + shown.map(line).joined()
+        guard !rows.isEmpty else { return "" }
+        return (hasHeadings ? style.bold(line(headings)) + "\n" : "") + shown.map { line($0) + "\n" }.joined()
     }
 }

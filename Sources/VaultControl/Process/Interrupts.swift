@@ -16,7 +16,7 @@ struct Interrupts {
     private let record = Record()
     private let sources: [any DispatchSourceSignal]
 
-    init(cancel: @escaping @Sendable () -> Void) {
+    init(on console: Console, cancel: @escaping @Sendable () -> Void) {
         sources = Self.signals.map { number in
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -27,11 +27,15 @@ struct Interrupts {
                     defer { earlier = number }
                     return earlier == nil
                 }
-                if !isFirst || InputWait.isUnderWay {
+                let isWaiting = InputWait.interrupt()
+                if !isFirst || isWaiting {
                     InputWait.restoreTerminal()
                     _exit(128 + number)
                 }
                 cancel()
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500)) {
+                    try? console.write("vaultctl: finishing what is under way; again to stop at once\n", to: .error)
+                }
             }
             source.resume()
         }

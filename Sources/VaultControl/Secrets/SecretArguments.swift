@@ -3,7 +3,7 @@
 enum SecretArguments {
     /// Options whose value would be a secret.
     private static let names: Set<String> = [
-        "--access-token", "--client-secret", "--code", "--code-verifier", "--dpop-key", "--id-token", "--key",
+        "--access-token", "--client-secret", "--code", "--code-verifier", "--dpop-key", "--id-token",
         "--new-passphrase", "--passphrase", "--password", "--private-key", "--refresh-token", "--secret", "--token",
     ]
     /// Those that exist, and take `-` for standard input.

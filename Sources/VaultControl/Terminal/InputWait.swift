@@ -5,22 +5,35 @@ import Synchronization
 enum InputWait {
     private struct State {
         var depth = 0
+        var isInterrupted = false
         var descriptor: Int32 = -1
         var original: termios?
     }
 
     private static let state = Mutex(State())
 
-    static var isUnderWay: Bool { state.withLock { $0.depth > 0 } }
+    /// Notes that a signal came: from now on nothing is waited for. Tells whether somebody waits already.
+    static func interrupt() -> Bool {
+        state.withLock { state in
+            state.isInterrupted = true
+            return state.depth > 0
+        }
+    }
 
-    static func during<R>(_ body: () throws -> R) rethrows -> R {
-        state.withLock { $0.depth += 1 }
+    /// Runs `body`, which reads. A read cannot be cancelled: so a signal either comes before and prevents it, or finds it
+    /// under way and ends the program.
+    static func during<R>(_ body: () throws -> R) throws -> R {
+        let isInterrupted = state.withLock { state in
+            state.depth += 1
+            return state.isInterrupted
+        }
         defer { state.withLock { $0.depth -= 1 } }
+        guard !isInterrupted else { throw CancellationError() }
         return try body()
     }
 
     /// Runs `body` with the terminal's echo off, and puts the terminal back as it was.
-    static func withoutEcho<R>(_ descriptor: Int32, _ body: () throws -> R) rethrows -> R {
+    static func withoutEcho<R>(_ descriptor: Int32, _ body: () throws -> R) throws -> R {
         var original = termios()
         guard unsafe tcgetattr(descriptor, &original) == 0 else { return try during(body) }
         var silent = original

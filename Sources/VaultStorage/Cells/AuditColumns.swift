@@ -9,6 +9,8 @@ struct AuditColumns {
     var login: LoginHandle?
     var provider: ProviderHandle?
     var revision: Int64?
+    /// A handle of the row is none.
+    var isMalformed = false
 
     /// What the detail cell is bound to.
     func detailData(_ vault: Bytes16) -> AssociatedData {

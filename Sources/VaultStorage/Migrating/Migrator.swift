@@ -1,4 +1,5 @@
 import Glibc
+import VaultCrypto
 import VaultMigrations
 
 /// Brings a vault's schema up to date. Forward only, one transaction for each step, and safe when two processes do it
@@ -95,7 +96,7 @@ struct Migrator {
 
     /// A copy of the vault as it was, readable by its owner alone and durable before anything is changed.
     private func takeSnapshot(_ connection: Connection, version: Int) throws(StoreError) -> String {
-        let path = "\(file.path).before-migration-\(version)-\(clock().milliseconds)-\(getpid())"
+        let path = "\(file.path).before-migration-\(version)-\(Base32.encode(SecureRandom.bytes16()))"
         let copy = try VaultFile(path)
         try copy.create()
         let statement = try Statement(connection, "VACUUM INTO ?1")

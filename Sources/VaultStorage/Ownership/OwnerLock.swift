@@ -57,7 +57,13 @@ package final class OwnerLock: Sendable {
     }
 
     private static func openFile(_ path: String) throws(StoreError) -> Int32 {
-        let descriptor = unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        var descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor >= 0 {
+            // The mode is ours to choose, whatever the umask.
+            fchmod(descriptor, 0o600)
+        } else if errno == EEXIST {
+            descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        }
         guard descriptor >= 0 else {
             if errno == ELOOP { throw VaultFile.unsafe("its lock file is a symbolic link", "remove \(path)") }
             throw VaultFile.creationError(errno, path)

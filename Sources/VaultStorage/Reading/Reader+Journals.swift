@@ -76,7 +76,7 @@ extension Reader {
     }
 
     func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        try KeySlotRows.all(connection).map { slot in
+        try KeySlotRows.all(connection).slots.map { slot in
             StoredKeySlot(handle: KeySlotHandle(slot.description.id), description: slot.description)
         }
     }
@@ -141,6 +141,7 @@ extension RowOpener {
 extension AuditColumns {
     /// Reads columns 0 to 6.
     init(_ row: Statement) {
+        isMalformed = (3...5).contains { !row.isNull($0) && row.bytes16($0) == nil }
         sequence = row.integer(0)
         time = Timestamp(milliseconds: row.integer(1))
         kind = AuditKind(rawValue: row.integer(2))

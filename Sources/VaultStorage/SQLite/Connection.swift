@@ -69,6 +69,9 @@ import VaultCrypto
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
+    /// Rows that the last statement changed.
+    var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }
+
     /// Whether no transaction is open. SQLite rolls back by itself after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 

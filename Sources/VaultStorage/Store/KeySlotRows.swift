@@ -2,18 +2,20 @@ import VaultCrypto
 
 /// The rows of the key slots, which are read before any key is at hand.
 enum KeySlotRows {
-    static func all(_ connection: Connection) throws(StoreError) -> [KeySlot] {
+    /// The slots that can be read, and what is wrong with the first of the others: a slot that is damaged must not stand
+    /// in the way of the rest.
+    static func all(_ connection: Connection) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
         let row = try connection.statement(
             """
             SELECT handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell FROM keySlot ORDER BY id
             """)
         defer { row.reset() }
         var slots: [KeySlot] = []
+        var damage: StoreError?
         while try row.step() {
-            // A slot that is damaged must not stand in the way of the others.
-            if let slot = try? slot(row) { slots.append(slot) }
+            do throws(StoreError) { slots.append(try slot(row)) } catch { damage = damage ?? error }
         }
-        return slots
+        return (slots, damage)
     }
 
     static func slot(_ row: Statement) throws(StoreError) -> KeySlot {
@@ -31,7 +33,11 @@ enum KeySlotRows {
 
     private static func kind(_ row: Statement) throws(VaultCryptoError) -> KeySlotDescription.Kind {
         switch row.integer(1) {
-        case 1: return .keyFile
+        case 1:
+            guard row.isNull(3), row.isNull(4), row.isNull(5) else {
+                throw VaultCryptoError(.malformedRecord, "a key file's slot has parameters of a passphrase")
+            }
+            return .keyFile
         case 2:
             guard let salt = row.bytes16(3), let operations = UInt32(exactly: row.integer(4)),
                 let memory = UInt32(exactly: row.integer(5))

@@ -62,7 +62,7 @@ extension SQLiteVaultStore {
         let incarnation = row.integer(1)
         let createdAt = row.integer(2)
         let cell = row.bytes(3)
-        let slots = try KeySlotRows.all(connection)
+        let (slots, damage) = try KeySlotRows.all(connection)
         do throws(VaultCryptoError) {
             let vaultKey = try KeySlot.unlock(slots, with: unlocker, vault: vaultID)
             let keyring = try Keyring.open(
@@ -72,6 +72,11 @@ extension SQLiteVaultStore {
                 path: file.path, vaultID: vaultID, incarnation: incarnation,
                 createdAt: Timestamp(milliseconds: createdAt), vaultKey: vaultKey, keyring: keyring, clock: clock)
         } catch {
+            if let damage, error.code == .wrongKey {
+                throw StoreError(
+                    .damaged, "the key opens none of the vault's key slots that can be read; \(damage.reason)",
+                    hint: "use another key of the vault, or restore a backup")
+            }
             throw StoreError(opening: error)
         }
     }

@@ -76,14 +76,6 @@ extension SQLiteVaultStore: VaultStore {
         }
     }
 
-    package func verify(
-        _ progress: (VerificationProgress) -> Void
-    ) throws(StoreError) -> VerificationReport {
-        try readers.read { reader throws(StoreError) in
-            try Verification(reader).run(progress)
-        }
-    }
-
     package var owner: Int64 { ownerLock.owner }
 
     package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }

@@ -4,7 +4,7 @@ extension SQLiteVaultStore {
     package func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin {
         let index = context.keyring.blindIndex(ofUserID: draft.userID)
         return try await write { transaction in
-            var user = try transaction.loadUser(index)?.user ?? transaction.makeUser(draft.userID, index)
+            var user = try transaction.loadUser(index) ?? transaction.makeUser(draft.userID, index)
             guard user.status == .active else {
                 throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
             }
@@ -44,7 +44,8 @@ extension SQLiteVaultStore {
     ) async throws -> R {
         let index = context.keyring.blindIndex(ofUserID: id)
         return try await write { transaction in
-            guard let (user, logins) = try transaction.loadUser(index) else { throw StoreError.notFound(.user) }
+            guard let user = try transaction.loadUser(index) else { throw StoreError.notFound(.user) }
+            let logins = try transaction.loadLogins(of: index)
             var state = UserState(
                 user, logins, transaction.context, nextFence: try transaction.nextFence())
             let result = try body(&state)
@@ -137,7 +138,7 @@ extension WriteTransaction {
         }
         tale.add(state.auditEvents, of: nil)
         if state.isErased {
-            try erase(user, logins, telling: tale)
+            try erase(user, telling: tale)
         } else if hasChanged {
             if tale.events.isEmpty { tale.add([AuditEvent(.userChanged)], of: nil) }
             user.status = state.status

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// The only place where checkpoints run.
 ///
@@ -8,6 +9,10 @@ import CSQLite
 /// after a complete one, and is cut to `journal_size_limit` then.
 @safe final class CheckpointGate {
     static let threshold: Int32 = 250
+    /// A reader that takes longer than all of them together is not waited for.
+    private static let attempts = 8
+    /// Microseconds.
+    private static let pause: UInt32 = 500
 
     private let path: String
     private let writer: Connection
@@ -16,6 +21,7 @@ import CSQLite
     private let pages: UnsafeMutablePointer<Int32>
     /// Where to try again when readers kept a checkpoint from finishing.
     private var next = threshold
+    private static let retryStep: Int32 = 50
 
     init(path: String, writer: Connection) {
         self.path = path
@@ -43,7 +49,7 @@ import CSQLite
             if count < Self.threshold { next = Self.threshold }
             return
         }
-        next = checkpoint() ? Self.threshold : count + Self.threshold
+        next = checkpoint() ? Self.threshold : count + Self.retryStep
     }
 
     /// Whether everything in the WAL is now in the database file.
@@ -54,14 +60,24 @@ import CSQLite
             self.sibling = sibling
             try sibling.execute("BEGIN IMMEDIATE")
             defer { try? sibling.execute("ROLLBACK") }
-            var logged: Int32 = 0
-            var done: Int32 = 0
-            let code = unsafe sqlite3_wal_checkpoint_v2(
-                writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
-            return code == SQLITE_OK && logged == done
+            // Reads that began before the last commit hold the checkpoint up; where somebody always reads, there is
+            // always one. Nobody can commit now, so these end and no others of their kind begin.
+            for _ in 0..<Self.attempts {
+                if isComplete() { return true }
+                usleep(Self.pause)
+            }
+            return false
         } catch {
             return false
         }
+    }
+
+    private func isComplete() -> Bool {
+        var logged: Int32 = 0
+        var done: Int32 = 0
+        let code = unsafe sqlite3_wal_checkpoint_v2(
+            writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
+        return code == SQLITE_OK && logged == done
     }
 
     private func connect() throws(StoreError) -> Connection {

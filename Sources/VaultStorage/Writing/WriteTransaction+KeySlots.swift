@@ -9,9 +9,8 @@ extension WriteTransaction {
     }
 
     func removeKeySlot(_ handle: KeySlotHandle) throws(StoreError) {
-        let slots = try KeySlotRows.all(connection)
-        guard slots.contains(where: { $0.description.id == handle.bytes }) else { throw .notFound(.keySlot) }
-        guard slots.count > 1 else {
+        let slots = try KeySlotRows.all(connection).slots
+        guard slots.contains(where: { $0.description.id != handle.bytes }) else {
             throw StoreError(
                 .lastKeySlot, "this is the last key slot: without it nobody could open the vault again",
                 hint: "add another slot first")
@@ -19,6 +18,7 @@ extension WriteTransaction {
         let delete = try connection.statement("DELETE FROM keySlot WHERE handle = ?1")
         delete.bind(1, handle.bytes)
         try delete.run()
+        guard connection.changeCount == 1 else { throw .notFound(.keySlot) }
         try audit(
             AuditEvent(.keySlotRemoved, [AuditEvent.Detail("slot", handle.text)]), about: AuditSubject())
     }

@@ -15,9 +15,16 @@ extension WriteTransaction {
 
     /// The fence that the next intent gets. Nobody else can take it: the write lock is ours.
     func nextFence() throws(StoreError) -> Int64 {
-        let sequence = try connection.statement("SELECT seq FROM sqlite_sequence WHERE name = 'refreshIntent'")
-        defer { sequence.reset() }
-        return try sequence.step() ? sequence.integer(0) + 1 : 1
+        let last = try connection.statement(
+            """
+            SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'refreshIntent'), 0),
+                coalesce((SELECT max(fence) FROM refreshIntent), 0))
+            """)
+        defer { last.reset() }
+        guard try last.step(), (0..<Self.counterLimit).contains(last.integer(0)) else {
+            throw .quarantined("refreshIntent", nil, "the counter of fences is not one that a vault reaches")
+        }
+        return last.integer(0) + 1
     }
 
     func insert(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> OpenLogin {

@@ -3,22 +3,30 @@ import VaultCrypto
 extension WriteTransaction {
     static var userIDLimit: Int { 1024 }
 
-    /// The user of that id, with all logins whose rows the user cell knows; `nil` if the vault has none.
-    func loadUser(_ index: BlindIndex) throws(StoreError) -> (user: OpenUser, logins: [OpenLogin])? {
-        let row = try connection.statement(SQL.loginsOfUser)
+    /// The user of that id; `nil` if the vault has none.
+    func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
+        let row = try connection.statement(SQL.userByIndex)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { return nil }
             let columns = try UserColumns(row)
-            return try opener.withUser(row, columns) { view throws(StoreError) in
-                let user = try openUser(columns, view)
-                var logins: [OpenLogin] = []
-                repeat {
-                    if row.isNull(LoginColumns.firstColumn) { break }
-                    logins.append(try opener.login(row, try LoginColumns(row), columns, view))
-                } while try row.step()
-                guard logins.count == user.manifest.count else { throw Reader.missingLogin(columns) }
-                return (user, logins)
+            return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
+        }
+    }
+
+    /// The user's logins. One that is damaged is left out: it must not keep the others from being changed, nor the
+    /// user from being disabled or erased.
+    func loadLogins(of index: BlindIndex) throws(StoreError) -> [OpenLogin] {
+        let row = try connection.statement(SQL.loginsOfUser)
+        return try row.withBinding(1, index.bytes) { () throws(StoreError) in
+            var logins: [OpenLogin] = []
+            while try row.step(), !row.isNull(LoginColumns.firstColumn) {
+                let user = try UserColumns(row)
+                let login = try opener.withUser(row, user) { view throws(StoreError) in
+                    try? opener.login(row, try LoginColumns(row), user, view)
+                }
+                if let login { logins.append(login) }
             }
+            return logins
         }
     }
 
@@ -88,12 +96,18 @@ extension WriteTransaction {
     }
 
     /// Crypto-shredding: the data key goes with the user cell, and everything that it sealed.
-    func erase(_ user: OpenUser, _ logins: [OpenLogin], telling tale: Tale) throws(StoreError) {
+    func erase(_ user: OpenUser, telling tale: Tale) throws(StoreError) {
+        for sql: StaticString in [
+            "DELETE FROM refreshIntent WHERE login IN (SELECT id FROM login WHERE user = ?1)",
+            "DELETE FROM loginSecret WHERE login IN (SELECT id FROM login WHERE user = ?1)",
+            "DELETE FROM login WHERE user = ?1",
+            "DELETE FROM user WHERE id = ?1",
+        ] {
+            let delete = try connection.statement(sql)
+            delete.bind(1, user.columns.rowID)
+            try delete.run()
+        }
         var user = user
-        for login in logins { try delete(login, of: &user) }
-        let delete = try connection.statement("DELETE FROM user WHERE id = ?1")
-        delete.bind(1, user.columns.rowID)
-        try delete.run()
         user.columns.revision += 1
         var tale = tale
         tale.add([AuditEvent(.userErased)], of: nil)

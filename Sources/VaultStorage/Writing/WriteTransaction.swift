@@ -8,6 +8,9 @@ final class WriteTransaction {
         var mac: AuditMAC
     }
 
+    /// Counters that nothing authenticates are not believed beyond it, so that going on counting cannot overflow.
+    static let counterLimit: Int64 = 1 << 62
+
     let connection: Connection
     let context: VaultContext
     let opener: RowOpener
@@ -34,6 +37,9 @@ final class WriteTransaction {
         if try last.step() {
             guard let mac = unsafe AuditMAC(last.blob(1)) else {
                 throw .quarantined("audit", nil, "the last row's authentication code has the wrong length")
+            }
+            guard (0..<Self.counterLimit).contains(last.integer(0)) else {
+                throw .quarantined("audit", nil, "the last row has a number that no vault reaches")
             }
             head = AuditHead(sequence: last.integer(0), mac: mac)
         } else {

@@ -128,6 +128,8 @@ struct AccessTokenTests {
         let token = try await world.users.accessToken(userId: "alice")
         world.transport.enqueue(.status(.internalServerError))
         #expect(await code { try await world.users.reportRejected(token) } == .tryLater)
+        // A second report of the same token is no second reason to renew.
+        #expect(await code { try await world.users.reportRejected(token) } == nil)
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
         world.time.advance(by: .seconds(2))
         world.transport.enqueue(.generation("2"))

@@ -144,6 +144,29 @@ struct RestartTests {
         #expect(world.transport.requestCount == 2)
     }
 
+    @Test func aLateReplyDoesNotEndTheAttemptThatTookOver() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let victim = try await world.anotherProcess()
+        let (first, second) = (Gate(), Gate())
+        world.transport.enqueue(.generation("late").behind(first), .generation("2").behind(second))
+        world.expire()
+        let late = Task { try await victim.users.accessToken(login: login.id).name }
+        await world.transport.waitForRequests(1)
+        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = IntentRecord.nobody }
+        let heir = Task { try await world.users.accessToken(login: login.id).name }
+        await world.transport.waitForRequests(2)
+        first.open()
+        // The fence is another's now: kept, but not as the current token, and the heir's intent stays open.
+        while try world.vault.store.login(login.id.handle).refresh?.previousRefresh == nil { await Task.yield() }
+        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try world.vault.store.login(login.id.handle).intent != nil)
+        second.open()
+        #expect(try await heir.value == "2")
+        await world.withTimePassing { _ = try? await late.value }
+        #expect(try world.vault.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-2")
+    }
+
     @Test func aHeldLoginServesWhatIsValidAndSendsNothing() {
         var session = SessionRecord(
             state: .established, createdAt: Timestamp(milliseconds: 0), obtainedAt: Timestamp(milliseconds: 0))

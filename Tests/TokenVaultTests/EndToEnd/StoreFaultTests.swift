@@ -3,6 +3,7 @@ import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultCrypto
 import VaultStorage
 
 @testable import TokenVault
@@ -65,6 +66,8 @@ struct StoreFaultTests {
         #expect(token.name == "2")
         #expect(token.generation == 2)
         #expect(world.transport.requestCount == 1)
+        #expect(
+            try world.vault.store.login(login.id.handle).refresh?.previousRefresh?.string() == "CANARY-refresh-1")
     }
 
     @Test func withoutADurableIntentNothingIsSent() async throws {

@@ -90,6 +90,21 @@ struct UpdateTests {
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
     }
 
+    @Test func aRefusalOfARenewalUnderWayDoesNotFlagTheTokenThatTheAppHasSet() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let gate = Gate()
+        world.transport.enqueue(.error("invalid_grant").behind(gate))
+        world.expire()
+        let caller = Task { try await world.users.accessToken(login: login.id).name }
+        await world.transport.waitForRequests(1)
+        try await world.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(3_600))
+        gate.open()
+        #expect(try await caller.value == "app")
+        #expect(try world.vault.login(login.id).failure == nil)
+    }
+
     @Test func theReplyToARenewalOfAReplacedChainIsRevoked() async throws {
         let world = try await World()
         let login = try await world.addChain()

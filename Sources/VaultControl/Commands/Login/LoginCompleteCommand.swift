@@ -44,7 +44,16 @@ struct LoginCompleteCommand: VaultCommand {
                 let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
                 return try await users.completeLogIn(state: state, code: AuthorizationCode(code))
             }
-            return try await users.completeLogIn(callbackURL: url(&reader, invocation))
+            let url = try url(&reader, invocation)
+            do {
+                return try await users.completeLogIn(callbackURL: url)
+            } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
+                var failure = Failure(error)
+                failure.hints = [
+                    "copy the whole URL from the browser; if this is all of it, do not use it, for it may be forged"
+                ]
+                throw failure
+            }
         }
         try LoginFacts.emit(new: login, invocation)
         invocation.hint("get its token with: vaultctl token get \(login.id)")

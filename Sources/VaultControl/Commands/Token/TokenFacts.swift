@@ -31,9 +31,9 @@ enum TokenFacts {
         return .object(members)
     }
 
-    /// Enough to tell two tokens apart, too little to find one: the first 8 digits of its SHA-256.
+    /// Enough to tell two tokens apart, too little to find one: the first 64 bits of its SHA-256.
     private static func fingerprint(_ token: VaultToken) -> String {
-        SHA256.hash(data: Array(token.accessToken.reveal().utf8)).prefix(4)
+        SHA256.hash(data: Array(token.accessToken.reveal().utf8)).prefix(8)
             .map { byte in
                 let digits = String(byte, radix: 16)
                 return digits.count == 1 ? "0" + digits : digits

@@ -32,7 +32,7 @@ struct TokenGetCommand: VaultCommand {
         let token = try await VaultAccess(global, invocation).manage { users in
             let token = try await get(choice, users)
             if reveal {
-                // reveal-audit
+                try await users.recordReveal(of: token)
             }
             return token
         }
@@ -55,6 +55,11 @@ struct TokenGetCommand: VaultCommand {
                 return try await users.accessToken(
                     userId: user, minimumValidity: minValidity?.duration, deadline: deadline?.duration)
             } catch let error as VaultError where error.code == .ambiguousLogin {
+                guard try users.vault.user(user).isEnabled else {
+                    throw Failure(
+                        .loginDead, code: VaultError.Code.userDisabled.name, "the user is disabled",
+                        hints: ["vaultctl user enable lets him log in again"])
+                }
                 throw LoginSelection.ambiguous(try users.vault.logins(ofUser: user, limit: 100))
             }
         }

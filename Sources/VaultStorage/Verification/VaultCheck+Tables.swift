@@ -1,0 +1,143 @@
+import VaultCrypto
+import VaultMigrations
+
+extension VaultCheck {
+    /// Each starts at a row id and goes on in the order of the row ids.
+    static func query(_ table: String) -> String {
+        switch table {
+        case "migration": "SELECT version, name, checksum FROM migration WHERE version >= ?1 ORDER BY version"
+        case "keySlot":
+            """
+            SELECT handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell, id FROM keySlot
+            WHERE id >= ?1 ORDER BY id
+            """
+        case "provider": "SELECT id, handle, revision, cell FROM provider WHERE id >= ?1 ORDER BY id"
+        case "user":
+            """
+            SELECT id, handle, blindIndex, revision, auditSequence, rootKey, cell FROM user
+            WHERE id >= ?1 ORDER BY id
+            """
+        case "authorizationRequest":
+            "SELECT id, stateIndex, expiresAt, cell FROM authorizationRequest WHERE id >= ?1 ORDER BY id"
+        case "outbox": "SELECT id, handle, nextAttemptAt, attempts, cell FROM outbox WHERE id >= ?1 ORDER BY id"
+        default:
+            """
+            SELECT sequence, time, kind, user, login, provider, revision, detailCell, mac FROM audit
+            WHERE sequence >= ?1 ORDER BY sequence
+            """
+        }
+    }
+
+    /// Where the row id stands in the answer.
+    static func rowIDColumn(_ table: String) -> Int32 { table == "keySlot" ? 9 : 0 }
+
+    // MARK: Tables without a user
+
+    /// The vault's own row, as it was when the vault was opened: the keyring's cell is bound to all of it.
+    func checkVault() throws(StoreError) {
+        _ = try damageAsFinding("vault") { () throws(StoreError) in
+            let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
+            guard try row.step(), row.bytes16(0) == context.vaultID else {
+                note("vault", nil, "its row is missing or is that of another vault")
+                return
+            }
+            let keyring = attempt("vault", nil) { () throws(VaultCryptoError) in
+                try Keyring.open(
+                    row.bytes(3), under: context.vaultKey,
+                    associatedData: VaultDraft.associatedData(
+                        context.vaultID, incarnation: row.integer(1), createdAt: row.integer(2)))
+            }
+            if keyring != nil { report.cells += 1 }
+        }
+    }
+
+    /// The schema's history must be the one that this program knows, whole. Its times are guarded by nothing.
+    func checkMigration(_ row: Statement) throws(StoreError) {
+        let version = row.integer(0)
+        let isKnown = Migrations.all.contains {
+            Int64($0.version) == version && $0.name == row.text(1) && $0.checksum == row.integer(2)
+        }
+        if !isKnown { report.note("migration", "\(version)", "this program never applied such a step") }
+    }
+
+    func checkMigrationsAreComplete() throws(StoreError) {
+        let found = try connection.integer("SELECT count(*) FROM migration")
+        if found < Migrations.all.count { report.note("migration", nil, "a step of the schema's history is missing") }
+    }
+
+    /// Whether the slot could be what it says. Only its own key can tell more.
+    func checkKeySlot(_ row: Statement) throws(StoreError) {
+        do throws(StoreError) {
+            let slot = try KeySlotRows.slot(row)
+            let handle = slot.description.id
+            let keyID = attempt("keySlot", handle) { () throws(VaultCryptoError) in
+                try unsafe SealedCell.keyID(of: row.blob(8), kind: .wrappedVaultKey)
+            }
+            if let keyID, keyID != slot.description.keyID {
+                note("keySlot", handle, "its cell is sealed with another key than the slot names")
+            }
+        } catch {
+            note("keySlot", row.bytes16(0), error.reason)
+        }
+    }
+
+    func checkProvider(_ row: Statement) throws(StoreError) {
+        report.providers += 1
+        guard let handle = row.bytes16(1) else {
+            note("provider", nil, "its handle has the wrong type or length")
+            return
+        }
+        let data = ProviderRecord.associatedData(context.vaultID, ProviderHandle(handle), revision: row.integer(2))
+        unsafe checkRootCell("provider", handle, row.blob(3), .provider, data) { plaintext throws(VaultCryptoError) in
+            _ = try unsafe ProviderRecord(plaintext)
+        }
+    }
+
+    func checkAuthorizationRequest(_ row: Statement) throws(StoreError) {
+        guard let bytes = row.bytes16(1) else {
+            note("authorizationRequest", nil, "its index has the wrong type or length")
+            return
+        }
+        let index = BlindIndex(bytes)
+        let expiresAt = Timestamp(milliseconds: row.integer(2))
+        let data = AuthorizationRequestRecord.associatedData(context.vaultID, index, expiresAt: expiresAt)
+        unsafe checkRootCell("authorizationRequest", bytes, row.blob(3), .authorizationRequest, data) {
+            plaintext throws(VaultCryptoError) in
+            let record = try unsafe AuthorizationRequestRecord(plaintext, expiresAt: expiresAt)
+            let isItsOwn = unsafe record.state.withUnsafeBytes {
+                unsafe context.keyring.blindIndex(of: $0, domain: .authorizationState) == index
+            }
+            if !isItsOwn { note("authorizationRequest", bytes, "its index does not belong to the state in its cell") }
+        }
+    }
+
+    func checkOutboxEntry(_ row: Statement) throws(StoreError) {
+        guard let handle = row.bytes16(1) else {
+            note("outbox", nil, "its handle has the wrong type or length")
+            return
+        }
+        let data = OutboxRecord.associatedData(
+            context.vaultID, OutboxHandle(handle), nextAttemptAt: Timestamp(milliseconds: row.integer(2)),
+            attempts: row.integer(3))
+        unsafe checkRootCell("outbox", handle, row.blob(4), .outbox, data) { plaintext throws(VaultCryptoError) in
+            _ = try unsafe OutboxRecord(plaintext)
+        }
+    }
+
+    /// A cell that is sealed under the root key that its header names.
+    private func checkRootCell(
+        _ table: String, _ handle: Bytes16, _ cell: UnsafeRawBufferPointer, _ kind: CellKind,
+        _ data: borrowing AssociatedData, _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Void
+    ) {
+        do throws(VaultCryptoError) {
+            let key = try context.root(try unsafe SealedCell.keyID(of: cell, kind: kind))
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: kind, key: key, associatedData: data, scratch: scratch)
+            defer { opened.wipe(scratch) }
+            try unsafe read(opened.plaintext)
+            report.cells += 1
+        } catch {
+            note(table, handle, error.reason)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import VaultCrypto
+
+extension VaultCheck {
+    /// A user's cell, its blind index, what the audit trail says of it, and all its logins.
+    func checkUser(_ row: Statement) throws(StoreError) {
+        report.users += 1
+        guard let columns = try? UserColumns(row) else {
+            note("user", row.bytes16(1), "a column has the wrong type or length")
+            return
+        }
+        let handle = columns.handle.bytes
+        let opened = attempt("user", handle) { () throws(VaultCryptoError) in
+            try unsafe SealedCell.Opened(
+                row.blob(UserColumns.cellColumn), kind: .user, key: context.root(columns.rootKey),
+                associatedData: columns.associatedData(context.vaultID), scratch: scratch)
+        }
+        guard let opened else { return }
+        defer { opened.wipe(scratch) }
+        report.cells += 1
+        let view = attempt("user", handle) { () throws(VaultCryptoError) in try unsafe UserCellView(opened.plaintext) }
+        guard let view else { return }
+        if unsafe context.keyring.blindIndex(of: view.userID, domain: .userID) != columns.blindIndex {
+            note("user", handle, "its index does not belong to the user id in its cell")
+        }
+        try checkAudited(columns)
+        try checkLogins(of: columns, view)
+    }
+
+    /// The audit row that the user's cell is bound to must tell of this user in this revision.
+    private func checkAudited(_ user: UserColumns) throws(StoreError) {
+        let row = try connection.statement("SELECT user, revision FROM audit WHERE sequence = ?1")
+        row.bind(1, user.auditSequence)
+        defer { row.reset() }
+        guard try row.step() else {
+            note("user", user.handle.bytes, "the audit row of its last change is missing")
+            return
+        }
+        if row.bytes16(0) != user.handle.bytes || row.optionalInteger(1) != user.revision {
+            note("user", user.handle.bytes, "the audit row of its last change tells something else")
+        }
+    }
+
+    // MARK: Logins
+
+    private func checkLogins(of user: UserColumns, _ view: UserCellView) throws(StoreError) {
+        // Laid out as `LoginColumns` and `IntentRecord` read it.
+        let rows = try connection.statement(
+            """
+            SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
+                login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell,
+                loginSecret.refreshCell, loginSecret.keyCell,
+                refreshIntent.fence, refreshIntent.generation, refreshIntent.owner, refreshIntent.startedAt,
+                refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+            FROM login
+            LEFT JOIN loginSecret ON loginSecret.login = login.id
+            LEFT JOIN refreshIntent ON refreshIntent.login = login.id
+            WHERE login.user = ?1
+            """)
+        rows.bind(1, user.rowID)
+        defer { rows.reset() }
+        var unseen = Set((0..<view.loginCount).map { view.entry($0).login })
+        while try rows.step() {
+            countRow()
+            report.logins += 1
+            guard let columns = try? LoginColumns(rows) else {
+                note("login", rows.bytes16(LoginColumns.firstColumn + 1), "a column has the wrong type or length")
+                continue
+            }
+            unseen.remove(columns.handle)
+            checkLogin(columns, rows, user: user.handle, view)
+        }
+        for login in unseen { note("login", login.bytes, "its user's manifest names it, and it is missing") }
+    }
+
+    private func checkLogin(_ login: LoginColumns, _ row: Statement, user: UserHandle, _ view: UserCellView) {
+        let handle = login.handle.bytes
+        guard let entry = view.entry(of: login.handle) else {
+            note("login", handle, "its user's manifest does not name it")
+            return
+        }
+        let cell = unsafe row.blob(LoginColumns.cellColumn)
+        let tag = attempt("login", handle) { () throws(VaultCryptoError) in try unsafe SealedCell.tag(of: cell) }
+        guard let tag else { return }
+        if entry.revision != login.revision || entry.tag != tag {
+            note("login", handle, "it is not in the state that its user's manifest names")
+        }
+        unsafe checkCell(
+            "login", handle, cell, .session, view.dataKey, user, login.sessionData(context.vaultID, user)
+        ) { plaintext throws(VaultCryptoError) in _ = try unsafe SessionRecord(plaintext) }
+        unsafe checkSecret(row, LoginColumns.cellColumn + 1, login, login.refreshTag, .refresh, user, view) {
+            plaintext throws(VaultCryptoError) in _ = try unsafe RefreshRecord(plaintext)
+        }
+        unsafe checkSecret(row, LoginColumns.cellColumn + 2, login, login.keyTag, .key, user, view) {
+            plaintext throws(VaultCryptoError) in _ = try unsafe KeyRecord(plaintext)
+        }
+        if (try? IntentRecord(row, context, login: login.handle)) == nil, !row.isNull(IntentRecord.firstColumn) {
+            note("refreshIntent", handle, "its authentication code is wrong")
+        }
+    }
+
+    /// A cell of `loginSecret`: it must be there exactly if the session cell is bound to its tag.
+    private func checkSecret(
+        _ row: Statement, _ column: Int32, _ login: LoginColumns, _ tag: CellTag?, _ kind: CellKind,
+        _ user: UserHandle, _ view: UserCellView, _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Void
+    ) {
+        let handle = login.handle.bytes
+        guard let tag else {
+            if !row.isNull(column) {
+                note("loginSecret", handle, "it holds a \(kind) cell that its login does not name")
+            }
+            return
+        }
+        let cell = unsafe row.blob(column)
+        guard !row.isNull(column), (try? unsafe SealedCell.tag(of: cell)) == tag else {
+            note("loginSecret", handle, "its \(kind) cell is not the one that its login names")
+            return
+        }
+        unsafe checkCell(
+            "loginSecret", handle, cell, kind, view.dataKey, user, login.secretData(context.vaultID, user), read)
+    }
+
+    private func checkCell(
+        _ table: String, _ handle: Bytes16, _ cell: UnsafeRawBufferPointer, _ kind: CellKind,
+        _ dataKey: UnsafeRawBufferPointer, _ user: UserHandle, _ data: borrowing AssociatedData,
+        _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Void
+    ) {
+        do throws(VaultCryptoError) {
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: kind, key: dataKey, keyID: KeyID(user.bytes), associatedData: data, scratch: scratch)
+            defer { opened.wipe(scratch) }
+            try unsafe read(opened.plaintext)
+            report.cells += 1
+        } catch {
+            note(table, handle, error.reason)
+        }
+    }
+}

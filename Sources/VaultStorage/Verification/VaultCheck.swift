@@ -1,0 +1,173 @@
+import VaultCrypto
+
+/// A full check of a vault.
+///
+/// It goes through the tables in batches. Each batch is one short read transaction, so that it sees rows, manifests
+/// and audit rows of one moment, and neither writers nor checkpoints wait for it for long. Damage becomes a finding and
+/// never ends the check; nothing is changed. Memory is bounded by the biggest row and by the number of erased users
+/// (a handle each).
+final class VaultCheck {
+    /// Rows in a transaction: some milliseconds' worth.
+    static let batchSize = 256
+
+    let connection: Connection
+    let context: VaultContext
+    let scratch: CellScratch
+    var report = VerificationReport()
+    /// What the audit trail has told so far.
+    var audit = AuditProgress()
+
+    private var checked = 0
+    private var total = 0
+    /// The row that the current batch is at.
+    private var cursor: Int64?
+
+    init(_ connection: Connection, _ context: VaultContext) throws(StoreError) {
+        self.connection = connection
+        self.context = context
+        do throws(VaultCryptoError) { scratch = try CellScratch() } catch {
+            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+        }
+    }
+
+    func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
+        for table in Self.tables {
+            let count = try damageAsFinding(table) { () throws(StoreError) in
+                try connection.integer("SELECT count(*) FROM \(table)")
+            }
+            total += Int(count ?? 0)
+        }
+        try checkFile()
+        try checkVault()
+        try walk("migration", progress, checkMigration)
+        try checkMigrationsAreComplete()
+        try walk("keySlot", progress, checkKeySlot)
+        try walk("provider", progress, checkProvider)
+        try walk("user", progress, checkUser)
+        try walk("authorizationRequest", progress, checkAuthorizationRequest)
+        try walk("outbox", progress, checkOutboxEntry)
+        try walk("audit", progress, checkAuditRow)
+        try finishAudit()
+        return report
+    }
+
+    /// Those whose rows are counted for the progress. Secrets and intents are checked with their logins.
+    private static let tables = [
+        "migration", "keySlot", "provider", "user", "login", "authorizationRequest", "outbox", "audit",
+    ]
+
+    // MARK: Walking
+
+    /// Hands every row of a table to `check`, batch by batch, in the order of the row ids.
+    ///
+    /// A row that SQLite cannot read becomes a finding and is left out.
+    private func walk(
+        _ table: String, _ progress: (VerificationProgress) -> Void,
+        _ check: (Statement) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let rows = try Statement(connection, Self.query(table))
+        let rowID = Self.rowIDColumn(table)
+        var first: Int64? = .min
+        while let start = first {
+            cursor = nil
+            do throws(StoreError) {
+                first = try batch(rows, rowID, from: start, check)
+            } catch {
+                guard error.isDamage else { throw error }
+                first = skipUnreadableRow(of: table, after: cursor ?? start, isVisited: cursor != nil, error)
+            }
+            progress(VerificationProgress(checked: min(checked, total), total: total))
+        }
+    }
+
+    /// Checks some rows in one transaction. Gives the row id to go on with, or `nil` after the last row.
+    private func batch(
+        _ rows: Statement, _ rowID: Int32, from start: Int64, _ check: (Statement) throws(StoreError) -> Void
+    ) throws(StoreError) -> Int64? {
+        try transaction { () throws(StoreError) in
+            let limit = checked + Self.batchSize
+            rows.bind(1, start)
+            defer { rows.reset() }
+            while checked < limit {
+                guard try rows.step() else { return nil }
+                cursor = rows.integer(rowID)
+                checked += 1
+                try check(rows)
+            }
+            guard let cursor, cursor < .max else { return nil }
+            return cursor + 1
+        }
+    }
+
+    /// Notes the row at which reading failed, and gives the row id after it; `nil` if that cannot be found out.
+    private func skipUnreadableRow(
+        of table: String, after position: Int64, isVisited: Bool, _ error: StoreError
+    ) -> Int64? {
+        let failed = try? transaction { () throws(StoreError) in
+            let next = try Statement(
+                connection, "SELECT rowid FROM \(table) WHERE rowid \(isVisited ? ">" : ">=") ?1 ORDER BY rowid LIMIT 1"
+            )
+            next.bind(1, position)
+            return try next.step() ? next.integer(0) : nil
+        }
+        guard let failed else {
+            note("file", nil, "the rest of the table \(table) cannot be read: \(error.reason)")
+            return nil
+        }
+        report.note(table, "row \(failed)", "the row cannot be read: \(error.reason)")
+        return failed < .max ? failed + 1 : nil
+    }
+
+    private func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try connection.execute("BEGIN")
+        defer { if !connection.isOutsideTransaction { try? connection.execute("COMMIT") } }
+        return try body()
+    }
+
+    // MARK: Findings
+
+    func note(_ place: String, _ subject: Bytes16?, _ reason: String) {
+        report.note(place, subject.map { Base32.encode($0) }, reason)
+    }
+
+    /// What `body` gives. What it throws becomes a finding.
+    func attempt<R>(_ place: String, _ subject: Bytes16?, _ body: () throws(VaultCryptoError) -> R) -> R? {
+        do throws(VaultCryptoError) { return try body() } catch {
+            note(place, subject, error.reason)
+            return nil
+        }
+    }
+
+    /// What `body` gives. What says that the file or a row is damaged becomes a finding; everything else is thrown on.
+    func damageAsFinding<R>(
+        _ table: String, _ body: () throws(StoreError) -> R
+    ) throws(StoreError) -> R? {
+        do throws(StoreError) { return try body() } catch {
+            guard error.isDamage else { throw error }
+            note("file", nil, "the table \(table) cannot be read: \(error.reason)")
+            return nil
+        }
+    }
+
+    /// One more row that no walk counts.
+    func countRow() { checked += 1 }
+}
+
+extension StoreError {
+    /// Whether it speaks of the vault's content, and not of this process or of those beside it.
+    var isDamage: Bool {
+        switch code {
+        case .damaged, .quarantined, .io, .notAVault, .invalidValue: true
+        default: false
+        }
+    }
+}
+
+extension VerificationReport {
+    mutating func note(_ place: String, _ subject: String?, _ reason: String) {
+        findingCount += 1
+        if findings.count < Self.findingLimit {
+            findings.append(Finding(place: place, subject: subject, reason: reason))
+        }
+    }
+}

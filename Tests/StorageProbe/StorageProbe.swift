@@ -1,0 +1,48 @@
+import Foundation
+import VaultCrypto
+import VaultStorage
+
+/// `storage-probe VAULT KEY USER LOGINS ROUNDS`: writes to a vault and says so after each acknowledged change, until it
+/// is done or killed. Tests kill it.
+@main
+struct StorageProbe {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 6, let logins = Int(arguments[4]), let rounds = Int(arguments[5]) else { exit(64) }
+        let store = try SQLiteVaultStore.open(
+            at: arguments[1], unlocker: KeyFileUnlocker(path: arguments[2]),
+            clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
+        say("owner \(store.owner)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<logins {
+                group.addTask { try await renew(store, user: "\(arguments[3])-\(number)", rounds: rounds) }
+            }
+            try await group.waitForAll()
+        }
+        store.close()
+        say("done")
+    }
+
+    private static func renew(_ store: SQLiteVaultStore, user: String, rounds: Int) async throws {
+        let now = Timestamp(milliseconds: 1_800_000_000_000)
+        let login = try await store.insertLogin(
+            LoginDraft(
+                userID: user, provider: nil,
+                session: SessionRecord(state: .established, createdAt: now, obtainedAt: now),
+                refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "1"))))
+        for _ in 0..<rounds {
+            let generation = try await store.updateLogin(login.handle) { state in
+                state.position = state.position.successor
+                state.refresh?.refreshToken = SecretBytes(utf8: "\(state.position.generation)")
+                return state.position.generation
+            }
+            say("stored \(user) \(generation)")
+        }
+    }
+
+    /// One write call for each line, so that a kill never leaves half of one.
+    private static func say(_ text: String) {
+        let line = Array((text + "\n").utf8)
+        _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+    }
+}

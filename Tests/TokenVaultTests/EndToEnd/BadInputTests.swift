@@ -1,0 +1,137 @@
+import Foundation
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
+@Suite(.timeLimit(.minutes(1)))
+struct BadInputTests {
+    private func makeTwo() async throws -> (World, Intruder) {
+        let world = try await World()
+        try await world.addChain(user: "alice", name: "a")
+        try await world.addChain(user: "bob", name: "b")
+        return (world, Intruder(path: world.temporary.path))
+    }
+
+    static let tamperings = [
+        "UPDATE login SET cell = (SELECT cell FROM login ORDER BY id DESC LIMIT 1) WHERE id = 1",
+        "UPDATE login SET expiresAt = 9999999999999 WHERE id = 1",
+        "UPDATE login SET generation = generation + 1 WHERE id = 1",
+        "UPDATE login SET provider = NULL WHERE id = 1",
+        "UPDATE login SET user = 2 WHERE id = 1",
+        "UPDATE login SET cell = zeroblob(length(cell)) WHERE id = 1",
+        "UPDATE user SET cell = (SELECT cell FROM user WHERE id = 2) WHERE id = 1",
+        "UPDATE user SET revision = revision - 1 WHERE id = 1",
+    ]
+
+    @Test(arguments: tamperings)
+    func aRowThatWasChangedIsFoundAndHurtsNobodyElse(sql: String) async throws {
+        let (world, intruder) = try await makeTwo()
+        let alice = try #require(try world.vault.user("alice").logins.first)
+        try intruder.execute("PRAGMA foreign_keys = OFF; " + sql)
+        let found = await code { try await world.users.accessToken(login: alice) }
+        #expect(found == .quarantined || found == .rollbackSuspected, "\(String(describing: found))")
+        #expect(await code { try await world.users.updateAccessToken(login: alice) } != nil)
+        #expect(world.transport.requestCount == 0)
+        if !sql.contains("user = 2") {
+            #expect(try await world.users.accessToken(userId: "bob").name == "b")
+        }
+        #expect(try await !world.vault.verify().isClean)
+        #expect(try world.vault.logins().count == 2)
+    }
+
+    @Test func aLoginThatWasDeletedIsMissed() async throws {
+        let (world, intruder) = try await makeTwo()
+        try intruder.execute(
+            "PRAGMA foreign_keys = OFF; DELETE FROM loginSecret WHERE login = 1; DELETE FROM login WHERE id = 1")
+        #expect(await code { try await world.users.accessToken(userId: "alice") } != .notLoggedIn)
+        #expect(try await world.users.accessToken(userId: "bob").name == "b")
+        #expect(try await !world.vault.verify().isClean)
+    }
+
+    @Test func theRowOfAnOlderTimeIsNotTaken() async throws {
+        let (world, intruder) = try await makeTwo()
+        let alice = try #require(try world.vault.user("alice").logins.first)
+        try intruder.execute("CREATE TABLE old AS SELECT * FROM login WHERE id = 1")
+        world.transport.enqueue(.generation("a2"))
+        world.expire()
+        #expect(try await world.users.accessToken(login: alice).name == "a2")
+        try intruder.execute(
+            """
+            UPDATE login SET (chain, generation, revision, dueAt, expiresAt, refreshTag, keyTag, cell) =
+              (SELECT chain, generation, revision, dueAt, expiresAt, refreshTag, keyTag, cell FROM old) WHERE id = 1;
+            DROP TABLE old
+            """)
+        #expect(await code { try await world.users.accessToken(login: alice) } != nil)
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aNewerSchemaIsRefused() async throws {
+        let (world, intruder) = try await makeTwo()
+        await world.vault.close()
+        try intruder.execute("PRAGMA user_version = 4711")
+        #expect(await code { try await world.temporary.openAgain() } == .newerSchema)
+    }
+
+    @Test func aForeignTriggerIsRefused() async throws {
+        let (world, intruder) = try await makeTwo()
+        await world.vault.close()
+        try intruder.execute("CREATE TRIGGER spy AFTER UPDATE ON login BEGIN DELETE FROM audit; END")
+        #expect(await code { try await world.temporary.openAgain() } == .damaged)
+    }
+
+    @Test func aFileThatIsNoVaultIsRefused() async throws {
+        let temporary = try await TemporaryVault()
+        await temporary.vault.close()
+        let path = temporary.directory + "/text"
+        #expect(
+            FileManager.default.createFile(
+                atPath: path, contents: Data(String(repeating: "no vault ", count: 1_000).utf8),
+                attributes: [.posixPermissions: 0o600]))
+        #expect(await code { try await Vault.open(at: path, unlockedBy: .keyFile(temporary.keyFile)) } == .notAVault)
+    }
+
+    @Test func aFileThatOthersCanReadIsRefused() async throws {
+        let temporary = try await TemporaryVault()
+        await temporary.vault.close()
+        for (path, expected) in [(temporary.path, VaultError.Code.unsafeFile), (temporary.keyFile, .keyUnsafe)] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            do {
+                _ = try await temporary.openAgain()
+                Issue.record("\(path) was opened")
+            } catch let error as VaultError {
+                #expect(error.code == expected)
+                #expect(error.hint != nil)
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+        await (try temporary.openAgain()).close()
+    }
+
+    @Test func everyErrorIsASentenceThatNamesNobody() async throws {
+        let world = try await World()
+        try await world.addChain(user: "CANARY-user", name: "1")
+        try await world.addChain(user: "CANARY-user", name: "2")
+        var errors: [any Error] = []
+        let calls: [@Sendable () async throws -> Any] = [
+            { try await world.users.accessToken(userId: "CANARY-nobody") },
+            { try await world.users.accessToken(userId: "CANARY-user") },
+            { try await world.users.beginLogIn(userId: "CANARY-user", provider: "CANARY-provider") },
+            { try await world.users.completeLogIn(callbackURL: "CANARY-url") },
+            { try world.vault.user("CANARY-nobody") },
+            { try await world.vault.removeKeySlot(id: "CANARY-slot") },
+        ]
+        for call in calls {
+            do { _ = try await call() } catch { errors.append(error) }
+        }
+        #expect(errors.count == calls.count)
+        for error in errors {
+            let error = try #require(error as? VaultError)
+            #expect(!"\(error) \(error.hint ?? "")".contains("CANARY"))
+            #expect(error.message.first?.isUppercase == false)
+            #expect(error.message.last != ".")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import VaultControl
+
+/// What a run of the program left behind.
+struct RunResult: Sendable {
+    let status: Int32
+    let output: String
+    let error: String
+
+    var json: [String: Any] {
+        get throws {
+            let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
+            return try #require(object as? [String: Any])
+        }
+    }
+
+    /// The output without its line break, as `$(…)` in a shell gives it.
+    var line: String {
+        output.hasSuffix("\n") ? String(output.dropLast()) : output
+    }
+}
+
+/// A directory of one test, with a vault's path and key in it, and the program to be run on them.
+final class Harness: Sendable {
+    /// In every secret that a test makes. Nothing printed may hold it, unless it was asked for.
+    static let marker = "CANARY-"
+
+    let directory: String
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "vaultctl-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    var vault: String { directory + "/app.vault" }
+    var key: String { directory + "/app.key" }
+
+    func path(_ name: String) -> String { directory + "/" + name }
+
+    @discardableResult
+    func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
+        let path = path(name)
+        try Data(content.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+
+    var environment: [String: String] {
+        ["TOKENVAULT_VAULT": vault, "TOKENVAULT_KEY_FILE": key]
+    }
+
+    /// Runs the program in this process, with pipes as its streams.
+    @discardableResult
+    func run(
+        _ arguments: String..., input: String = "", environment: [String: String]? = nil, revealing: Bool = false,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> RunResult {
+        try await run(
+            arguments, input: input, environment: environment, revealing: revealing, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func run(
+        _ arguments: [String], input: String = "", environment: [String: String]? = nil, revealing: Bool = false,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> RunResult {
+        let streams = try ["in", "out", "err"].map { try Self.temporaryFile(in: directory, $0) }
+        defer { streams.forEach { close($0) } }
+        try Self.write(input, to: streams[0])
+        let console = Console(
+            input: streams[0], output: streams[1], error: streams[2], environment: environment ?? self.environment)
+        let status = await CommandLineTool.run(arguments, on: console)
+        let result = RunResult(
+            status: status.rawValue, output: Self.content(streams[1]), error: Self.content(streams[2]))
+        result.expectNoCanary(revealing: revealing, sourceLocation)
+        return result
+    }
+
+    private static func temporaryFile(in directory: String, _ name: String) throws -> Int32 {
+        let path = directory + "/.\(name)-\(UUID().uuidString)"
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        unsafe unlink(path)
+        return descriptor
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) throws {
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        try handle.write(contentsOf: Data(text.utf8))
+        try handle.seek(toOffset: 0)
+    }
+
+    private static func content(_ descriptor: Int32) -> String {
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        try? handle.seek(toOffset: 0)
+        return String(decoding: (try? handle.readToEnd()) ?? Data(), as: UTF8.self)
+    }
+}
+
+extension RunResult {
+    /// Errors never hold a secret; the output only where it was asked for.
+    func expectNoCanary(revealing: Bool, _ sourceLocation: SourceLocation) {
+        #expect(!error.contains(Harness.marker), sourceLocation: sourceLocation)
+        if !revealing {
+            #expect(!output.contains(Harness.marker), sourceLocation: sourceLocation)
+        }
+        #expect(!(output + error).unicodeScalars.contains { $0.value == 0x1B }, sourceLocation: sourceLocation)
+    }
+}

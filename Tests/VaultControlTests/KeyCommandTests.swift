@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import VaultControl
+
+@Suite(.timeLimit(.minutes(5)))
+struct KeyCommandTests {
+    @Test func initMakesAVaultAndAKeyThatOnlyTheOwnerCanRead() async throws {
+        let harness = try Harness()
+        let made = try await harness.run("init", "--json")
+        #expect(made.status == 0, "\(made.error)")
+        #expect(try made.json["keyFileIsNew"] as? Bool == true)
+        for path in [harness.vault, harness.key] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+        #expect(try await harness.run("status").status == 0)
+        #expect(try await harness.run("verify").output.hasPrefix("ok: "))
+    }
+
+    @Test func initOverwritesNothing() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let key = try Data(contentsOf: URL(filePath: harness.key))
+        let again = try await harness.run("init")
+        #expect(again.status == 1)
+        #expect(again.error.contains("there is already a file"))
+        #expect(try Data(contentsOf: URL(filePath: harness.key)) == key)
+        #expect(try await harness.run("status").status == 0)
+    }
+
+    @Test func aSecondVaultTakesTheKeyFileThatIsThere() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let second = try await harness.run("init", "--vault", harness.path("second.vault"), "--json")
+        #expect(second.status == 0, "\(second.error)")
+        #expect(try second.json["keyFileIsNew"] as? Bool == false)
+        #expect(try await harness.run("status", "--vault", harness.path("second.vault")).status == 0)
+    }
+
+    @Test func initThatCannotMakeTheVaultLeavesNoKeyBehind() async throws {
+        let harness = try Harness()
+        let result = try await harness.run(
+            "init", "--vault", harness.path("no/such/place.vault"), "--key-file", harness.path("stray.key"))
+        #expect(result.status != 0)
+        #expect(!FileManager.default.fileExists(atPath: harness.path("stray.key")))
+    }
+
+    @Test func anyKeyOpensTheVaultAndTheLastOneStays() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let added = try await harness.run("key", "add", "--new-key-file", harness.path("second.key"), "--label", "copy")
+        #expect(added.status == 0, "\(added.error)")
+        let slots = try await harness.run("key", "list", "--json").json["keySlots"] as? [[String: Any]]
+        #expect(slots?.count == 2)
+        #expect(slots?.contains { $0["label"] as? String == "copy" && $0["id"] as? String == added.line } == true)
+        #expect(try await harness.run("status", "--key-file", harness.path("second.key")).status == 0)
+        let first = try #require(slots?.first { $0["id"] as? String != added.line }?["id"] as? String)
+        #expect(try await harness.run("key", "remove", first).status == 1)
+        #expect(try await harness.run("key", "remove", first, "--yes").status == 0)
+        #expect(try await harness.run("status").status == 7)
+        let last = try await harness.run(
+            "key", "remove", added.line, "--yes", "--key-file", harness.path("second.key"))
+        #expect(last.status == 1)
+        #expect(try await harness.run("status", "--key-file", harness.path("second.key")).status == 0)
+        #expect(
+            try await harness.run("key", "remove", "nonsense", "--yes", "--key-file", harness.path("second.key")).status
+                == 2)
+    }
+
+    @Test func aPassphraseOpensTheVaultFromFileDescriptorAndStandardInput() async throws {
+        let harness = try Harness()
+        let environment = ["TOKENVAULT_VAULT": harness.vault]
+        let file = try harness.file("passphrase", Harness.marker + "pässphrase\n")
+        let made = try await harness.run("init", "--passphrase-file", file, environment: environment)
+        #expect(made.status == 0, "\(made.error)")
+        let opened = try await harness.run(
+            "status", "--passphrase", "-", input: Harness.marker + "pässphrase", environment: environment)
+        #expect(opened.status == 0, "\(opened.error)")
+        let wrong = try await harness.run(
+            "status", "--passphrase", "-", input: Harness.marker + "wrong", environment: environment)
+        #expect(wrong.status == 7)
+        let empty = try await harness.run("status", "--passphrase", "-", input: "\n", environment: environment)
+        #expect(empty.status == 1)
+        #expect(empty.error.contains("the passphrase is empty"))
+        let long = try await harness.run(
+            "status", "--passphrase", "-", input: String(repeating: "x", count: 70_000), environment: environment)
+        #expect(long.status == 1)
+        let nul = try await harness.run("status", "--passphrase", "-", input: "a\u{0}b", environment: environment)
+        #expect(nul.status == 1)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import VaultControl
+
+/// Hostile text in output.
+struct OutputTests {
+    @Test(arguments: [
+        ("alice", "alice"), ("a\nb", "a\\nb"), ("\u{1B}[31mred", "\\u{1b}[31mred"), ("a\u{202E}b", "a\\u{202e}b"),
+        ("tab\there", "tab\\there"), ("back\\slash", "back\\\\slash"), ("\u{200B}", "\\u{200b}"),
+        ("\u{9B}31m", "\\u{9b}31m"), ("\u{2028}", "\\u{2028}"), ("żółć 漢字 🙂", "żółć 漢字 🙂"), ("a\r\nb", "a\\r\\nb"),
+    ])
+    func whatCouldDeceiveIsEscaped(_ text: String, _ printed: String) {
+        #expect(Printable.escape(text) == printed)
+    }
+
+    @Test func longTextIsCutBeforeItIsPrinted() {
+        #expect(Printable.shortened(String(repeating: "x", count: 1 << 20)).count == 64)
+        #expect(Printable.shortened(String(repeating: "\u{1B}", count: 64)).count == 64)
+    }
+
+    @Test(arguments: [
+        "plain", "quote \" and \\", "line\nbreak", "\u{0}\u{1}\u{1F}", "\u{202E}rtl", "🙂 \u{1F468}\u{200D}\u{1F469}",
+        "\u{E0001}tag", "\u{10FFFF}",
+    ])
+    func everyTextIsValidJSONAndComesBackExactly(_ text: String) throws {
+        let document = JSONValue.object([("key", .string(text)), (text, .array([.null, .bool(true), .integer(-1)]))])
+            .text
+        let object = try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any]
+        #expect(object?["key"] as? String == text)
+        #expect(!document.unicodeScalars.contains { Printable.isDeceptive($0) })
+    }
+
+    @Test func tablesHaveHeadingsOnATerminalAndTabsInAPipe() {
+        var table = Table("USER", "STATE")
+        table.append("alice", "good")
+        table.append("b\tob\u{1B}[2J", "dead")
+        let plain = Style(isRich: false)
+        #expect(table.text(isTerminal: false, style: plain) == "alice\tgood\nb\\tob\\u{1b}[2J\tdead\n")
+        #expect(
+            table.text(isTerminal: true, style: plain)
+                == "USER            STATE\nalice           good\nb\\tob\\u{1b}[2J  dead\n")
+    }
+
+    @Test func durationsAreToldInWords() {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(Instant.relative(now.addingTimeInterval(59), now: now) == "in 59 s")
+        #expect(Instant.relative(now.addingTimeInterval(3_540), now: now) == "in 59 min")
+        #expect(Instant.relative(now.addingTimeInterval(-10_800), now: now) == "3 h ago")
+        #expect(Instant.relative(now.addingTimeInterval(864_000), now: now) == "in 10 days")
+        #expect(Instant.relative(.distantFuture, now: now).hasPrefix("in "))
+    }
+}

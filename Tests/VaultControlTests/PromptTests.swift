@@ -1,0 +1,104 @@
+import DevAuthorizationServer
+import Foundation
+import Testing
+
+@testable import VaultControl
+
+/// A person at a terminal.
+@Suite(.timeLimit(.minutes(5)))
+struct PromptTests {
+    @Test func aNewPassphraseIsAskedTwiceWithoutEcho() async throws {
+        let harness = try Harness()
+        let environment = ["TOKENVAULT_VAULT": harness.vault, "TERM": "dumb"]
+        let making = try PseudoTerminal(["init"], environment: environment)
+        try await making.wait(for: "New passphrase: ")
+        #expect(!making.echoes)
+        making.type("CANARY-pass\n")
+        try await making.wait(for: "The same again: ")
+        making.type("CANARY-pass\n")
+        #expect(try await making.exitCode() == 0, "\(making.screen)")
+        #expect(making.echoes)
+        #expect(!making.screen.contains("CANARY"))
+
+        let opening = try PseudoTerminal(["status"], environment: environment)
+        try await opening.wait(for: "Passphrase: ")
+        opening.type("CANARY-pass\r")
+        #expect(try await opening.exitCode() == 0, "\(opening.screen)")
+        #expect(!opening.screen.contains("CANARY"))
+    }
+
+    @Test func passphrasesThatDifferMakeNoVault() async throws {
+        let harness = try Harness()
+        let terminal = try PseudoTerminal(["init"], environment: ["TOKENVAULT_VAULT": harness.vault])
+        try await terminal.wait(for: "New passphrase: ")
+        terminal.type("CANARY-one\n")
+        try await terminal.wait(for: "The same again: ")
+        terminal.type("CANARY-two\n")
+        #expect(try await terminal.exitCode() == 1)
+        #expect(!FileManager.default.fileExists(atPath: harness.vault))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func aSignalAtThePromptBringsTheEchoBack(_ signal: Int32) async throws {
+        let harness = try await BadInputTests.filled()
+        let terminal = try PseudoTerminal(["token", "update", "--user", "alice"], environment: harness.environment)
+        try await terminal.wait(for: "Access token: ")
+        #expect(!terminal.echoes)
+        terminal.send(signal)
+        #expect(try await terminal.exitCode() == 128 + signal)
+        #expect(terminal.echoes)
+    }
+
+    @Test func aTokenIsTypedWithoutEcho() async throws {
+        let harness = try await BadInputTests.filled()
+        let terminal = try PseudoTerminal(
+            ["token", "update", "--user", "alice", "--expires-in", "1h"], environment: harness.environment)
+        try await terminal.wait(for: "Access token: ")
+        terminal.type("CANARY-typed\n")
+        #expect(try await terminal.exitCode() == 0, "\(terminal.screen)")
+        #expect(!terminal.screen.contains("CANARY"))
+        let token = try await harness.run("token", "get", "--user", "alice", "--reveal", revealing: true)
+        #expect(token.line == "CANARY-typed")
+    }
+
+    @Test func anInterruptLetsARenewalThatWasSentFinish() async throws {
+        try await World.with { world in
+            let login = try await world.logIn("alice")
+            world.server.faults.add(.delay(.seconds(2), afterActing: true))
+            let terminal = try PseudoTerminal(["login", "refresh", login], environment: world.harness.environment)
+            while world.server.log.tokenRequests().isEmpty {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            terminal.send(SIGINT)
+            #expect(try await terminal.exitCode() == 130, "\(terminal.screen)")
+            #expect(terminal.screen.contains("again to stop at once"))
+            let shown = try await world.ok("login", "show", login, "--json").json
+            #expect(shown["generation"] as? Int == 2)
+            #expect(shown["inDoubt"] as? Bool == false)
+            try await world.ok("login", "refresh", login)
+        }
+    }
+
+    @Test(arguments: [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("\u{4}", 1)])
+    func destructionIsAskedFor(_ answer: String, _ status: Int32) async throws {
+        let harness = try await BadInputTests.filled()
+        let terminal = try PseudoTerminal(["user", "erase", "alice"], environment: harness.environment)
+        try await terminal.wait(for: "Erase user alice and 1 login? This cannot be undone. [y/N] ")
+        terminal.type(answer)
+        #expect(try await terminal.exitCode() == status, "\(terminal.screen)")
+        #expect(try await harness.run("user", "show", "alice").status == (status == 0 ? 2 : 0))
+    }
+
+    @Test func aTerminalGetsTablesColourAndHintsUnlessItIsDumb() async throws {
+        let harness = try await BadInputTests.filled()
+        for (extra, isColoured) in [
+            (["TERM": "xterm"], true), (["TERM": "dumb"], false), (["TERM": "xterm", "NO_COLOR": "1"], false),
+        ] {
+            let terminal = try PseudoTerminal(
+                ["login", "list"], environment: harness.environment.merging(extra) { $1 })
+            #expect(try await terminal.exitCode() == 0)
+            #expect(terminal.screen.contains("PROVIDER"))
+            #expect(terminal.screen.contains("\u{1B}[") == isColoured)
+        }
+    }
+}

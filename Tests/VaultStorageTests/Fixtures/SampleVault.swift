@@ -1,0 +1,160 @@
+import VaultCrypto
+import VaultStorage
+
+/// A small vault with something in every table, and how to open it.
+///
+/// Everything that must not show is marked with `CANARY`.
+struct SampleVault {
+    static let manyLogins = ["CANARY-user-alice", "CANARY-user-bob", "CANARY-user-carol"]
+    static let oneLogin = "CANARY-user-dave"
+    static let userIDs = manyLogins + [oneLogin]
+    static let requestStates = [SecretBytes(utf8: "CANARY-state-0"), SecretBytes(utf8: "CANARY-state-1")]
+
+    let directory: PrivateDirectory
+    let clock: SteppingClock
+
+    var path: String { directory.file("vault.db") }
+    var keyFile: String { directory.file("vault.key") }
+    var spareKeyFile: String { directory.file("spare.key") }
+
+    init(in directory: PrivateDirectory, clock: SteppingClock = SteppingClock()) {
+        self.directory = directory
+        self.clock = clock
+    }
+
+    init() throws { self.init(in: try PrivateDirectory()) }
+
+    func create() throws {
+        _ = try KeyFile.create(at: keyFile)
+        _ = try KeyFile.create(at: spareKeyFile)
+        try SQLiteVaultStore.create(
+            at: path, firstSlot: KeyFileUnlocker(path: keyFile), label: "first", clock: clockReading
+        ).close()
+    }
+
+    func open() throws(StoreError) -> SQLiteVaultStore { try open(with: keyFile) }
+
+    func open(with keyFile: String) throws(StoreError) -> SQLiteVaultStore {
+        try SQLiteVaultStore.open(
+            at: path, unlocker: KeyFileUnlocker(path: keyFile), migrate: false, clock: clockReading)
+    }
+
+    private var clockReading: @Sendable () -> Timestamp {
+        let clock = clock
+        return { clock.now }
+    }
+
+    // MARK: Content
+
+    /// Providers, users, logins, an intent for some, pending log-ins and revocations, a second key slot.
+    func fill(_ store: any VaultStore) async throws {
+        let acme = try await store.putProvider(Self.provider("acme"), replacing: nil)
+        let globex = try await store.putProvider(Self.provider("globex"), replacing: nil)
+        for user in Self.manyLogins {
+            for number in 0..<3 {
+                let provider = number == 2 ? globex : acme
+                let login = try await store.insertLogin(
+                    Self.draft(user: user, number: number, provider: provider.handle))
+                if number == 0 {
+                    let now = clock.now
+                    try await store.updateLogin(login.handle) { _ = $0.openIntent(owner: 0, at: now, tries: 1) }
+                }
+            }
+        }
+        _ = try await store.insertLogin(Self.draft(user: Self.oneLogin, number: 0, provider: acme.handle))
+        for (number, state) in Self.requestStates.enumerated() {
+            try await store.putAuthorizationRequest(Self.request(number, state: state, provider: acme.handle))
+        }
+        try await store.addOutbox([Self.revocation(0, acme.handle), Self.revocation(1, globex.handle)])
+        _ = try await store.addKeySlot(KeyFileUnlocker(path: spareKeyFile), label: "spare")
+    }
+
+    /// A later state of everything that ``fill(_:)`` made.
+    func change(_ store: any VaultStore) async throws {
+        clock.advance(.seconds(60))
+        let now = clock.now
+        for userID in Self.userIDs {
+            for handle in try store.user(userID).logins {
+                try await store.updateLogin(handle) { state in
+                    state.renew(marker: "renewed-\(handle)", at: now)
+                    state.intent?.tries += 1
+                }
+            }
+            try await store.updateUser(userID) { state in
+                state.status = .disabled
+                state.auditEvents = [AuditEvent(.userDisabled)]
+            }
+            try await store.updateUser(userID) { state in
+                state.status = .active
+                state.auditEvents = [AuditEvent(.userEnabled)]
+            }
+        }
+        for provider in try store.providers() {
+            var record = provider.record
+            record.defaultScope = "CANARY-scope other"
+            _ = try await store.putProvider(record, replacing: provider.handle)
+        }
+        for entry in try store.outboxEntries(limit: 10) {
+            try await store.resolveOutbox(entry.handle, .retry(at: now.advanced(by: .seconds(600))))
+        }
+    }
+
+    static func provider(_ name: String) -> ProviderRecord {
+        var record = ProviderRecord(
+            name: "CANARY-\(name)", issuer: "https://CANARY-\(name).example",
+            tokenEndpoint: "https://CANARY-\(name).example/token", clientID: "CANARY-client-\(name)",
+            clientAuthentication: "client_secret_basic", profileName: "standard", createdAt: SteppingClock.start)
+        record.clientSecrets = [SecretBytes(utf8: "CANARY-secret-\(name)")]
+        return record
+    }
+
+    static func draft(user: String, number: Int, provider: ProviderHandle?) -> LoginDraft {
+        let marker = "CANARY-\(user)-\(number)"
+        var session = SessionRecord(
+            state: .established, accessToken: SecretBytes(utf8: "\(marker)-access"), scope: "CANARY-scope",
+            createdAt: SteppingClock.start, obtainedAt: SteppingClock.start,
+            expiresAt: SteppingClock.start.advanced(by: .seconds(3600 + number)))
+        session.label = "\(marker)-label"
+        session.subject = "\(marker)-subject"
+        return LoginDraft(
+            userID: user, provider: provider, session: session,
+            refresh: RefreshRecord(
+                refreshToken: SecretBytes(utf8: "\(marker)-refresh"), idToken: SecretBytes(utf8: "\(marker)-id")),
+            key: KeyRecord(
+                dpopPrivateKey: SecretBytes(copying: Array(marker.utf8.prefix(32))),
+                nonces: ["https://CANARY.example": "\(marker)-nonce"]),
+            dueAt: SteppingClock.start.advanced(by: .seconds(1800 + number)))
+    }
+
+    private static func request(
+        _ number: Int, state: SecretBytes, provider: ProviderHandle
+    ) -> AuthorizationRequestRecord {
+        AuthorizationRequestRecord(
+            state: state, codeVerifier: SecretBytes(utf8: "CANARY-verifier-\(number)"), provider: provider,
+            userID: "CANARY-user-\(number)", createdAt: SteppingClock.start,
+            expiresAt: SteppingClock.start.advanced(by: .seconds(86_400 + number)))
+    }
+
+    static func revocation(_ number: Int, _ provider: ProviderHandle) -> OutboxRecord {
+        OutboxRecord(
+            provider: provider, login: nil, user: nil,
+            refreshToken: SecretBytes(utf8: "CANARY-orphan-refresh-\(number)"),
+            accessToken: SecretBytes(utf8: "CANARY-orphan-access-\(number)"), createdAt: SteppingClock.start)
+    }
+}
+
+extension LoginState {
+    /// What a successful renewal leaves behind, except for the intent.
+    mutating func renew(marker: String, at now: Timestamp) {
+        position = position.successor
+        session.accessToken = SecretBytes(utf8: "CANARY-access-\(marker)")
+        session.obtainedAt = now
+        session.expiresAt = now.advanced(by: .seconds(3600))
+        let previous = refresh?.refreshToken
+        refresh?.previousRefresh = previous
+        refresh?.refreshToken = SecretBytes(utf8: "CANARY-refresh-\(marker)")
+        key?.nonces["https://CANARY.example"] = "CANARY-nonce-\(marker)"
+        dueAt = now.advanced(by: .seconds(1800))
+        auditEvents = [AuditEvent(.renewed, [.init("generation", "\(position.generation)")])]
+    }
+}

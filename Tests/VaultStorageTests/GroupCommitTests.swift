@@ -1,0 +1,164 @@
+import CSQLite
+import Foundation
+import Testing
+import VaultCrypto
+
+@testable import VaultStorage
+
+struct GroupCommitTests {
+    struct Refusal: Error, Equatable {}
+
+    @Test func concurrentWritersShareCommitsAndAllAreDurable() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let before = store.commitCount
+        let writers = 200
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<writers {
+                group.addTask { _ = try await store.insertLogin(fixture.draft("user-\(number)")) }
+            }
+            try await group.waitForAll()
+        }
+        let commits = store.commitCount - before
+        print("group commit: \(writers) writers, \(commits) commits")
+        #expect(commits < writers)
+        store.close()
+        let reopened = try fixture.open()
+        for number in 0..<writers { _ = try reopened.session(.user("user-\(number)")) }
+        #expect(try reopened.verify { _ in }.findings == [])
+    }
+
+    @Test func oneFailingOperationDoesNotHurtItsNeighbours() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let login = try await store.insertLogin(fixture.draft("alice"))
+        let failures = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    do {
+                        try await store.updateLogin(login.handle) { state in
+                            state.session.attempts += 1
+                            state.auditEvents = [AuditEvent(.renewalFailed)]
+                            if number.isMultiple(of: 3) { throw Refusal() }
+                        }
+                        return false
+                    } catch {
+                        return error is Refusal
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(failures == 34)
+        #expect(try store.login(login.handle).session.attempts == 66)
+        #expect(try store.auditEntries(after: 0, limit: 1000).count == 2 + 66)
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    /// The user's row is written before the provider is found missing.
+    @Test func anOperationThatFailsHalfwayIsUndoneAmongItsNeighbours() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                let provider = number.isMultiple(of: 2) ? ProviderHandle.random() : nil
+                group.addTask {
+                    _ = try? await store.insertLogin(fixture.draft("user-\(number)", provider: provider))
+                }
+            }
+        }
+        #expect(try store.statistics().users == 20)
+        #expect(try store.statistics().logins == 20)
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    @Test func twoStoresOnOneFileTakeTurns() async throws {
+        let fixture = try VaultFixture()
+        let first = try fixture.create()
+        let second = try fixture.open()
+        #expect(first.owner != second.owner)
+        #expect(second.isOwnerAlive(first.owner))
+        let login = try await first.insertLogin(fixture.draft("alice"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<60 {
+                let store = number.isMultiple(of: 2) ? first : second
+                group.addTask { try await store.updateLogin(login.handle) { $0.session.attempts += 1 } }
+                group.addTask { _ = try store.session(.user("alice")) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try first.login(login.handle).session.attempts == 60)
+        #expect(try second.verify { _ in }.findings == [])
+    }
+
+    @Test func busyIsToldAsBusyAndNothingIsWritten() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let login = try await store.insertLogin(fixture.draft("alice"))
+        let holder = try Connection(path: fixture.path)
+        try holder.execute("BEGIN IMMEDIATE")
+        let start = ContinuousClock.now
+        let error = await #expect(throws: StoreError.self) {
+            try await store.updateLogin(login.handle) { $0.session.label = "x" }
+        }
+        #expect(error?.code == .busy)
+        #expect(ContinuousClock.now - start >= .seconds(5))
+        #expect(try store.session(.user("alice")).session == login.session)
+        try holder.execute("ROLLBACK")
+        try await store.updateLogin(login.handle) { $0.session.label = "x" }
+    }
+
+    @Test func theWALStaysBoundedAndReadersDoNotWaitForCheckpoints() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let login = try await store.insertLogin(fixture.draft("alice"))
+        let reader = Task.detached {
+            var count = 0
+            while !Task.isCancelled {
+                _ = try store.session(.user("alice"))
+                count += 1
+            }
+            return count
+        }
+        for _ in 0..<400 { try await store.updateLogin(login.handle) { $0.session.attempts += 1 } }
+        reader.cancel()
+        #expect(try await reader.value > 0)
+        let pages = try walPages(fixture)
+        for _ in 0..<400 { try await store.updateLogin(login.handle) { $0.session.attempts += 1 } }
+        let later = try walPages(fixture)
+        print("WAL after 400 updates beside a reader: \(pages) pages, after 400 more: \(later)")
+        #expect(later < pages + 2 * Int(CheckpointGate.threshold))
+        #expect(try store.login(login.handle).session.attempts == 800)
+    }
+
+    private func walPages(_ fixture: VaultFixture) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + "-wal")
+        return try #require(attributes[.size] as? Int) / 4120
+    }
+
+    /// A checkpoint waits for the write lock of a sibling; while somebody else writes there is none.
+    @Test func noCheckpointRunsWithoutTheGate() throws {
+        let fixture = try VaultFixture()
+        _ = try fixture.create()
+        let writer = try Connection(path: fixture.path)
+        try writer.configure()
+        let gate = CheckpointGate(path: fixture.path, writer: writer)
+        let other = try Connection(path: fixture.path)
+        try other.execute("BEGIN IMMEDIATE")
+        #expect(!gate.checkpoint())
+        try other.execute("ROLLBACK")
+        #expect(gate.checkpoint())
+    }
+
+    @Test func aVaultThatFallsBehindThisProcessIsNotWritten() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let login = try await store.insertLogin(fixture.draft("alice"))
+        try await store.updateLogin(login.handle) { $0.session.label = "new" }
+        try fixture.edit("DELETE FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)")
+        let error = await #expect(throws: StoreError.self) {
+            try await store.updateLogin(login.handle) { $0.session.label = "newer" }
+        }
+        #expect(error?.code == .rollbackSuspected)
+    }
+}

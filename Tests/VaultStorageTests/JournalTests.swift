@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+import VaultCrypto
+
+@testable import VaultStorage
+
+struct JournalTests {
+    @Test func anAuthorizationRequestIsTakenOnce() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        let request = AuthorizationRequestRecord.sample("x", provider.handle, at: fixture.now)
+        try await store.putAuthorizationRequest(request)
+        #expect(try await store.takeAuthorizationRequest(state: request.state) == request)
+        await #expect(throws: StoreError.notFound(.authorizationRequest)) {
+            try await store.takeAuthorizationRequest(state: request.state)
+        }
+    }
+
+    @Test func anExpiredRequestIsGoneAndTakesNothingWithIt() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        let old = AuthorizationRequestRecord.sample("old", provider.handle, at: fixture.now)
+        try await store.putAuthorizationRequest(old)
+        fixture.advance(by: .seconds(601))
+        let new = AuthorizationRequestRecord.sample("new", provider.handle, at: fixture.now)
+        try await store.putAuthorizationRequest(new)
+        await #expect(throws: StoreError.notFound(.authorizationRequest)) {
+            try await store.takeAuthorizationRequest(state: old.state)
+        }
+        #expect(try store.statistics().authorizationRequests == 1)
+        #expect(try await store.takeAuthorizationRequest(state: new.state) == new)
+    }
+
+    @Test func aRevocationStaysUntilItIsConfirmed() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        let record = OutboxRecord(
+            provider: provider.handle, login: nil, user: nil, refreshToken: .canary("late"), accessToken: nil,
+            dpopPrivateKey: .canary("key"), nonces: ["https://as": "n"], createdAt: fixture.now)
+        try await store.addOutbox([record])
+        let entry = try #require(try store.outboxEntries(limit: 10).first)
+        #expect(entry.record == record && entry.attempts == 0)
+        let later = fixture.now.advanced(by: .seconds(60))
+        try await store.resolveOutbox(entry.handle, .retry(at: later))
+        let again = try store.outboxEntry(entry.handle)
+        #expect(again.nextAttemptAt == later && again.attempts == 1 && again.record == record)
+        try await store.resolveOutbox(entry.handle, .done)
+        #expect(try store.outboxEntries(limit: 10).isEmpty)
+        await #expect(throws: StoreError.notFound(.outboxEntry)) {
+            try await store.resolveOutbox(entry.handle, .done)
+        }
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    @Test func providersHaveUniqueNamesAndStayWhileTheyAreUsed() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let acme = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        #expect(try store.provider(named: "acme") == acme)
+        let taken = await #expect(throws: StoreError.self) {
+            try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        }
+        #expect(taken?.code == .conflict)
+        var changed = acme.record
+        changed.tokenEndpoint = "https://new.example/token"
+        let updated = try await store.putProvider(changed, replacing: acme.handle)
+        #expect(updated.revision == 2 && updated.handle == acme.handle)
+        #expect(try store.provider(acme.handle).record == changed)
+        let told = try #require(try store.auditEntries(after: 0, limit: 10).last)
+        #expect(told.detail.contains(.init("previousTokenEndpoint", "https://as.example/token")))
+        let login = try await store.insertLogin(fixture.draft("alice", provider: acme.handle))
+        let used = await #expect(throws: StoreError.self) { try await store.removeProvider(acme.handle) }
+        #expect(used?.code == .providerInUse)
+        try await store.updateLogin(login.handle) { $0.isRemoved = true }
+        try await store.removeProvider(acme.handle)
+        #expect(throws: StoreError.notFound(.provider)) { try store.provider(acme.handle) }
+        await #expect(throws: StoreError.notFound(.provider)) {
+            try await store.insertLogin(fixture.draft("alice", provider: acme.handle))
+        }
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    @Test func keySlotsOpenTheSameVaultAndTheLastOneStays() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        _ = try await store.insertLogin(fixture.draft("alice"))
+        let passphrase = try PassphraseUnlocker(SecretBytes(utf8: "correct horse"), cost: .minimum)
+        let added = try await store.addKeySlot(passphrase, label: "second")
+        let slots = try store.keySlots()
+        #expect(slots.map(\.description.label) == ["test", "second"])
+        let byPassphrase = try SQLiteVaultStore.open(at: fixture.path, unlocker: passphrase, clock: fixture.clock)
+        #expect(try byPassphrase.session(.user("alice")) == store.session(.user("alice")))
+        let wrong = try PassphraseUnlocker(SecretBytes(utf8: "wrong horse"), cost: .minimum)
+        let refusal = #expect(throws: StoreError.self) {
+            try SQLiteVaultStore.open(at: fixture.path, unlocker: wrong, clock: fixture.clock)
+        }
+        #expect(refusal?.code == .wrongKey)
+        try await store.removeKeySlot(slots[0].handle)
+        let removed = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(removed?.code == .wrongKey)
+        let last = await #expect(throws: StoreError.self) { try await store.removeKeySlot(added.handle) }
+        #expect(last?.code == .lastKeySlot)
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    @Test func statisticsCount() async throws {
+        let vault = try await PopulatedVault()
+        let found = try vault.fixture.open().statistics()
+        #expect(found.users == 3 && found.logins == 6 && found.providers == 2 && found.openIntents == 3)
+        #expect(found.pendingRevocations == 3 && found.authorizationRequests == 3 && found.keySlots == 1)
+        if found.sqliteVersion == "3.40.1" { #expect(found.isSQLiteAffectedByWALReset) }
+    }
+}

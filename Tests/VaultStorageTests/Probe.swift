@@ -1,0 +1,50 @@
+import Foundation
+
+/// A process of its own on the same vault.
+final class Probe {
+    private let process = Process()
+    private let output = Pipe()
+
+    init(_ fixture: VaultFixture, user: String, logins: Int, rounds: Int) throws {
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let candidates = [
+            URL(fileURLWithPath: program).deletingLastPathComponent(),
+            URL(fileURLWithPath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? program)
+                .deletingLastPathComponent(),
+            Bundle.main.bundleURL,
+        ]
+        let executable = candidates.map { $0.appendingPathComponent("storage-probe") }.first {
+            FileManager.default.isExecutableFile(atPath: $0.path)
+        }
+        process.executableURL = executable
+        process.arguments = [fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"]
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// Reads until a line makes `isEnough` true, or the process ends.
+    func lines(until isEnough: ([String]) -> Bool = { _ in false }) -> [String] {
+        var text = ""
+        while true {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            text += String(decoding: data, as: UTF8.self)
+            if isEnough(text.split(separator: "\n").map(String.init)) { break }
+        }
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    func kill() -> [String] {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        let rest = lines()
+        process.waitUntilExit()
+        return rest
+    }
+
+    func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+
+    func wait() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+import VaultCrypto
+
+@testable import VaultStorage
+
+/// Rows as they once were, put back by somebody who kept a copy.
+struct RollbackTests {
+    private struct Copies {
+        let fixture: VaultFixture
+        let store: SQLiteVaultStore
+        let login: StoredLogin
+
+        init() async throws {
+            fixture = try VaultFixture()
+            store = try fixture.create()
+            login = try await store.insertLogin(fixture.draft("alice"))
+            for table in ["user", "login", "loginSecret", "audit"] {
+                try keep(table)
+            }
+            try await store.updateLogin(login.handle) { state in
+                state.position = state.position.successor
+                state.refresh?.refreshToken = .canary("refresh-new")
+                state.session.accessToken = .canary("access-new")
+            }
+        }
+
+        private var path: String { fixture.directory + "/copy.db" }
+
+        /// A copy of a table in a file of its own, as it now is.
+        private func keep(_ table: String) throws {
+            let connection = try Connection(path: fixture.path)
+            if !FileManager.default.fileExists(atPath: path) {
+                try Data().write(to: URL(fileURLWithPath: path))
+            }
+            try connection.execute(
+                "ATTACH '\(path)' AS copy; CREATE TABLE copy.\(table) AS SELECT * FROM main.\(table)")
+        }
+
+        func putBack(_ tables: String...) throws {
+            let connection = try Connection(path: fixture.path)
+            try connection.execute("PRAGMA foreign_keys = 0; ATTACH '\(path)' AS copy; BEGIN IMMEDIATE")
+            for table in tables {
+                try connection.execute(
+                    "DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM copy.\(table)")
+            }
+            try connection.execute("COMMIT")
+        }
+    }
+
+    @Test(arguments: [["login"], ["login", "loginSecret"], ["user"]])
+    func anOlderRowIsNoticedAtTheNextRead(tables: [String]) async throws {
+        let copies = try await Copies()
+        for table in tables { try copies.putBack(table) }
+        let error = #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
+        #expect(error?.code == .quarantined(table: "login", handle: copies.login.handle.text))
+        #expect(!(try copies.store.verify { _ in }.isClean))
+    }
+
+    @Test func anOlderRefreshCellIsNoticedBeforeItIsSpent() async throws {
+        let copies = try await Copies()
+        try copies.putBack("loginSecret")
+        let error = #expect(throws: StoreError.self) { try copies.store.login(copies.login.handle) }
+        #expect(error?.code == .quarantined(table: "loginSecret", handle: copies.login.handle.text))
+        _ = try copies.store.session(.user("alice"))
+    }
+
+    @Test func aWholeOlderUserIsFoundThroughTheAuditTrail() async throws {
+        let copies = try await Copies()
+        try copies.putBack("user", "login", "loginSecret")
+        _ = try copies.store.session(.user("alice"))
+        let findings = try copies.store.verify { _ in }.findings
+        #expect(findings.contains { $0.place == "user" && $0.subject == copies.login.user.text })
+    }
+
+    @Test func anOlderVaultIsNotWrittenByAProcessThatKnowsBetter() async throws {
+        let copies = try await Copies()
+        try copies.putBack("user", "login", "loginSecret", "audit")
+        let error = await #expect(throws: StoreError.self) {
+            try await copies.store.updateLogin(copies.login.handle) { $0.session.label = "x" }
+        }
+        #expect(error?.code == .rollbackSuspected)
+    }
+
+    @Test func anAddedLoginIsNoticed() async throws {
+        let copies = try await Copies()
+        try copies.fixture.edit(
+            """
+            INSERT INTO login SELECT 99, randomblob(16), user, provider, chain, generation, revision, incarnation,
+                dueAt, expiresAt, refreshTag, keyTag, cell FROM login
+            """)
+        #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
+    }
+
+    @Test func aDeletedLoginIsNoticed() async throws {
+        let copies = try await Copies()
+        _ = try await copies.store.insertLogin(copies.fixture.draft("alice", "second"))
+        try copies.fixture.edit("DELETE FROM loginSecret WHERE login = 1; DELETE FROM login WHERE id = 1")
+        let error = #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
+        #expect(error?.code == .quarantined(table: "user", handle: copies.login.user.text))
+        let listings = try copies.store.logins(ofUser: "alice", after: nil, limit: 10)
+        #expect(listings.contains { $0.handle == copies.login.handle && $0.damage != nil })
+    }
+}

@@ -1,0 +1,70 @@
+import CSQLite
+import Foundation
+import Testing
+import VaultMigrations
+
+@testable import VaultStorage
+
+struct SettingsTests {
+    @Test(arguments: [false, true])
+    func everyConnectionHasTheSettingsThatDurabilityNeeds(isReader: Bool) throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let connection = try Connection(path: fixture.path)
+        try connection.configure(isReader: isReader)
+        let expected: [(String, Int64)] = [
+            ("synchronous", 2), ("foreign_keys", 1), ("secure_delete", 1), ("temp_store", 2), ("mmap_size", 0),
+            ("trusted_schema", 0), ("cell_size_check", 1), ("wal_autocheckpoint", 0), ("busy_timeout", 10_000),
+            ("journal_size_limit", 64 << 20), ("query_only", isReader ? 1 : 0), ("page_size", 4096),
+            ("application_id", Connection.applicationID), ("user_version", Int64(SQLiteVaultStore.schemaVersion)),
+        ]
+        for (name, value) in expected { #expect(try connection.integer("PRAGMA \(name)") == value, "\(name)") }
+        #expect(try connection.text("PRAGMA journal_mode") == "wal")
+        for (option, value) in [
+            (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1),
+            (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+            (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        ] as [(Int32, Int32)] {
+            var found: Int32 = -1
+            _ = unsafe vault_db_config_flag(connection.handle, option, -1, &found)
+            #expect(found == value)
+        }
+        #expect(unsafe sqlite3_limit(connection.handle, SQLITE_LIMIT_ATTACHED, -1) == 0)
+        #expect(throws: StoreError.self) { try connection.execute("ATTACH ':memory:' AS other") }
+        if isReader { #expect(throws: StoreError.self) { try connection.execute("DELETE FROM audit") } }
+        store.close()
+    }
+
+    @Test func closingTheLastConnectionDoesNotCheckpoint() throws {
+        let fixture = try VaultFixture()
+        _ = try fixture.create()
+        do {
+            let connection = try Connection(path: fixture.path)
+            try connection.configure()
+            try connection.execute("CREATE TABLE big (a); INSERT INTO big VALUES (zeroblob(100000))")
+        }
+        let size = try #require(
+            FileManager.default.attributesOfItem(atPath: fixture.path + "-wal")[.size] as? Int)
+        #expect(size > 100_000)
+    }
+
+    @Test func shippedMigrationsAreFrozen() {
+        let checksums = Dictionary(uniqueKeysWithValues: Migrations.all.map { ($0.name, $0.checksum) })
+        #expect(
+            checksums == [
+                "v001_create_vault": -639_682_305_147_429_718, "v002_create_login": 3_544_142_001_922_805_921,
+                "v003_create_journals": -5_123_279_583_002_351_694,
+            ])
+        #expect(Migrations.all.map(\.version) == Array(1...Migrations.all.count))
+    }
+
+    @Test func filesOfAVaultAreTheOwnersAlone() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        _ = try await store.insertLogin(fixture.draft("alice"))
+        for suffix in ["", "-wal", "-shm", ".lock"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + suffix)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+import VaultCrypto
+import VaultStorage
+
+/// Counters that stand in the clear: a wrong one is refused or outvoted, and never ends the process.
+@Suite struct CounterTests {
+    private func vault(_ sql: String) async throws -> SampleVault {
+        let vault = try await VaultImage.history().current.layOut()
+        try RawDatabase(vault.path).execute(sql)
+        return vault
+    }
+
+    @Test func aFenceThatCannotGrowIsRefused() async throws {
+        let vault = try await vault("UPDATE sqlite_sequence SET seq = 9223372036854775807")
+        let store = try vault.open()
+        defer { store.close() }
+        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
+        await #expect(throws: StoreError.self) {
+            try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
+        }
+        _ = try store.session(.login(login))
+    }
+
+    @Test(arguments: ["UPDATE sqlite_sequence SET seq = 0", "DELETE FROM sqlite_sequence"])
+    func aFenceThatWasTurnedBackIsStillNewAmongTheOpenOnes(sql: String) async throws {
+        let vault = try await vault(sql)
+        let store = try vault.open()
+        defer { store.close() }
+        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
+        try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
+        let fences = try SampleVault.userIDs.flatMap { try store.user($0).logins }
+            .compactMap { try store.login($0).intent?.fence }
+        #expect(fences.count == 4 && Set(fences).count == 4)
+        #expect(try store.verify { _ in }.isClean)
+    }
+
+    @Test(arguments: ["9223372036854775807", "-9223372036854775808", "-1"])
+    func anAuditTrailThatCannotGrowIsRefusedForWritingAlone(sequence: String) async throws {
+        let vault = try await vault(
+            "UPDATE audit SET sequence = \(sequence) WHERE sequence = (SELECT max(sequence) FROM audit)")
+        let store = try vault.open()
+        defer { store.close() }
+        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
+        _ = try store.session(.login(login))
+        // It may be taken or refused, but the damage stays visible.
+        try? await store.updateLogin(login) { $0.session.label = "CANARY-new" }
+        #expect(!(try store.verify { _ in }.isClean))
+    }
+}
