@@ -120,7 +120,9 @@ extension HTTPRequest {
     /// The URL, if a token may go there.
     fileprivate var target: EndpointURL {
         get throws {
-            guard let scheme, let authority,
+            // What a path could add to the host name, or a host name to the path, goes nowhere.
+            guard let scheme, let authority, !authority.contains("/"), !authority.contains("?"),
+                (path ?? "/").hasPrefix("/"),
                 let url = try? EndpointURL("\(scheme)://\(authority)\(path ?? "/")", allowsInsecureLoopback: true)
             else {
                 throw VaultError(
