@@ -142,7 +142,7 @@ class Check:
         self.picture("done")
 
     def deny(self) -> None:
-        before = self.run("login", "list")
+        before = self.run("login", "list", "--json")
         log_in = self.log_in()
         self.browser.go(log_in.url)
         self.browser.click("button[value=deny]")
@@ -150,7 +150,7 @@ class Check:
         check("the reason is on the page", "the user said no (access_denied)" in self.browser.text)
         code, output, error = log_in.end()
         check("vaultctl says so", code == 9 and "refused" in error and output == "", (code, error))
-        check("nothing was stored", self.run("login", "list") == before)
+        check("nothing was stored", self.run("login", "list", "--json") == before)
         self.picture("denied")
 
     def words_of_others(self) -> None:
@@ -231,7 +231,7 @@ def addresses_shown(profile: Path) -> list[str]:
             urls += [
                 row[0]
                 for row in database.execute(
-                    "SELECT url FROM urls JOIN visits ON visits.url = urls.id WHERE transition & ?", [chain_end]
+                    "SELECT urls.url FROM urls JOIN visits ON visits.url = urls.id WHERE visits.transition & ?", [chain_end]
                 )
             ]
     return urls
