@@ -15,14 +15,12 @@ struct PatientLineReader {
 
     let descriptor: Int32
 
-    /// The line, read without echo; nil at the end of input.
+    /// The line; nil at the end of input.
     func line() async throws -> String? {
         let stop = Stop()
         let bytes: [UInt8]? = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue.global().async { [descriptor] in
-                    InputWait.silence(descriptor)
-                    defer { InputWait.restoreTerminal() }
                     continuation.resume(with: Result { try Self.read(descriptor, until: stop) })
                 }
             }

@@ -38,6 +38,9 @@ struct CallbackWait {
 
     /// The first line that is the answer to this log-in; nil if there will be none.
     private func pasted() async throws -> LoopbackCallback? {
+        // Once for all lines: changing the terminal drops what was typed ahead.
+        InputWait.silence(console.input)
+        defer { InputWait.restoreTerminal() }
         while let line = try await PatientLineReader(descriptor: console.input).line() {
             let text = line.trimmed
             guard !text.isEmpty else { continue }
