@@ -32,9 +32,12 @@ let package = Package(
         .systemLibrary(name: "CProcess"),
 
         .target(name: "VaultCrypto", dependencies: ["CSodium"]),
+        // Apart from the code that reads them, because embedded files are slow to compile.
+        .target(name: "ProviderProfiles", resources: [.embedInCode("JSON")]),
         .target(
             name: "OAuthClient",
             dependencies: [
+                "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -52,7 +55,7 @@ let package = Package(
         .target(
             name: "TokenVaultHTTP",
             dependencies: [
-                "OAuthClient",
+                "OAuthClient", "TokenVault",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -99,6 +102,17 @@ let package = Package(
         ),
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
+        // Readers of strangers' bytes, each with what must hold for every input: for scripts/fuzz and for the tests.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "OAuthClient", "VaultCrypto",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Fuzz/Targets"
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+
         .testTarget(name: "VaultCryptoTests", dependencies: ["CSodium", "VaultCrypto"], resources: [.copy("Vectors")]),
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
@@ -109,10 +123,11 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "OAuthClient",
+                "OAuthClient", "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
+            ],
+            resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "TokenVaultTests",
@@ -125,7 +140,7 @@ let package = Package(
         .testTarget(
             name: "TokenVaultHTTPTests",
             dependencies: [
-                "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "TokenVaultTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -164,4 +179,20 @@ for target in package.targets where target.type != .system {
         .strictMemorySafety(),
         .treatAllWarnings(as: .error),
     ]
+}
+
+// The fuzzer's driver is there for scripts/fuzz alone, which names libFuzzer's library. See docs/adr/0021.
+if let library = Context.environment["TOKENVAULT_FUZZER_LIBRARY"] {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "fuzz-driver",
+            dependencies: ["CFuzzer", "FuzzTargets"],
+            path: "Fuzz/Driver",
+            linkerSettings: [.unsafeFlags(["-sanitize=address", library, "-lstdc++"])]
+        ),
+    ]
+    for target in package.targets where ["FuzzTargets", "OAuthClient", "VaultCrypto"].contains(target.name) {
+        target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer,address"]))
+    }
 }

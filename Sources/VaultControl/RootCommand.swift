@@ -14,7 +14,7 @@ struct RootCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             InitCommand.self, StatusCommand.self, VerifyCommand.self, MigrateCommand.self, ProviderCommand.self,
-            LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self,
+            LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self, OutboxCommand.self,
         ]
     )
 }

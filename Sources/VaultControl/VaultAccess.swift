@@ -52,7 +52,10 @@ struct VaultAccess {
         do {
             result = .success(
                 try await open { vault, reader in
-                    try await body(try await UserManager(vault: vault, transport: transport), &reader)
+                    // A command does what it says, and does not wait for other logins' revocations.
+                    let options = UserManagerOptions(retriesRevocationsInBackground: false)
+                    return try await body(
+                        try await UserManager(vault: vault, transport: transport, options: options), &reader)
                 })
         } catch {
             result = .failure(error)

@@ -57,7 +57,8 @@ enum HTML {
     }
 
     private static let style = """
-        :root { color-scheme: light dark; --line: #c9ced6; --accent: #1f5fd0; }
+        :root { color-scheme: light dark; --line: #c9ced6; --accent: #1f5fd0; --ring: #1f5fd0; }
+        @media (prefers-color-scheme: dark) { :root { --line: #4a515d; --ring: #82aaf5; } }
         body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText;
           font: 16px/1.5 system-ui, sans-serif; }
         main { width: min(26rem, calc(100vw - 3rem)); border: 1px solid var(--line); border-radius: 12px;
@@ -72,7 +73,7 @@ enum HTML {
         button { flex: 1; font: inherit; font-weight: 600; padding: .6rem 1rem; border-radius: 8px;
           border: 1px solid var(--line); background: transparent; color: inherit; cursor: pointer; }
         button.primary { background: var(--accent); border-color: var(--accent); color: white; }
-        button:focus-visible, input:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+        button:focus-visible, input:focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; }
         .note { font-size: .85rem; opacity: .75; margin: 1.25rem 0 0; }
         """
 }

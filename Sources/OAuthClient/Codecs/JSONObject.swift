@@ -42,6 +42,9 @@ package struct JSONObject: Sendable {
         self.members = members
     }
 
+    /// The members' names in order; one that is given twice is here twice.
+    package var names: [String] { members.map(\.name) }
+
     /// What stands under `name`: nil if nothing does, ``JSONValue/ambiguous`` if different values do.
     package subscript(name: String) -> JSONValue? {
         let found = members.filter { $0.name == name }

@@ -45,7 +45,7 @@ private struct Classification {
         guard body.isReadable else { return .inDoubt(.unreadableBody) }
         var reading = SuccessReading(body.entering(rules.tokenPath), context, rules)
         let error = ReplyError(body, rules)
-        if case .none = error { return reading.outcome() }
+        if case .none = error { return withOtherLogins(reading.outcome(), body) }
         // An error and tokens in one reply: whichever is wrong, a new refresh token must not be dropped, and a grant
         // that brought tokens is not dead.
         if let partial = reading.partial(.contradictory) { return partial }
@@ -54,6 +54,24 @@ private struct Classification {
             return later(.unclassifiedError, keepsDoubt: maySpend)
         }
         return outcome
+    }
+
+    /// A reply to a code may bring more than one chain, or only one of those that the profile knows.
+    private func withOtherLogins(_ outcome: TokenOutcome, _ body: ReplyBody) -> TokenOutcome {
+        guard context.grantIsNew, !rules.otherLogins.isEmpty else { return outcome }
+        var others = rules.otherLogins.compactMap { login -> OtherTokens? in
+            var reading = SuccessReading(body.entering(login.path), context, rules)
+            guard case .success(let tokens) = reading.outcome() else { return nil }
+            return OtherTokens(label: login.label, tokens: tokens)
+        }
+        if case .success(var tokens) = outcome {
+            tokens.others = others
+            return .success(tokens)
+        }
+        guard case .inDoubt(.unusableTokens) = outcome, !others.isEmpty else { return outcome }
+        var tokens = others.removeFirst().tokens
+        tokens.others = others
+        return .success(tokens)
     }
 
     // MARK: 4xx

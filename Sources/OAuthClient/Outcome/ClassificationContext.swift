@@ -15,6 +15,9 @@ package struct ClassificationContext: Sendable {
     /// The subject and issuer of the login's id token, if it has one.
     package var expectedIdentity: IDTokenIdentity?
 
+    /// The reply is to a code: it may bring the tokens of further logins.
+    package var grantIsNew: Bool
+
     // Known to the token endpoint, which fills them in for each request.
 
     package var proofWasSent: Bool
@@ -33,7 +36,8 @@ package struct ClassificationContext: Sendable {
     package init(
         expectedTokenType: TokenType = .bearer, inDoubtIntentExisted: Bool = false,
         generationChangedSinceSend: Bool = false, rejections: RejectionHistory? = nil,
-        expectedIdentity: IDTokenIdentity? = nil, proofWasSent: Bool = false, sentNonce: DPoPNonce? = nil,
+        expectedIdentity: IDTokenIdentity? = nil, grantIsNew: Bool = false, proofWasSent: Bool = false,
+        sentNonce: DPoPNonce? = nil,
         sentClockOffset: Duration = .zero, proofWasRepeated: Bool = false, scopeWasSent: Bool = false,
         isRepeat: Bool = false, startedAt: Date = Date(timeIntervalSince1970: 0),
         repliedAt: Date = Date(timeIntervalSince1970: 0)
@@ -43,6 +47,7 @@ package struct ClassificationContext: Sendable {
         self.generationChangedSinceSend = generationChangedSinceSend
         self.rejections = rejections
         self.expectedIdentity = expectedIdentity
+        self.grantIsNew = grantIsNew
         self.proofWasSent = proofWasSent
         self.sentNonce = sentNonce
         self.sentClockOffset = sentClockOffset

@@ -1,15 +1,15 @@
-import FoundationEssentials
-import HTTPTypes
+package import FoundationEssentials
+package import HTTPTypes
 
 /// How far a server's clock is ahead of ours, by the `Date` of its reply.
-enum ClockOffset {
+package enum ClockOffset {
     /// Less than two seconds is noise: the header has whole seconds, and the reply travelled.
     static let threshold = Duration.seconds(2)
     /// More than this is a server that is wrong about more than its clock.
     private static let maximum = 86_400.0
 
     /// Zero if it is below the threshold; nil if the reply does not tell.
-    static func measured(_ response: HTTPResponse, startedAt: Date, repliedAt: Date) -> Duration? {
+    package static func measured(_ response: HTTPResponse, startedAt: Date, repliedAt: Date) -> Duration? {
         let values = response.headerFields[values: .date]
         guard values.count == 1, let value = values.first, let server = HTTPDate.seconds(value) else { return nil }
         let local = (startedAt.timeIntervalSince1970 + repliedAt.timeIntervalSince1970) / 2

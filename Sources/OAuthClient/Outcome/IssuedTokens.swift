@@ -12,6 +12,8 @@ package struct IssuedTokens: Equatable, Sendable {
     package var idToken: IDToken?
     /// What `idToken` says of its subject.
     package var identity: IDTokenIdentity?
+    /// Tokens of other chains in the same reply: logins of their own, never one row.
+    package var others: [OtherTokens] = []
     /// What was odd and is worth an alarm.
     package var anomalies: Set<ReplyAnomaly>
 
@@ -46,4 +48,10 @@ package enum ReplyAnomaly: String, Hashable, Sendable, CaseIterable {
     case unusableIDToken
     /// No `token_type`: taken as `Bearer`.
     case missingTokenType
+}
+
+/// The tokens of another login that came in the same reply.
+package struct OtherTokens: Equatable, Sendable {
+    package var label: String
+    package var tokens: IssuedTokens
 }

@@ -6,10 +6,22 @@ enum ReplyError {
     case unreadable
 
     init(_ body: ReplyBody, _ rules: ReplyRules) {
-        switch body["error"] {
-        case .text(let text): self = OAuthErrorCode(text).map { .code($0) } ?? .unreadable
-        case .absent: self = Self.succeeded(body, rules) ? .none : .unreadable
-        default: self = .unreadable
+        let errors = rules.errorMembers.compactMap { Self.read(body[$0]) }
+        // Some servers say in one member what they mean and in another what the RFC wants to hear: the one that is
+        // understood counts.
+        let understood = errors.first { error in
+            guard case .code(let code) = error else { return false }
+            return rules.meaning(of: code, in: body) != nil
+        }
+        self = understood ?? errors.first ?? (Self.succeeded(body, rules) ? .none : .unreadable)
+    }
+
+    /// Nil if there is no such member.
+    private static func read(_ field: ReplyField) -> ReplyError? {
+        switch field {
+        case .text(let text): OAuthErrorCode(text).map { .code($0) } ?? .unreadable
+        case .absent: nil
+        default: .unreadable
         }
     }
 

@@ -29,6 +29,8 @@ package struct ReplyRules: Hashable, Sendable {
     package var tokenPath: [String]
     /// A member that must be `true` for a 2xx to be a success, such as Slack's `ok`.
     package var successMember: String?
+    /// Where a reply's error stands; the first that is understood counts.
+    package var errorMembers: [String]
     /// Codes and their meaning, beyond and instead of the RFC's.
     package var meanings: [String: Meaning]
     /// `suberror` values that turn a dead grant into one that needs its user.
@@ -45,22 +47,41 @@ package struct ReplyRules: Hashable, Sendable {
     package var refreshLifetimes: [LifetimeMember]
     /// For replies that give no lifetime.
     package var assumedLifetime: Duration?
+    /// For refresh tokens whose reply gives no lifetime: what the provider documents.
+    package var assumedRefreshLifetime: Duration?
+    /// Objects of a reply to a code that hold the tokens of further logins.
+    package var otherLogins: [OtherLogin]
     package var scopeSeparator: String
     /// Unclassified rejections that end a login: at least so many, over at least so long.
     package var rejectionLimit: RejectionHistory
 
+    /// Tokens of another chain in the same reply, such as Slack's user token beside the bot's.
+    package struct OtherLogin: Hashable, Sendable {
+        /// Tells the logins apart for people.
+        package var label: String
+        /// Objects to enter, outermost first.
+        package var path: [String]
+
+        package init(label: String, path: [String]) {
+            self.label = label
+            self.path = path
+        }
+    }
+
     package init(
         format: BodyFormat = .automatic, tokenPath: [String] = [], successMember: String? = nil,
-        meanings: [String: Meaning] = [:], needsUserSuberrors: Set<String> = Self.entraSuberrors,
+        errorMembers: [String] = ["error"], meanings: [String: Meaning] = [:],
+        needsUserSuberrors: Set<String> = Self.entraSuberrors,
         bareDeadStatuses: Set<Int> = [], rotation: Rotation = .sometimes, tokenTypeAliases: [String: TokenType] = [:],
         acceptsDowngrade: Bool = false, lifetimes: [LifetimeMember] = LifetimeMember.access,
         refreshLifetimes: [LifetimeMember] = LifetimeMember.refresh, assumedLifetime: Duration? = nil,
-        scopeSeparator: String = " ",
+        assumedRefreshLifetime: Duration? = nil, otherLogins: [OtherLogin] = [], scopeSeparator: String = " ",
         rejectionLimit: RejectionHistory = RejectionHistory(count: 10, span: .seconds(86_400))
     ) {
         self.format = format
         self.tokenPath = tokenPath
         self.successMember = successMember
+        self.errorMembers = errorMembers
         self.meanings = meanings
         self.needsUserSuberrors = needsUserSuberrors
         self.bareDeadStatuses = bareDeadStatuses
@@ -70,6 +91,8 @@ package struct ReplyRules: Hashable, Sendable {
         self.lifetimes = lifetimes
         self.refreshLifetimes = refreshLifetimes
         self.assumedLifetime = assumedLifetime
+        self.assumedRefreshLifetime = assumedRefreshLifetime
+        self.otherLogins = otherLogins
         self.scopeSeparator = scopeSeparator
         self.rejectionLimit = rejectionLimit
     }

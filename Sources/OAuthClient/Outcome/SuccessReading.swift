@@ -105,6 +105,7 @@ struct SuccessReading {
     private func refreshLifetime() -> Duration? {
         let lifetime = ReplyLifetime(body, rules.refreshLifetimes, startedAt: context.startedAt.timeIntervalSince1970)
         // Keycloak says 0 for a token that does not expire.
-        return lifetime.duration == .zero ? nil : lifetime.duration
+        if lifetime.duration == .zero { return nil }
+        return lifetime.duration ?? rules.assumedRefreshLifetime
     }
 }

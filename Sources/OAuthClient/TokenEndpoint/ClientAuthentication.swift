@@ -16,6 +16,9 @@ public enum ClientAuthentication: Hashable, Sendable {
         }
     }
 
+    /// Every registered name that is supported.
+    package static let methodNames = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
+
     /// Nil for a method that is not supported or whose secret is missing.
     public init?(methodName: String, secret: ClientSecret?) {
         switch (methodName, secret) {

@@ -29,6 +29,8 @@ package struct TokenEndpoint: Sendable {
 
     /// Uses an authorization code once (RFC 6749 §4.1.3, RFC 7636 §4.5).
     package func exchangeCode(_ exchange: CodeExchange, context: ClassificationContext) async -> TokenAttempt {
+        var context = context
+        context.grantIsNew = true
         var parameters = [
             FormParameter("grant_type", "authorization_code"), FormParameter("code", exchange.code.reveal()),
         ]

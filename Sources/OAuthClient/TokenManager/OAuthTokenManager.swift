@@ -23,22 +23,28 @@ public final class OAuthTokenManager: Sendable {
     }
 
     public let configuration: OAuthClientConfiguration
-    private let endpoint: TokenEndpoint
-    private let revocation: RevocationEndpoint
+    private let binding: ServerBinding
+    private let transport: any HTTPTransport
+    private let now: @Sendable () -> Date
+    private let announcer: ResponseAnnouncer?
     private let keys: Mutex<Keys>
 
-    /// - Parameter keyPair: the key pair of a login that exists already; its refresh token is bound to it.
+    /// - Parameters:
+    ///   - keyPair: the key pair of a login that exists already; its refresh token is bound to it.
+    ///   - listener: is told of every exchange. The result is what the call returns: act on one of the two, not on both.
+    ///   - revealsSecretBodiesToListener: whether the listener gets the bodies of replies, with the tokens in them.
     public init(
         configuration: OAuthClientConfiguration, transport: any HTTPTransport, keyPair: DPoPKey? = nil,
+        listener: (any TokenEndpointResponseListener)? = nil, revealsSecretBodiesToListener: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = configuration
-        let binding = ServerBinding(
+        self.transport = transport
+        self.now = now
+        announcer = ResponseAnnouncer(listener, revealsSecretBodies: revealsSecretBodiesToListener)
+        binding = ServerBinding(
             tokenEndpoint: configuration.tokenEndpoint, clientID: configuration.clientID,
             authentication: configuration.authentication, limits: configuration.limits)
-        endpoint = TokenEndpoint(binding: binding, transport: transport, now: now)
-        revocation = RevocationEndpoint(
-            endpoint: configuration.revocationEndpoint, binding: binding, transport: transport, now: now)
         keys = Mutex(Keys(context: keyPair.map { DPoPContext(key: $0) }))
     }
 
@@ -49,7 +55,7 @@ public final class OAuthTokenManager: Sendable {
     public func fetchAccessToken(
         with code: AuthorizationCode, codeVerifier: CodeVerifier? = nil, extraParameters: [FormParameter] = []
     ) async -> TokenResponse {
-        await run { endpoint, dpop, context in
+        await run(.fetch) { endpoint, dpop, context in
             await endpoint.exchangeCode(
                 CodeExchange(
                     code: code, codeVerifier: codeVerifier, redirectURI: self.configuration.redirectURI, dpop: dpop,
@@ -62,7 +68,7 @@ public final class OAuthTokenManager: Sendable {
     public func refreshAccessToken(
         with refreshToken: RefreshToken, scope: Scope? = nil, extraParameters: [FormParameter] = []
     ) async -> TokenResponse {
-        await run { endpoint, dpop, context in
+        await run(.refresh) { endpoint, dpop, context in
             await endpoint.refresh(
                 RefreshExchange(refreshToken: refreshToken, scope: scope, dpop: dpop, extraParameters: extraParameters),
                 context: context)
@@ -84,6 +90,7 @@ public final class OAuthTokenManager: Sendable {
     }
 
     private func run(
+        _ operation: TokenEndpointResponse.Operation,
         _ request: (TokenEndpoint, DPoPContext?, ClassificationContext) async -> TokenAttempt
     ) async -> TokenResponse {
         let (dpop, generation) = keys.withLock { keys in
@@ -93,16 +100,23 @@ public final class OAuthTokenManager: Sendable {
             }
             return (keys.context, keys.generation)
         }
+        let recorder = announcer?.recorder(of: operation, over: transport, now: now)
+        let endpoint = TokenEndpoint(binding: binding, transport: recorder ?? transport, now: now)
         let attempt = await request(
             endpoint, dpop, ClassificationContext(expectedTokenType: dpop == nil ? .bearer : .dpop))
         settle(generation, nonces: attempt.nonces, clockOffset: attempt.clockOffset, clears: attempt.isInvalidGrant)
+        recorder?.announce()
         return TokenResponse(attempt)
     }
 
     private func revoke(_ token: RevocableToken, _ extraParameters: [FormParameter]) async -> RevocationOutcome {
         let (dpop, generation) = keys.withLock { ($0.context, $0.generation) }
-        let attempt = await revocation.revoke(token, dpop: dpop, extraParameters: extraParameters)
+        let recorder = announcer?.recorder(of: .revoke, over: transport, now: now)
+        let endpoint = RevocationEndpoint(
+            endpoint: configuration.revocationEndpoint, binding: binding, transport: recorder ?? transport, now: now)
+        let attempt = await endpoint.revoke(token, dpop: dpop, extraParameters: extraParameters)
         settle(generation, nonces: attempt.nonces, clockOffset: nil, clears: attempt.outcome == .revoked)
+        recorder?.announce()
         return attempt.outcome
     }
 

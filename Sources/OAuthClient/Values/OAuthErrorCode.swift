@@ -32,6 +32,8 @@ public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let invalidTarget = OAuthErrorCode(known: "invalid_target")
     /// RFC 7009 §2.2.1.
     public static let unsupportedTokenType = OAuthErrorCode(known: "unsupported_token_type")
+    /// RFC 6750 §3.1: at a resource server.
+    public static let invalidToken = OAuthErrorCode(known: "invalid_token")
     /// RFC 9449 §8.
     public static let useDPoPNonce = OAuthErrorCode(known: "use_dpop_nonce")
     /// RFC 9449 §5.

@@ -22,6 +22,8 @@ extension VaultError.Code {
     public static let unknownProvider = Self("unknownProvider")
     /// No pending log-in has this `state`: finished, run out, or never begun here.
     public static let unknownAuthorizationRequest = Self("unknownAuthorizationRequest")
+    /// No such revocation is pending: it was confirmed or given up, or it never was.
+    public static let unknownRevocation = Self("unknownRevocation")
     /// No such key slot in this vault.
     public static let unknownKeySlot = Self("unknownKeySlot")
     /// The user has several logins and none was named; ``VaultError/logins`` lists them.

@@ -79,7 +79,7 @@ extension VaultError.Code {
             case .provider: .unknownProvider
             case .keySlot: .unknownKeySlot
             case .authorizationRequest: .unknownAuthorizationRequest
-            case .outboxEntry: .conflict
+            case .outboxEntry: .unknownRevocation
             }
     }
 

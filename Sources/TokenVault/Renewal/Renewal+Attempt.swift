@@ -13,7 +13,10 @@ extension Renewal {
             // What is stored cannot be sent: a matter of our registration, not of this grant.
             return .replied(.verdict(.misconfigured))
         }
-        let endpoint = TokenEndpoint(binding: binding, transport: engine.transport, now: vault.wallClock)
+        let recorder = engine.recorder(of: .refresh)
+        responses.add(recorder)
+        let endpoint = TokenEndpoint(
+            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
         let dpop = stored.key.flatMap { DPoPContext($0) }
         let context = ClassificationContext(
             expectedTokenType: stored.key == nil ? .bearer : .dpop,

@@ -13,6 +13,8 @@ struct Renewal: Sendable {
     let demand: RenewalDemand
     /// Every intent that this renewal has written.
     let fences = FenceSet()
+    /// What came, until what it brought is stored.
+    let responses = HeldResponses()
 
     var vault: Vault { engine.vault }
 
@@ -37,8 +39,10 @@ struct Renewal: Sendable {
                     answer = await ask(claim, &attempt)
                 case .store(let claim, _):
                     answer = await store(claim, attempt)
+                    if case .stored? = answer { responses.announce() }
                 case .record(let claim, let verdict):
                     answer = await record(claim, verdict, attempt)
+                    responses.announce()
                 case .openBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.openBreaker(provider)
@@ -49,6 +53,7 @@ struct Renewal: Sendable {
                     await engine.announceDeath(of: login)
                 case .end(let ending):
                     log(ending)
+                    responses.announce()
                     return ending
                 }
             }
@@ -119,5 +124,23 @@ final class FenceSet: Sendable {
 
     func insert(_ fence: Int64) {
         fences.withLock { _ = $0.insert(fence) }
+    }
+}
+
+/// Responses that no listener may hear of yet: the tokens in them are not stored.
+final class HeldResponses: Sendable {
+    private let recorders = Mutex<[ResponseRecorder]>([])
+
+    func add(_ recorder: ResponseRecorder?) {
+        guard let recorder else { return }
+        recorders.withLock { $0.append(recorder) }
+    }
+
+    func announce() {
+        let ready = recorders.withLock { recorders in
+            defer { recorders = [] }
+            return recorders
+        }
+        for recorder in ready { recorder.announce() }
     }
 }

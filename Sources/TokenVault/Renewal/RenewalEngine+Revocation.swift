@@ -4,79 +4,162 @@ import VaultCrypto
 import VaultStorage
 
 extension RenewalEngine {
-    /// How many outbox entries one pass looks at.
-    private static let outboxBatch = 1_000
+    /// Entries of one provider that may fail in a row before the rest is left for another time.
+    private static let mostSetbacks = 3
+    /// Entries read at a time in the background.
+    private static let outboxBatch = 256
 
-    /// Asks the providers about the outbox entries of these logins, now.
-    func revoke(logins: Set<LoginHandle>) async -> [LoginHandle: RevocationReport.Outcome] {
-        guard !logins.isEmpty else { return [:] }
-        var outcomes: [LoginHandle: RevocationReport.Outcome] = [:]
-        do {
-            let entries = try vault.store.outboxEntries(limit: Self.outboxBatch)
-            for entry in entries {
-                guard let login = entry.record.login, logins.contains(login) else { continue }
-                outcomes[login] = await revoke(entry)
+    /// Asks the providers about these entries, now. What is not in the answer is gone: somebody else has finished it.
+    func revoke(_ handles: [OutboxHandle]) async -> [OutboxHandle: RevocationReport.Outcome] {
+        var outcomes: [OutboxHandle: RevocationReport.Outcome] = [:]
+        var entries: [StoredOutboxEntry] = []
+        for handle in handles {
+            do throws(StoreError) {
+                entries.append(try vault.store.outboxEntry(handle))
+            } catch {
+                if error.code != .notFound(.outboxEntry) { outcomes[handle] = .pending(VaultError(error)) }
             }
-        } catch {
-            for login in logins where outcomes[login] == nil { outcomes[login] = .pending(VaultError(error)) }
+        }
+        return outcomes.merging(await revoke(entries)) { $1 }
+    }
+
+    /// Providers side by side, the entries of each one after the other.
+    func revoke(_ entries: [StoredOutboxEntry]) async -> [OutboxHandle: RevocationReport.Outcome] {
+        let byProvider = Dictionary(grouping: entries, by: \.record.provider)
+        return await withTaskGroup { group in
+            for (_, entries) in byProvider {
+                group.addTask { await self.revokeInTurn(entries) }
+            }
+            return await group.reduce(into: [:]) { $0.merge($1) { $1 } }
+        }
+    }
+
+    private func revokeInTurn(_ entries: [StoredOutboxEntry]) async -> [OutboxHandle: RevocationReport.Outcome] {
+        var outcomes: [OutboxHandle: RevocationReport.Outcome] = [:]
+        var setbacks = 0
+        for entry in entries {
+            guard setbacks < Self.mostSetbacks, !Task.isCancelled, vault.flightStarted() else {
+                outcomes[entry.handle] = .pending(
+                    VaultError(.tryLater, "the provider was not asked: revocations before this one did not get through")
+                )
+                continue
+            }
+            if let outcome = await revoke(entry) {
+                outcomes[entry.handle] = outcome
+                if case .pending = outcome { setbacks += 1 } else { setbacks = 0 }
+            }
+            vault.flightEnded()
         }
         return outcomes
     }
 
-    /// Works on what is due in the outbox, behind everybody's back: late tokens of logins that are over.
+    /// Works on what is due in the outbox, behind everybody's back: one pass at a time, and one more for who asks
+    /// during it.
     func revokeSoon() {
-        guard vault.flightStarted() else { return }
+        guard revocations.passWanted() else { return }
         Task {
-            let now = self.vault.now
-            let due = (try? self.vault.store.outboxEntries(limit: Self.outboxBatch)) ?? []
-            for entry in due where entry.nextAttemptAt <= now { _ = await self.revoke(entry) }
-            self.vault.flightEnded()
+            repeat { await self.revokeDue() } while self.revocations.passEnded()
         }
     }
 
-    /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will.
-    private func revoke(_ entry: StoredOutboxEntry) async -> RevocationReport.Outcome {
-        let record = entry.record
-        guard let provider = try? vault.store.provider(record.provider).record,
-            let binding = try? ServerBinding(provider), let token = RevocableToken(record)
-        else {
-            return await resolve(
-                entry, .retry(at: later(entry, nil)), .pending(VaultError(.providerMissing, now: vault.now)))
+    private func revokeDue() async {
+        let due = (try? vault.store.outbox(dueBy: vault.now, after: nil, limit: Self.outboxBatch)) ?? []
+        _ = await revoke(due.compactMap(\.entry))
+    }
+
+    /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will, or when
+    /// it has been tried for too long. Nil if it is gone or under way already.
+    ///
+    /// Two processes may try the same entry at the same time. That does no harm: the second one is told that the token
+    /// is invalid, which is as good (RFC 7009 §2.2).
+    private func revoke(_ entry: StoredOutboxEntry) async -> RevocationReport.Outcome? {
+        guard revocations.begin(entry.handle) else { return nil }
+        defer { revocations.end(entry.handle) }
+        let current: StoredOutboxEntry
+        do throws(StoreError) {
+            // It may have been settled, or postponed, since the list was read.
+            current = try vault.store.outboxEntry(entry.handle)
+            guard current.attempts == entry.attempts else { return nil }
+        } catch {
+            return error.code == .notFound(.outboxEntry) ? nil : .pending(VaultError(error))
+        }
+        guard let provider = try? vault.store.provider(current.record.provider).record else {
+            let error = VaultError(
+                .unknownProvider, "the provider that could revoke this is not in the vault any more")
+            return await settle(current, .pending(error), retryAfter: nil, nonces: [:])
+        }
+        let recorder = recorder(of: .revoke)
+        let result = await ask(current.record, provider, over: recorder)
+        let outcome = await settle(
+            current, result.outcome, retryAfter: result.retryAfter, nonces: result.nonces)
+        recorder?.announce()
+        return outcome
+    }
+
+    /// What one request came to.
+    struct Answer: Sendable {
+        let outcome: RevocationReport.Outcome
+        var retryAfter: Duration?
+        var nonces: [String: DPoPNonce] = [:]
+    }
+
+    func ask(_ record: OutboxRecord, _ provider: ProviderRecord, over recorder: ResponseRecorder? = nil) async -> Answer
+    {
+        guard let binding = try? ServerBinding(provider), let token = RevocableToken(record) else {
+            return Answer(
+                outcome: .pending(
+                    VaultError(.providerMisconfigured, "what is stored for this revocation cannot be sent")))
         }
         let endpoint = RevocationEndpoint(
             endpoint: provider.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }, binding: binding,
-            transport: transport, now: vault.wallClock)
+            transport: recorder ?? transport, now: vault.wallClock)
         let attempt = await endpoint.revoke(
             token, dpop: record.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0, nonces: record.nonces) })
         switch attempt.outcome {
         case .revoked:
-            return await resolve(entry, .done, .revoked)
+            return Answer(outcome: .revoked)
         case .unsupported, .unsupportedTokenType:
-            return await resolve(entry, .abandoned, .unsupported)
+            return Answer(outcome: .unsupported)
         case .tryLater(let retryAfter):
-            let error = VaultError(.tryLater, "the provider has not confirmed the revocation", retryAfter: retryAfter)
-            return await resolve(entry, .retry(at: later(entry, retryAfter)), .pending(error))
+            return Answer(
+                outcome: .pending(
+                    VaultError(
+                        .tryLater, "the provider has not confirmed the revocation", retryAfter: retryAfter)),
+                retryAfter: retryAfter, nonces: attempt.nonces)
         case .misconfigured:
-            let error = VaultError(
-                .providerMisconfigured, "the provider refused this client, and the revocation with it",
-                hint: "check the client id, its secret and the endpoints of the provider")
-            return await resolve(entry, .retry(at: later(entry, nil)), .pending(error))
+            return Answer(
+                outcome: .pending(
+                    VaultError(
+                        .providerMisconfigured, "the provider refused this client, and the revocation with it",
+                        hint: "check the client id, its secret and the endpoints of the provider")),
+                nonces: attempt.nonces)
         }
     }
 
-    private func later(_ entry: StoredOutboxEntry, _ retryAfter: Duration?) -> Timestamp {
-        let pause = Backoff.revocation.pause(
-            afterFailures: entry.attempts + 1, retryAfter: retryAfter, random: random())
-        return vault.now.advanced(by: pause)
-    }
-
-    private func resolve(
-        _ entry: StoredOutboxEntry, _ resolution: OutboxResolution, _ outcome: RevocationReport.Outcome
+    /// Writes down what came of a try: the tokens and the key go with the entry.
+    private func settle(
+        _ entry: StoredOutboxEntry, _ outcome: RevocationReport.Outcome, retryAfter: Duration?,
+        nonces: [String: DPoPNonce]
     ) async -> RevocationReport.Outcome {
+        var outcome = outcome
+        let resolution: OutboxResolution
+        switch outcome {
+        case .revoked, .nothingToRevoke: resolution = .done
+        case .unsupported: resolution = .abandoned
+        case .pending, .givenUp:
+            if vault.now.since(entry.record.createdAt) >= options.revocationLifetime {
+                resolution = .expired
+                outcome = .givenUp
+            } else {
+                let pause = Backoff.revocation.pause(
+                    afterFailures: entry.attempts + 1, retryAfter: retryAfter, random: random())
+                resolution = .retry(at: vault.now.advanced(by: pause), nonces: nonces.mapValues(\.rawValue))
+            }
+        }
         do {
             try await vault.store.resolveOutbox(entry.handle, resolution)
         } catch {
-            // The entry stays, so the worst is that a token is revoked twice.
+            // The entry stays, so the worst is that a token is revoked twice; or somebody else has finished it.
             vault.logger.debug(
                 "a revocation could not be noted", metadata: ["vault-outbox-handle": "\(entry.handle.text)"])
         }

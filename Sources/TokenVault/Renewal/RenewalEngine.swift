@@ -13,6 +13,10 @@ final class RenewalEngine: Sendable {
     let handler: (any TokenRefreshHandler)?
     let options: UserManagerOptions
     let breakers = ProviderBreakers()
+    let announcer: ResponseAnnouncer?
+    /// What resource servers want in proofs. In memory: forgetting it costs one more request.
+    let resourceServers = ResourceServers()
+    let revocations = RevocationsUnderWay()
 
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
@@ -27,6 +31,13 @@ final class RenewalEngine: Sendable {
         self.transport = transport
         self.handler = handler
         self.options = options
+        announcer = ResponseAnnouncer(
+            options.tokenEndpointListener, revealsSecretBodies: options.revealsSecretBodiesToListener)
+    }
+
+    /// The way to a provider for one operation, with a record of what came for the listener, if there is one.
+    func recorder(of operation: TokenEndpointResponse.Operation) -> ResponseRecorder? {
+        announcer?.recorder(of: operation, over: transport, now: vault.wallClock)
     }
 
     /// Rounds after which a caller whose demand other callers' renewals did not meet gets an error.

@@ -26,7 +26,11 @@ extension UserManager {
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
-        let endpoint = TokenEndpoint(binding: binding, transport: engine.transport, now: vault.wallClock)
+        let recorder = engine.recorder(of: .fetch)
+        // When everything else is done: the listener never comes before the store.
+        defer { recorder?.announce() }
+        let endpoint = TokenEndpoint(
+            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
         let attempt = await endpoint.exchangeCode(
             CodeExchange(
                 code: request.code, codeVerifier: request.verifier, redirectURI: request.redirectURI,
@@ -36,7 +40,7 @@ extension UserManager {
         case .success(let issued):
             return try await keep(issued, attempt, request)
         case .partial(let partial):
-            await revokeNow(partial.refreshToken, request)
+            await disown(partial.refreshToken, request)
             throw VaultError(.protocolViolation, "the provider's reply has no access token that may be used")
         case .transient(let failure):
             if case .notSent = failure.cause {
@@ -73,7 +77,7 @@ extension UserManager {
         do {
             return try await insert(draft)
         } catch {
-            if let token = issued.refreshToken { await revokeNow(token, request) }
+            if let token = issued.refreshToken { await disown(token, request) }
             throw error
         }
     }
@@ -102,14 +106,20 @@ extension UserManager {
         }
     }
 
-    /// A grant that nobody can use is not left behind, as far as that is possible.
-    private func revokeNow(_ token: RefreshToken, _ request: GrantRequest) async {
-        guard let text = request.provider.record.revocationEndpoint, let url = try? EndpointURL(stored: text),
-            let binding = try? ServerBinding(request.provider.record)
-        else { return }
-        let endpoint = RevocationEndpoint(
-            endpoint: url, binding: binding, transport: engine.transport, now: vault.wallClock)
-        _ = await endpoint.revoke(.refresh(token), dpop: request.key.map { DPoPContext(key: $0) })
+    /// A grant that nobody can use is not left behind: through the outbox, or at once if even that cannot be written.
+    private func disown(_ token: RefreshToken, _ request: GrantRequest) async {
+        guard RevocationStyle(request.provider.record).hasEndpoint else { return }
+        let record = OutboxRecord(
+            provider: request.provider.handle, login: nil, user: nil,
+            refreshToken: SecretBytes(utf8: token.reveal()), accessToken: nil,
+            dpopPrivateKey: request.key.map { SecretBytes(copying: $0.revealRawRepresentation()) },
+            createdAt: vault.now)
+        do {
+            try await vault.store.addOutbox([record])
+            _ = await engine.revoke([record.handle])
+        } catch {
+            _ = await engine.ask(record, request.provider.record)
+        }
     }
 }
 

@@ -6,10 +6,10 @@ extension UserManager {
     /// What is not confirmed stays sealed in the outbox, and the report says so.
     @discardableResult
     public func logOut(login: LoginID) async throws -> RevocationReport {
-        let revocable = try revocableProviders()
+        let styles = try revocationStyles()
         let now = vault.now
         let plan = try await vault.updateLogin(login.handle) { state in
-            let plan = state.planRevocation(revocable, now: now)
+            let plan = state.planRevocation(styles, now: now)
             state.outbox += plan.records
             state.isRemoved = true
             state.auditEvents.append(AuditEvent(.loggedOut))
@@ -34,23 +34,22 @@ extension UserManager {
         vault.superseding.fire([login.handle])
     }
 
-    /// Which providers can revoke, read before the transaction that needs it.
-    func revocableProviders() throws -> Set<ProviderHandle> {
+    /// What each provider wants to be asked, read before the transaction that needs it.
+    func revocationStyles() throws -> [ProviderHandle: RevocationStyle] {
         try VaultError.translating {
-            Set(try vault.store.providers().filter { $0.record.revocationEndpoint != nil }.map(\.handle))
+            try vault.store.providers().reduce(into: [:]) { $0[$1.handle] = RevocationStyle($1.record) }
         }
     }
 
     /// What follows once logins have been ended: handlers under way are told, and their providers asked.
     func finish(_ plans: [RevocationPlan]) async -> RevocationReport {
         vault.superseding.fire(plans.map(\.login))
-        var results: [RevocationReport.Result] = []
-        let outcomes = await engine.revoke(logins: Set(plans.filter { !$0.records.isEmpty }.map(\.login)))
-        for plan in plans {
-            let outcome = plan.outcome ?? outcomes[plan.login] ?? .revoked
-            results.append(.init(login: LoginID(plan.login), outcome: outcome))
-        }
-        return RevocationReport(results: results)
+        let outcomes = await engine.revoke(plans.flatMap { $0.records.map(\.handle) })
+        if engine.options.retriesRevocationsInBackground { engine.revokeSoon() }
+        return RevocationReport(
+            results: plans.map { plan in
+                .init(login: LoginID(plan.login), outcome: plan.outcome ?? plan.combined(outcomes))
+            })
     }
 }
 
@@ -60,25 +59,50 @@ struct RevocationPlan: Sendable {
     let records: [OutboxRecord]
     /// Known without asking.
     let outcome: RevocationReport.Outcome?
+
+    /// What is true of the login as a whole: done only if every token is.
+    func combined(_ outcomes: [OutboxHandle: RevocationReport.Outcome]) -> RevocationReport.Outcome {
+        // An entry that is gone without us was confirmed to somebody else.
+        let own = records.map { outcomes[$0.handle] ?? .revoked }
+        return own.first { !$0.isSettled } ?? (own.contains(.revoked) ? .revoked : own.first ?? .revoked)
+    }
+}
+
+/// What a provider wants to be asked when a login ends.
+struct RevocationStyle: Sendable {
+    let hasEndpoint: Bool
+    /// Besides the refresh token, at providers where its end leaves access tokens alive.
+    let includesAccessToken: Bool
+
+    init(_ record: ProviderRecord) {
+        hasEndpoint = record.revocationEndpoint != nil
+        includesAccessToken = false
+    }
 }
 
 extension LoginState {
-    /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token only where there is
-    /// nothing else.
-    func planRevocation(_ revocable: Set<ProviderHandle>, now: Timestamp) -> RevocationPlan {
+    /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
+    /// nothing else, and where the provider wants both.
+    func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
+        let style = provider.flatMap { styles[$0] }
         let refreshToken = refresh?.refreshToken
-        let accessToken = refreshToken == nil ? session.accessToken : nil
+        let accessToken = refreshToken == nil || style?.includesAccessToken == true ? session.accessToken : nil
         guard let provider, refreshToken != nil || accessToken != nil,
             session.failure?.isFinal != true || refreshToken != nil
         else {
             return RevocationPlan(login: handle, records: [], outcome: .nothingToRevoke)
         }
-        guard revocable.contains(provider) else {
+        guard style?.hasEndpoint == true else {
             return RevocationPlan(login: handle, records: [], outcome: .unsupported)
         }
-        let record = OutboxRecord(
-            provider: provider, login: handle, user: user, refreshToken: refreshToken, accessToken: accessToken,
-            dpopPrivateKey: key?.dpopPrivateKey, nonces: key?.nonces ?? [:], createdAt: now)
-        return RevocationPlan(login: handle, records: [record], outcome: nil)
+        // One entry for each token: each is confirmed on its own.
+        var records: [OutboxRecord] = []
+        for (refresh, access) in [(refreshToken, nil), (nil, accessToken)] where refresh != nil || access != nil {
+            records.append(
+                OutboxRecord(
+                    provider: provider, login: handle, user: user, refreshToken: refresh, accessToken: access,
+                    dpopPrivateKey: key?.dpopPrivateKey, nonces: key?.nonces ?? [:], createdAt: now))
+        }
+        return RevocationPlan(login: handle, records: records, outcome: nil)
     }
 }

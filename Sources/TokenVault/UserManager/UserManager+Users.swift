@@ -5,7 +5,7 @@ extension UserManager {
     /// has logged in again.
     @discardableResult
     public func disableUser(_ userID: String) async throws -> RevocationReport {
-        let revocable = try revocableProviders()
+        let styles = try revocationStyles()
         let now = vault.now
         let plans = try await updateUser(userID) { state in
             guard state.status == .active else { return [RevocationPlan]() }
@@ -13,7 +13,7 @@ extension UserManager {
             state.auditEvents.append(AuditEvent(.userDisabled))
             return state.logins.indices.compactMap { index in
                 guard state.logins[index].session.state != .terminated else { return nil }
-                let plan = state.logins[index].planRevocation(revocable, now: now)
+                let plan = state.logins[index].planRevocation(styles, now: now)
                 state.logins[index].outbox += plan.records
                 state.logins[index].terminate(.userDisabled)
                 return plan
@@ -35,10 +35,10 @@ extension UserManager {
     /// revoked. Backups made before still hold what they hold.
     @discardableResult
     public func eraseUser(_ userID: String) async throws -> RevocationReport {
-        let revocable = try revocableProviders()
+        let styles = try revocationStyles()
         let now = vault.now
         let plans = try await updateUser(userID) { state in
-            let plans = state.logins.map { $0.planRevocation(revocable, now: now) }
+            let plans = state.logins.map { $0.planRevocation(styles, now: now) }
             state.outbox += plans.flatMap(\.records)
             state.isErased = true
             state.auditEvents.append(AuditEvent(.userErased))

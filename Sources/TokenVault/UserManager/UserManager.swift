@@ -21,10 +21,14 @@ import VaultStorage
 /// - ``accessToken(userId:minimumValidity:deadline:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``
 /// - ``reportRejected(_:)``
+/// ### Requests to APIs
+/// - ``authorize(_:userId:minimumValidity:deadline:)``
+/// - ``read(_:to:authorizedWith:startedAt:)``
 /// ### Ends
 /// - ``logOut(login:)``
 /// - ``disableUser(_:)``
 /// - ``eraseUser(_:)``
+/// - ``retryRevocations(_:limit:)``
 public final class UserManager: Sendable {
     public let vault: Vault
     let engine: RenewalEngine
@@ -43,6 +47,7 @@ public final class UserManager: Sendable {
         try vault.requireOpen()
         self.vault = vault
         self.engine = RenewalEngine(vault: vault, transport: transport, handler: refreshHandler, options: options)
+        if options.retriesRevocationsInBackground { engine.revokeSoon() }
     }
 }
 
@@ -53,6 +58,16 @@ public struct UserManagerOptions: Sendable {
     public var stallLimit: Duration
     /// How long a log-in that has begun can be completed.
     public var logInLifetime: Duration
+    /// How long a revocation that no provider confirms is tried again. After that its tokens are destroyed here, which is
+    /// written to the audit trail, and live on at the provider until they run out.
+    public var revocationLifetime: Duration
+    /// Whether due revocations are retried when the manager is made and after each log-out. Without it they wait for
+    /// ``UserManager/retryRevocations(_:limit:)``.
+    public var retriesRevocationsInBackground: Bool
+    /// Is told of every exchange with a token or revocation endpoint, after its result has been stored.
+    public var tokenEndpointListener: (any TokenEndpointResponseListener)?
+    /// Whether ``tokenEndpointListener`` gets the bodies of replies, with the tokens in them.
+    public var revealsSecretBodiesToListener: Bool
 
     /// Spreads retries: a number in 0..<1 for each call.
     public var random: @Sendable () -> Double
@@ -60,10 +75,18 @@ public struct UserManagerOptions: Sendable {
     public init(
         stallLimit: Duration = .seconds(80),
         logInLifetime: Duration = .seconds(600),
+        revocationLifetime: Duration = .seconds(30 * 86_400),
+        retriesRevocationsInBackground: Bool = true,
+        tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
+        revealsSecretBodiesToListener: Bool = false,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.stallLimit = stallLimit
         self.logInLifetime = logInLifetime
+        self.revocationLifetime = revocationLifetime
+        self.retriesRevocationsInBackground = retriesRevocationsInBackground
+        self.tokenEndpointListener = tokenEndpointListener
+        self.revealsSecretBodiesToListener = revealsSecretBodiesToListener
         self.random = random
     }
 }

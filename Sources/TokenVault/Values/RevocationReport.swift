@@ -7,7 +7,7 @@ public struct RevocationReport: Sendable, Equatable {
         public let outcome: Outcome
     }
 
-    /// What became of one login's grant.
+    /// What the provider said. ``isSettled`` is what a program needs.
     public enum Outcome: Sendable, Equatable {
         /// The provider confirmed that the grant is over.
         case revoked
@@ -17,12 +17,21 @@ public struct RevocationReport: Sendable, Equatable {
         case unsupported
         /// Not confirmed yet; the tokens stay sealed in the outbox until it is.
         case pending(VaultError)
+        /// Not confirmed for so long that nothing more is tried; see
+        /// ``UserManagerOptions/revocationLifetime``. The tokens were destroyed here.
+        case givenUp
+
+        /// Whether nothing is left to be done, and no token is known to live on at a provider that could have revoked it.
+        public var isSettled: Bool {
+            switch self {
+            case .revoked, .nothingToRevoke, .unsupported: true
+            case .pending, .givenUp: false
+            }
+        }
     }
 
     /// Whether no token of these logins is known to live on at a provider that could have revoked it.
     public var isComplete: Bool {
-        results.allSatisfy { result in
-            if case .pending = result.outcome { false } else { true }
-        }
+        results.allSatisfy(\.outcome.isSettled)
     }
 }

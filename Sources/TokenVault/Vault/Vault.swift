@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 import Synchronization
 import VaultCrypto
@@ -70,7 +70,7 @@ public final class Vault: Sendable {
 extension Vault {
     var now: Timestamp { timeSource.timestamp }
 
-    var wallClock: @Sendable () -> Date {
+    package var wallClock: @Sendable () -> Date {
         { [timeSource] in timeSource.now() }
     }
 

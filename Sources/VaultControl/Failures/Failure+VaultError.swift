@@ -62,6 +62,7 @@ extension Failure {
         case .unknownLogin: "vaultctl login list shows all logins"
         case .unknownProvider: "vaultctl provider list shows all providers"
         case .unknownKeySlot: "vaultctl key list shows all key slots"
+        case .unknownRevocation: "vaultctl outbox list shows what is still to be revoked"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
         case .userDisabled: "vaultctl user enable lets him log in again"
         case .notLoggedIn: "begin with: vaultctl login begin"
@@ -85,6 +86,7 @@ extension ExitStatus {
     init(_ code: VaultError.Code) {
         switch code {
         case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
+            .unknownRevocation,
             .notLoggedIn, .vaultMissing:
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:

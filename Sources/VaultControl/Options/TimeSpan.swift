@@ -4,6 +4,10 @@ import ArgumentParser
 struct TimeSpan: ExpressibleByArgument {
     let duration: Duration
 
+    init(_ duration: Duration) {
+        self.duration = duration
+    }
+
     init?(argument: String) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         var digits = Substring(argument)
@@ -17,5 +21,13 @@ struct TimeSpan: ExpressibleByArgument {
             number <= 86_400_000_000 / unit
         else { return nil }
         duration = .seconds(number * unit)
+    }
+}
+
+extension TimeSpan {
+    /// As it would be typed, for the help.
+    var defaultValueDescription: String {
+        let seconds = duration.components.seconds
+        return seconds.isMultiple(of: 60) ? "\(seconds / 60)m" : "\(seconds)s"
     }
 }

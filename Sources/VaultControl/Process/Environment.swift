@@ -16,7 +16,9 @@ enum Environment {
     }
 
     /// What else the program looks at.
-    private static let names: Set<Substring> = ["COLUMNS", "NO_COLOR", "TERM"]
+    private static let names: Set<Substring> = [
+        "BROWSER", "COLUMNS", "DISPLAY", "NO_COLOR", "TERM", "WAYLAND_DISPLAY",
+    ]
 
     /// Children inherit the environment, and crash reports hold it: no place for a secret.
     static func refuseSecrets(_ environment: [String: String]) throws(Failure) {

@@ -34,8 +34,15 @@ enum InputWait {
 
     /// Runs `body` with the terminal's echo off, and puts the terminal back as it was.
     static func withoutEcho<R>(_ descriptor: Int32, _ body: () throws -> R) throws -> R {
+        silence(descriptor)
+        defer { restoreTerminal() }
+        return try during(body)
+    }
+
+    /// Turns the terminal's echo off until ``restoreTerminal()``.
+    static func silence(_ descriptor: Int32) {
         var original = termios()
-        guard unsafe tcgetattr(descriptor, &original) == 0 else { return try during(body) }
+        guard unsafe tcgetattr(descriptor, &original) == 0 else { return }
         var silent = original
         silent.c_lflag &= ~tcflag_t(ECHO)
         silent.c_lflag |= tcflag_t(ECHONL)
@@ -44,8 +51,6 @@ enum InputWait {
             state.original = original
         }
         unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
-        defer { restoreTerminal() }
-        return try during(body)
     }
 
     static func restoreTerminal() {

@@ -1,7 +1,7 @@
 import CSodium
 
 /// The text of a key file.
-enum KeyFileLine {
+package enum KeyFileLine {
     static let prefix = Array("tokenvault-key-1 ".utf8)
     static let checksumByteCount = 8
 
@@ -13,7 +13,7 @@ enum KeyFileLine {
     private static let newline = UInt8(ascii: "\n")
     static let byteCount = checksumRange.upperBound + 1
 
-    static func encode(_ key: SealingKey) -> SecretBytes {
+    package static func encode(_ key: SealingKey) -> SecretBytes {
         unsafe SecretBytes(count: byteCount) { line in
             unsafe line.copyBytes(from: prefix)
             unsafe line[idRange.upperBound] = space
@@ -26,7 +26,7 @@ enum KeyFileLine {
         }
     }
 
-    static func decode(_ contents: SecretBytes) throws(VaultCryptoError) -> SealingKey {
+    package static func decode(_ contents: SecretBytes) throws(VaultCryptoError) -> SealingKey {
         try unsafe SealingKey.slotKey { target throws(VaultCryptoError) in
             let defect = unsafe contents.withUnsafeBytes { unsafe parse($0, to: target) }
             if let defect { throw defect }

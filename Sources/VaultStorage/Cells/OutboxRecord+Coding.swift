@@ -25,10 +25,10 @@ extension OutboxRecord {
         return record
     }
 
-    init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+    init(_ plaintext: UnsafeRawBufferPointer, handle: OutboxHandle) throws(VaultCryptoError) {
         var provider: ProviderHandle?
         var draft = OutboxRecord(
-            provider: ProviderHandle(.zero), login: nil, user: nil, refreshToken: nil, accessToken: nil,
+            handle: handle, provider: ProviderHandle(.zero), login: nil, user: nil, refreshToken: nil, accessToken: nil,
             createdAt: Timestamp(milliseconds: 0))
         var record = unsafe RecordReader(plaintext)
         while let field = try record.next() {

@@ -17,12 +17,28 @@ extension Reader {
         }
     }
 
-    func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+    func outbox(
+        dueBy: Timestamp, after: OutboxListing?, limit: Int
+    ) throws(StoreError) -> [OutboxListing] {
         let row = try connection.statement(SQL.outbox)
         defer { row.reset() }
         row.bind(1, Int64(limit))
-        var result: [StoredOutboxEntry] = []
-        while try row.step() { result.append(try opener.outboxEntry(row)) }
+        row.bind(2, dueBy.milliseconds)
+        row.bind(3, after?.nextAttemptAt.milliseconds ?? .min)
+        row.bind(4, after?.handle.bytes ?? .zero)
+        var result: [OutboxListing] = []
+        while try row.step() {
+            guard let bytes = row.bytes16(0) else {
+                throw .quarantined("outbox", nil, "its handle has the wrong type or length")
+            }
+            var entry: StoredOutboxEntry?
+            var damage: StoreError?
+            do throws(StoreError) { entry = try opener.outboxEntry(row) } catch { damage = error }
+            result.append(
+                OutboxListing(
+                    handle: OutboxHandle(bytes), nextAttemptAt: Timestamp(milliseconds: row.integer(1)), entry: entry,
+                    damage: damage))
+        }
         return result
     }
 
@@ -90,7 +106,7 @@ extension RowOpener {
         let record = try unsafe root(
             row.blob(3), .outbox, table: "outbox", handle: bytes,
             OutboxRecord.associatedData(context.vaultID, handle, nextAttemptAt: next, attempts: attempts)
-        ) { bytes throws(VaultCryptoError) in try unsafe OutboxRecord(bytes) }
+        ) { bytes throws(VaultCryptoError) in try unsafe OutboxRecord(bytes, handle: handle) }
         return StoredOutboxEntry(handle: handle, nextAttemptAt: next, attempts: Int(attempts), record: record)
     }
 

@@ -70,7 +70,9 @@ enum SQL {
     static let provider: StaticString = "SELECT handle, revision, cell FROM provider WHERE handle = ?1"
 
     static let outbox: StaticString = """
-        SELECT handle, nextAttemptAt, attempts, cell FROM outbox ORDER BY nextAttemptAt, id LIMIT ?1
+        SELECT handle, nextAttemptAt, attempts, cell FROM outbox
+        WHERE nextAttemptAt <= ?2 AND (nextAttemptAt, handle) > (?3, ?4)
+        ORDER BY nextAttemptAt, handle LIMIT ?1
         """
 
     static let outboxEntry: StaticString = """

@@ -3,6 +3,8 @@ package import VaultCrypto
 /// A revocation (RFC 7009) that the server has still to confirm. Sealed under a root key, not under the user's: it
 /// outlives the login, and an erased user's tokens are revoked too.
 package struct OutboxRecord: Equatable, Sendable {
+    /// Under which it is queued: who queues a revocation can ask for it right after.
+    package let handle: OutboxHandle
     package var provider: ProviderHandle
     package var login: LoginHandle?
     package var user: UserHandle?
@@ -15,10 +17,12 @@ package struct OutboxRecord: Equatable, Sendable {
     package var createdAt: Timestamp
 
     package init(
-        provider: ProviderHandle, login: LoginHandle?, user: UserHandle?, refreshToken: SecretBytes?,
+        handle: OutboxHandle = .random(), provider: ProviderHandle, login: LoginHandle?, user: UserHandle?,
+        refreshToken: SecretBytes?,
         accessToken: SecretBytes?, dpopPrivateKey: SecretBytes? = nil, nonces: [String: String] = [:],
         createdAt: Timestamp
     ) {
+        self.handle = handle
         self.provider = provider
         self.login = login
         self.user = user
@@ -38,11 +42,24 @@ package struct StoredOutboxEntry: Equatable, Sendable {
     package let record: OutboxRecord
 }
 
+/// One row of the outbox. A damaged one is listed with what is wrong, and hides nothing after it.
+package struct OutboxListing: Equatable, Sendable {
+    package let handle: OutboxHandle
+    package let nextAttemptAt: Timestamp
+    /// Nil if the row cannot be opened.
+    package let entry: StoredOutboxEntry?
+    package let damage: StoreError?
+}
+
 /// What became of an attempt to revoke.
 package enum OutboxResolution: Hashable, Sendable {
     /// The server confirmed; the entry is deleted and ``AuditKind/revocationConfirmed`` recorded.
     case done
-    case retry(at: Timestamp)
-    /// Nothing more will be tried; ``AuditKind/revocationAbandoned`` is recorded.
+    /// Not confirmed yet; what the reply taught is kept with the entry.
+    case retry(at: Timestamp, nonces: [String: String] = [:])
+    /// Nothing more will be tried, because the server said that it never will; the entry is deleted and
+    /// ``AuditKind/revocationAbandoned`` recorded.
     case abandoned
+    /// Nothing more will be tried, because it went on for too long; recorded as ``abandoned`` is.
+    case expired
 }

@@ -54,8 +54,12 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
-    package func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
-        try readers.read { reader throws(StoreError) in try reader.outboxEntries(limit: limit) }
+    package func outbox(
+        dueBy: Timestamp, after: OutboxListing?, limit: Int
+    ) throws(StoreError) -> [OutboxListing] {
+        try readers.read { reader throws(StoreError) in
+            try reader.outbox(dueBy: dueBy, after: after, limit: limit)
+        }
     }
 
     package func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {

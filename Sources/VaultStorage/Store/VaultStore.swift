@@ -23,8 +23,8 @@ package protocol VaultStore: Sendable {
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider
     func provider(named name: String) throws(StoreError) -> StoredProvider
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
-    /// Those that were due first come first.
-    func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry]
+    /// Those that are due first come first; a page begins after the last entry of the one before.
+    func outbox(dueBy: Timestamp, after: OutboxListing?, limit: Int) throws(StoreError) -> [OutboxListing]
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
     func keySlots() throws(StoreError) -> [StoredKeySlot]
     func statistics() throws(StoreError) -> StoreStatistics
@@ -67,4 +67,11 @@ package protocol VaultStore: Sendable {
 
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()
+}
+
+extension VaultStore {
+    /// Every entry that can be opened, due or not.
+    package func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        try outbox(dueBy: Timestamp(milliseconds: .max), after: nil, limit: limit).compactMap(\.entry)
+    }
 }

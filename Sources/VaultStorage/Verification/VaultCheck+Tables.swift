@@ -120,7 +120,7 @@ extension VaultCheck {
             context.vaultID, OutboxHandle(handle), nextAttemptAt: Timestamp(milliseconds: row.integer(2)),
             attempts: row.integer(3))
         unsafe checkRootCell("outbox", handle, row.blob(4), .outbox, data) { plaintext throws(VaultCryptoError) in
-            _ = try unsafe OutboxRecord(plaintext)
+            _ = try unsafe OutboxRecord(plaintext, handle: OutboxHandle(handle))
         }
     }
 

@@ -45,7 +45,7 @@ extension WriteTransaction {
 
     func queue(_ records: [OutboxRecord]) throws(StoreError) {
         for record in records {
-            let entry = StoredOutboxEntry(handle: .random(), nextAttemptAt: now(), attempts: 0, record: record)
+            let entry = StoredOutboxEntry(handle: record.handle, nextAttemptAt: now(), attempts: 0, record: record)
             try write(entry)
             try audit(
                 AuditEvent(.revocationQueued, [AuditEvent.Detail("entry", entry.handle.text)]),
@@ -84,20 +84,30 @@ extension WriteTransaction {
             guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
             return try opener.outboxEntry(row)
         }
+        var detail = [AuditEvent.Detail("entry", handle.text)]
         let kind: AuditKind
         switch resolution {
-        case .retry(let next):
+        case .retry(let next, let nonces):
             kind = .revocationDeferred
+            var record = entry.record
+            record.nonces.merge(nonces) { _, new in new }
             try write(
                 StoredOutboxEntry(
-                    handle: handle, nextAttemptAt: next, attempts: entry.attempts + 1, record: entry.record))
-        case .done, .abandoned:
-            kind = resolution == .done ? .revocationConfirmed : .revocationAbandoned
-            let delete = try connection.statement("DELETE FROM outbox WHERE handle = ?1")
-            delete.bind(1, handle.bytes)
-            try delete.run()
+                    handle: handle, nextAttemptAt: next, attempts: entry.attempts + 1, record: record))
+        case .done:
+            kind = .revocationConfirmed
+            try deleteOutboxEntry(handle)
+        case .abandoned, .expired:
+            kind = .revocationAbandoned
+            detail.append(.init("cause", resolution == .expired ? "expired" : "unsupported"))
+            try deleteOutboxEntry(handle)
         }
-        try audit(
-            AuditEvent(kind, [AuditEvent.Detail("entry", handle.text)]), about: subject(of: entry.record))
+        try audit(AuditEvent(kind, detail), about: subject(of: entry.record))
+    }
+
+    private func deleteOutboxEntry(_ handle: OutboxHandle) throws(StoreError) {
+        let delete = try connection.statement("DELETE FROM outbox WHERE handle = ?1")
+        delete.bind(1, handle.bytes)
+        try delete.run()
     }
 }

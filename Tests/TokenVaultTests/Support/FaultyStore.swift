@@ -79,7 +79,9 @@ extension FaultyStore {
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
         try base.auditEntries(after: sequence, limit: limit)
     }
-    func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] { try base.outboxEntries(limit: limit) }
+    func outbox(dueBy: Timestamp, after: OutboxListing?, limit: Int) throws(StoreError) -> [OutboxListing] {
+        try base.outbox(dueBy: dueBy, after: after, limit: limit)
+    }
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry { try base.outboxEntry(handle) }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
     func statistics() throws(StoreError) -> StoreStatistics { try base.statistics() }

@@ -5,7 +5,8 @@ struct LoginCommand: ParsableCommand {
         commandName: "login",
         abstract: "The logins of users: one grant from one provider each.",
         subcommands: [
-            LoginBeginCommand.self, LoginCompleteCommand.self, LoginAddCommand.self, LoginListCommand.self,
-            LoginShowCommand.self, LoginRefreshCommand.self, LoginRevokeCommand.self, LoginRemoveCommand.self,
+            LoginBeginCommand.self, LoginCompleteCommand.self, LoginOpenCommand.self, LoginAddCommand.self,
+            LoginListCommand.self, LoginShowCommand.self, LoginRefreshCommand.self, LoginRevokeCommand.self,
+            LoginRemoveCommand.self,
         ])
 }

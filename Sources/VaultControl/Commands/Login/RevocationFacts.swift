@@ -16,30 +16,34 @@ enum RevocationFacts {
         invocation.note(done)
         guard report.isComplete else {
             invocation.warn("not every provider has confirmed; the revocations are kept in the vault until they have")
+            invocation.hint("try again with: vaultctl outbox retry")
             throw ExitRequest(status: .partlyDone)
         }
     }
 
-    private static func words(_ outcome: RevocationReport.Outcome) -> String {
+    static func words(_ outcome: RevocationReport.Outcome) -> String {
         switch outcome {
         case .revoked: "revoked"
         case .nothingToRevoke: "nothing to revoke"
         case .unsupported: "cannot be revoked; lives on until it runs out"
         case .pending(let error): "not confirmed yet: \(error.message)"
+        case .givenUp: "given up; lives on until it runs out"
         }
     }
 
     private static func json(_ result: RevocationReport.Result) -> JSONValue {
-        let word: JSONValue
-        var problem = JSONValue.null
-        switch result.outcome {
-        case .revoked: word = "revoked"
-        case .nothingToRevoke: word = "nothingToRevoke"
-        case .unsupported: word = "unsupported"
-        case .pending(let error):
-            word = "pending"
-            problem = .string(error.code.name)
-        }
+        let (word, problem) = json(result.outcome)
         return .object([("login", .string(result.login.description)), ("outcome", word), ("problem", problem)])
+    }
+
+    /// The outcome in one word, and the code of what is in its way.
+    static func json(_ outcome: RevocationReport.Outcome) -> (JSONValue, JSONValue) {
+        switch outcome {
+        case .revoked: ("revoked", .null)
+        case .nothingToRevoke: ("nothingToRevoke", .null)
+        case .unsupported: ("unsupported", .null)
+        case .pending(let error): ("pending", .string(error.code.name))
+        case .givenUp: ("givenUp", .null)
+        }
     }
 }

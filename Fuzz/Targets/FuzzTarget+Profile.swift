@@ -1,0 +1,24 @@
+import HTTPTypes
+import OAuthClient
+
+extension FuzzTarget {
+    /// A provider's profile: whatever an operator's file says, it makes no verdict of an outage.
+    static let profile = FuzzTarget("profile") { bytes throws(FuzzFinding) in
+        guard let profile = try? ProviderProfile(parsing: bytes, file: "fuzz.json") else { return }
+        let again = try? ProviderProfile(parsing: bytes, file: "fuzz.json")
+        try require(again == profile, "the same file is two profiles")
+        let endpoints = [
+            profile.endpoints.issuer, profile.endpoints.authorization, profile.endpoints.token,
+            profile.endpoints.refresh, profile.endpoints.pushedAuthorization,
+        ]
+        for endpoint in endpoints.compactMap({ $0 }) {
+            try require((try? EndpointURL(endpoint)) != nil, "an endpoint that is not https")
+        }
+        for (status, body) in [(500, #"{"error":"invalid_grant"}"#), (429, ""), (302, ""), (403, "<html>")] {
+            let reply = HTTPReply(response: HTTPResponse(status: .init(code: status)), body: Array(body.utf8))
+            if case .dead = classify(.reply(reply), ClassificationContext(), profile.reply) {
+                throw FuzzFinding("status \(status) ends a login")
+            }
+        }
+    }
+}

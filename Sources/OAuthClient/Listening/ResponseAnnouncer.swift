@@ -1,0 +1,69 @@
+package import FoundationEssentials
+import Synchronization
+
+/// Brings responses to a listener, in order, without anybody waiting for it.
+package final class ResponseAnnouncer: Sendable {
+    /// Responses that wait at most: with secret bodies each may hold a quarter of a megabyte.
+    package static let capacity = 256
+
+    private struct State {
+        var waiting: [TokenEndpointResponse] = []
+        var isDelivering = false
+        var leftOut = 0
+    }
+
+    private let listener: any TokenEndpointResponseListener
+    private let revealsSecretBodies: Bool
+    private let state = Mutex(State())
+
+    /// Nil without a listener.
+    package init?(_ listener: (any TokenEndpointResponseListener)?, revealsSecretBodies: Bool) {
+        guard let listener else { return nil }
+        self.listener = listener
+        self.revealsSecretBodies = revealsSecretBodies
+    }
+
+    /// A transport for one operation that remembers what came, until it is told to announce it.
+    package func recorder(
+        of operation: TokenEndpointResponse.Operation, over transport: any HTTPTransport,
+        now: @escaping @Sendable () -> Date
+    ) -> ResponseRecorder {
+        ResponseRecorder(
+            operation, over: transport, keepsBodies: revealsSecretBodies, now: now, announcer: self)
+    }
+
+    func announce(_ responses: [TokenEndpointResponse]) {
+        let mustStart = state.withLock { state in
+            for var response in responses {
+                guard state.waiting.count < Self.capacity else {
+                    state.leftOut += 1
+                    continue
+                }
+                response.leftOutBefore = state.leftOut
+                state.leftOut = 0
+                state.waiting.append(response)
+            }
+            guard !state.isDelivering, !state.waiting.isEmpty else { return false }
+            state.isDelivering = true
+            return true
+        }
+        if mustStart { Task { await self.deliver() } }
+    }
+
+    private func deliver() async {
+        while let next = next() {
+            // A listener's trouble is its own.
+            try? await listener.tokenEndpointResponded(next)
+        }
+    }
+
+    private func next() -> TokenEndpointResponse? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isDelivering = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import FoundationEssentials
+package import HTTPTypes
+import Synchronization
+
+/// A transport that passes everything on and remembers what came, so that a listener hears of it when the result is
+/// safe, and not before.
+package final class ResponseRecorder: HTTPTransport {
+    private let operation: TokenEndpointResponse.Operation
+    private let base: any HTTPTransport
+    private let keepsBodies: Bool
+    private let now: @Sendable () -> Date
+    private let announcer: ResponseAnnouncer
+    private let recorded = Mutex<[TokenEndpointResponse]>([])
+
+    init(
+        _ operation: TokenEndpointResponse.Operation, over base: any HTTPTransport, keepsBodies: Bool,
+        now: @escaping @Sendable () -> Date, announcer: ResponseAnnouncer
+    ) {
+        self.operation = operation
+        self.base = base
+        self.keepsBodies = keepsBodies
+        self.now = now
+        self.announcer = announcer
+    }
+
+    package func send(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        let startedAt = now()
+        do throws(HTTPTransportError) {
+            let reply = try await base.send(request, body: body, limits: limits)
+            record(request, .reply(reply.response), reply.body, startedAt)
+            return reply
+        } catch {
+            record(request, .failure(error), nil, startedAt)
+            throw error
+        }
+    }
+
+    /// Lets the listener hear what has come since the last time.
+    package func announce() {
+        let responses = recorded.withLock { recorded in
+            defer { recorded = [] }
+            return recorded
+        }
+        announcer.announce(responses)
+    }
+
+    private func record(
+        _ request: HTTPRequest, _ ending: TokenEndpointResponse.Ending, _ body: [UInt8]?, _ startedAt: Date
+    ) {
+        let path = (request.path ?? "/").prefix { $0 != "?" }
+        let passed = max(0, now().timeIntervalSince(startedAt))
+        let response = TokenEndpointResponse(
+            operation: operation, endpoint: "\(request.scheme ?? "")://\(request.authority ?? "")\(path)",
+            ending: ending, bodyLength: body?.count ?? 0, secretBody: keepsBodies ? body : nil, startedAt: startedAt,
+            duration: .seconds(min(passed, 1e9)))
+        recorded.withLock { $0.append(response) }
+    }
+}

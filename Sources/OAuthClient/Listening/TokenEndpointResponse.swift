@@ -1,0 +1,57 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// One exchange with a token or revocation endpoint, as a ``TokenEndpointResponseListener`` sees it.
+public struct TokenEndpointResponse: Sendable {
+    /// What the exchange was for. An open set.
+    public struct Operation: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        package init(_ description: String) { self.description = description }
+
+        /// Tokens for an authorization code or for the client's own credentials.
+        public static let fetch = Operation("fetch")
+        /// Tokens for a refresh token.
+        public static let refresh = Operation("refresh")
+        /// The end of a token.
+        public static let revoke = Operation("revoke")
+    }
+
+    /// How the exchange ended.
+    public enum Ending: Sendable {
+        /// A reply came, good or bad: its status and header fields as they were.
+        case reply(HTTPResponse)
+        case failure(HTTPTransportError)
+    }
+
+    public let operation: Operation
+    /// Scheme, host and path of the endpoint.
+    public let endpoint: String
+    public let ending: Ending
+    /// In bytes; zero without a reply.
+    public let bodyLength: Int
+    /// The reply's body, tokens and all. Nil unless the owner asked for secret bodies by name.
+    public let secretBody: [UInt8]?
+    public let startedAt: Date
+    public let duration: Duration
+    /// Responses that were left out just before this one because the listener had fallen behind.
+    public internal(set) var leftOutBefore = 0
+
+    /// The raw status; nil without a reply.
+    public var status: Int? { if case .reply(let response) = ending { response.status.code } else { nil } }
+    /// The raw header fields; empty without a reply.
+    public var headerFields: HTTPFields { if case .reply(let response) = ending { response.headerFields } else { [:] } }
+}
+
+extension TokenEndpointResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        switch ending {
+        case .reply(let response): "\(operation): HTTP \(response.status.code), \(bodyLength) bytes"
+        case .failure(let error): "\(operation): \(error)"
+        }
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["operation": operation.description, "bytes": bodyLength], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,164 @@
+extension ProviderProfile {
+    /// The version of the format that this code reads.
+    private static let format = 1
+    private static let maximumBytes = 65_536
+    private static let century = 100 * 366 * 86_400
+
+    /// Reads and checks a profile.
+    ///
+    /// - Parameter file: what to call it in errors.
+    /// - Throws: ``ProfileError``, which names file and field.
+    public init(parsing bytes: [UInt8], file: String) throws(ProfileError) {
+        guard bytes.count <= Self.maximumBytes else { throw ProfileError(.tooLarge, file: file) }
+        let object: JSONObject
+        do { object = try JSONObject(document: bytes) } catch { throw ProfileError(.notJSON, file: file) }
+        var fields = ProfileFields(object, file: file)
+        guard let format = try fields.number("profile", in: 1...Int.max) else {
+            throw fields.failure(.missing, "profile")
+        }
+        guard format == Self.format else {
+            throw fields.failure(.notAllowed, "profile", "this version reads format \(Self.format)")
+        }
+        name = try fields.required("name")
+        guard Self.isName(name) else {
+            throw fields.failure(
+                .notAllowed, "name", "1 to 64 lower-case letters, digits and hyphens, a letter first, are wanted")
+        }
+        title = try fields.text("title") ?? name
+        sources = try Self.sources(&fields)
+        endpoints = try Self.endpoints(try fields.section("endpoints"))
+        client = try Self.client(try fields.section("client"))
+        request = try Self.request(try fields.section("request"))
+        refresh = try Self.refresh(try fields.section("refresh"))
+        dpop = try Self.dpop(try fields.section("dpop"))
+        revocation = try Self.revocation(try fields.section("revocation"))
+        limits = try Self.limits(try fields.section("limits"))
+        reply = try Self.reply(&fields, refresh, dpop)
+        try fields.finish()
+        try refuseContradictions(file: file)
+    }
+
+    static func isName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, (0x61...0x7A).contains(first), name.utf8.count <= 64 else { return false }
+        return name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+    }
+
+    private static func sources(_ fields: inout ProfileFields) throws(ProfileError) -> [Source] {
+        var sources: [Source] = []
+        for var section in try fields.sections("source") {
+            let read = try section.required("read")
+            guard ISODate.seconds(read + "T00:00:00Z") != nil else {
+                throw section.failure(.notAllowed, "read", "a date such as 2026-01-31 is wanted")
+            }
+            sources.append(Source(url: try section.required("url"), read: read, says: try section.text("says")))
+            try section.finish()
+        }
+        guard !sources.isEmpty else {
+            throw fields.failure(.missing, "source", "say where the facts come from, and when they were read")
+        }
+        return sources
+    }
+
+    private static func endpoints(_ section: ProfileFields) throws(ProfileError) -> Endpoints {
+        var section = section
+        func url(_ name: String, _ fields: inout ProfileFields) throws(ProfileError) -> String? {
+            guard let text = try fields.text(name) else { return nil }
+            let filled = text.replacing("{client_id}", with: "id")
+            guard (try? EndpointURL(filled)) != nil, name == "revocation" || filled == text else {
+                throw fields.failure(.notAllowed, name, "an https URL is wanted")
+            }
+            return text
+        }
+        let endpoints = Endpoints(
+            issuer: try url("issuer", &section), authorization: try url("authorization", &section),
+            token: try url("token", &section), refresh: try url("refresh", &section),
+            revocation: try url("revocation", &section),
+            pushedAuthorization: try url("pushedAuthorization", &section))
+        try section.finish()
+        return endpoints
+    }
+
+    private static func client(_ section: ProfileFields) throws(ProfileError) -> ClientRules {
+        var section = section
+        var rules = ClientRules()
+        rules.authentication = try section.texts("authentication")
+        guard rules.authentication.allSatisfy(ClientAuthentication.methodNames.contains) else {
+            throw section.failure(
+                .notAllowed, "authentication",
+                "of \(ClientAuthentication.methodNames.joined(separator: ", ")) is wanted")
+        }
+        if let pkce = try section.flag("pkce") { rules.pkce = pkce }
+        if let audience = try section.choice("assertionAudience", ClientRules.Audience.self) {
+            rules.assertionAudience = audience
+        }
+        try section.finish()
+        return rules
+    }
+
+    private static func request(_ section: ProfileFields) throws(ProfileError) -> RequestRules {
+        var section = section
+        var rules = RequestRules()
+        if let body = try section.choice("body", RequestStyle.Body.self) { rules.body = body }
+        if let separator = try section.text("scopeSeparator") { rules.scopeSeparator = separator }
+        guard rules.scopeSeparator.utf8.count == 1, " ,+;".contains(rules.scopeSeparator) else {
+            throw section.failure(.notAllowed, "scopeSeparator", "a space, comma, plus or semicolon is wanted")
+        }
+        if let usage = try section.choice("pushedAuthorization", Usage.self) { rules.pushedAuthorization = usage }
+        if let sends = try section.flag("sendsScopeOnRefresh") { rules.sendsScopeOnRefresh = sends }
+        rules.authorizationParameters = try section.parameters("authorizationParameters")
+        rules.tokenParameters = try section.parameters("tokenParameters")
+        rules.refreshParameters = try section.parameters("refreshParameters")
+        try section.finish()
+        return rules
+    }
+
+    private static func refresh(_ section: ProfileFields) throws(ProfileError) -> RefreshPolicy {
+        var section = section
+        var policy = RefreshPolicy()
+        if let rotation = try section.choice("rotation", ReplyRules.Rotation.self) { policy.rotation = rotation }
+        if let grace = try section.seconds("graceSeconds", in: 0...86_400) { policy.grace = grace }
+        if let blast = try section.choice("reuseBlast", RefreshPolicy.ReuseBlast.self) { policy.reuseBlast = blast }
+        if let replay = try section.choice("replay", RefreshPolicy.Replay.self) { policy.replay = replay }
+        policy.idleLifetime = try section.seconds("idleSeconds", in: 60...century)
+        policy.absoluteLifetime = try section.seconds("absoluteSeconds", in: 60...century)
+        policy.maximumTokens = try section.number("maximumTokens", in: 1...1_000_000)
+        policy.assumedLifetime = try section.seconds("assumedAccessSeconds", in: 1...century)
+        try section.finish()
+        return policy
+    }
+
+    private static func dpop(_ section: ProfileFields) throws(ProfileError) -> DPoPRules {
+        var section = section
+        var rules = DPoPRules()
+        if let usage = try section.choice("usage", Usage.self) { rules.usage = usage }
+        if let requires = try section.flag("requiresNonce") { rules.requiresNonce = requires }
+        if let accepts = try section.flag("acceptsDowngrade") { rules.acceptsDowngrade = accepts }
+        try section.finish()
+        return rules
+    }
+
+    private static func revocation(_ section: ProfileFields) throws(ProfileError) -> RevocationRules {
+        var section = section
+        var rules = RevocationRules()
+        if let method = try section.choice("method", RevocationRules.Method.self) { rules.method = method }
+        if let carrier = try section.choice("carrier", RevocationRules.Carrier.self) { rules.carrier = carrier }
+        if let parameter = try section.text("parameter") { rules.parameter = parameter }
+        if let sends = try section.flag("sendsHint") { rules.sendsHint = sends }
+        if let authenticates = try section.flag("authenticates") { rules.authenticates = authenticates }
+        if let target = try section.choice("target", RevocationRules.Target.self) { rules.target = target }
+        if let statuses = try section.numbers("doneStatuses", in: 200...499) { rules.doneStatuses = statuses }
+        try section.finish()
+        return rules
+    }
+
+    private static func limits(_ section: ProfileFields) throws(ProfileError) -> Limits {
+        var section = section
+        var limits = Limits()
+        if let time = try section.seconds("connectSeconds", in: 1...300) { limits.connectTimeout = time }
+        if let time = try section.seconds("timeoutSeconds", in: 1...600) { limits.timeout = time }
+        limits.requestsPerMinute = try section.number("requestsPerMinute", in: 1...1_000_000)
+        limits.concurrentRequests = try section.number("concurrentRequests", in: 1...10_000)
+        try section.finish()
+        return limits
+    }
+}

@@ -1,0 +1,84 @@
+extension ProviderProfile {
+    /// The sections `reply` and `errors`, with what `refresh` and `dpop` say of replies.
+    static func reply(
+        _ fields: inout ProfileFields, _ refresh: RefreshPolicy, _ dpop: DPoPRules
+    ) throws(ProfileError) -> ReplyRules {
+        var rules = ReplyRules.rfc
+        rules.rotation = refresh.rotation
+        rules.assumedLifetime = refresh.assumedLifetime
+        rules.assumedRefreshLifetime = [refresh.idleLifetime, refresh.absoluteLifetime].compactMap { $0 }.min()
+        rules.acceptsDowngrade = dpop.acceptsDowngrade
+        try read(&rules, try fields.section("reply"))
+        try readErrors(&rules, try fields.section("errors"))
+        return rules
+    }
+
+    private static func read(_ rules: inout ReplyRules, _ section: ProfileFields) throws(ProfileError) {
+        var section = section
+        if let format = try section.choice("format", ReplyRules.BodyFormat.self) { rules.format = format }
+        rules.tokenPath = try section.texts("tokenPath")
+        rules.successMember = try section.text("successMember")
+        if let separator = try section.text("scopeSeparator") {
+            guard separator.utf8.count == 1 else {
+                throw section.failure(.notAllowed, "scopeSeparator", "one character is wanted")
+            }
+            rules.scopeSeparator = separator
+        }
+        for (alias, type) in try section.table("tokenTypes") {
+            let type = TokenType(type)
+            guard type == .bearer || type == .dpop else {
+                throw section.failure(.notAllowed, "tokenTypes.\(alias)", "bearer or dpop is wanted")
+            }
+            rules.tokenTypeAliases[alias.lowercased()] = type
+        }
+        if let members = try lifetimes("lifetimes", &section) { rules.lifetimes = members }
+        if let members = try lifetimes("refreshLifetimes", &section) { rules.refreshLifetimes = members }
+        for var other in try section.sections("otherLogins") {
+            let path = try other.texts("path")
+            guard !path.isEmpty else { throw other.failure(.missing, "path") }
+            rules.otherLogins.append(.init(label: try other.required("label"), path: path))
+            try other.finish()
+        }
+        try section.finish()
+    }
+
+    private static func lifetimes(
+        _ name: String, _ section: inout ProfileFields
+    ) throws(ProfileError) -> [LifetimeMember]? {
+        var members: [LifetimeMember] = []
+        for var member in try section.sections(name) {
+            let unit = try member.choice("unit", LifetimeMember.Unit.self) ?? .seconds
+            members.append(LifetimeMember(try member.required("name"), unit))
+            try member.finish()
+        }
+        return members.isEmpty ? nil : members
+    }
+
+    private static func readErrors(_ rules: inout ReplyRules, _ section: ProfileFields) throws(ProfileError) {
+        var section = section
+        let lists: [(String, ReplyRules.Meaning)] = [
+            ("dead", .deadByProfile), ("misconfigured", .misconfigured), ("needsUser", .needsUser),
+            ("temporary", .temporary), ("scopeRefused", .scopeRefused),
+        ]
+        for (name, meaning) in lists {
+            for code in try section.texts(name) {
+                guard OAuthErrorCode(code) != nil else {
+                    throw section.failure(.notAllowed, name, "error codes are wanted")
+                }
+                guard rules.meanings.updateValue(meaning, forKey: code) == nil else {
+                    throw section.failure(.contradiction, name, "a code has one meaning")
+                }
+            }
+        }
+        let members = try section.texts("members")
+        if !members.isEmpty { rules.errorMembers = members }
+        let suberrors = try section.texts("needsUserSuberrors")
+        if !suberrors.isEmpty { rules.needsUserSuberrors = Set(suberrors) }
+        if let statuses = try section.numbers("bareDeadStatuses", in: 400...499) { rules.bareDeadStatuses = statuses }
+        var limit = try section.section("rejectionLimit")
+        if let count = try limit.number("count", in: 1...1_000_000) { rules.rejectionLimit.count = count }
+        if let span = try limit.seconds("seconds", in: 0...31_622_400) { rules.rejectionLimit.span = span }
+        try limit.finish()
+        try section.finish()
+    }
+}

@@ -1,0 +1,108 @@
+extension ProviderProfile {
+    /// Whether something is left out, used where the server offers it, or always used.
+    package enum Usage: String, Hashable, Sendable, CaseIterable {
+        case never, whenSupported, required
+    }
+
+    /// How the client shows who it is.
+    package struct ClientRules: Hashable, Sendable {
+        /// Whom an assertion is for (RFC 7523 §3).
+        package enum Audience: String, Hashable, Sendable, CaseIterable {
+            case tokenEndpoint, issuer
+        }
+
+        /// Methods that the provider takes, the best first. Empty: not known.
+        package var authentication: [String] = []
+        /// False where the server refuses a request with a challenge (RFC 7636).
+        package var pkce = true
+        package var assertionAudience = Audience.tokenEndpoint
+    }
+
+    /// How requests are written.
+    package struct RequestRules: Hashable, Sendable {
+        package var body = RequestStyle.Body.form
+        package var scopeSeparator = " "
+        package var pushedAuthorization = Usage.never
+        /// Whether a refresh repeats the scope that was granted.
+        package var sendsScopeOnRefresh = false
+        package var authorizationParameters: [FormParameter] = []
+        /// Of code exchanges.
+        package var tokenParameters: [FormParameter] = []
+        package var refreshParameters: [FormParameter] = []
+    }
+
+    /// What may be done with a refresh token, and for how long.
+    package struct RefreshPolicy: Hashable, Sendable {
+        /// What a server revokes when a refresh token comes a second time.
+        package enum ReuseBlast: String, Hashable, Sendable, CaseIterable {
+            case none, family, clientUser
+        }
+
+        package enum Replay: String, Hashable, Sendable, CaseIterable {
+            case auto, never
+        }
+
+        package var rotation = ReplyRules.rfc.rotation
+        /// How long an access token lives whose reply does not say.
+        package var assumedLifetime: Duration?
+        /// For so long after its use, the old refresh token still gives an answer.
+        package var grace: Duration = .zero
+        package var reuseBlast = ReuseBlast.family
+        package var replay = Replay.auto
+        /// A refresh token that is not used for so long is dead.
+        package var idleLifetime: Duration?
+        /// However often it is used, the grant ends after so long.
+        package var absoluteLifetime: Duration?
+        /// So many refresh tokens live for one user and client; the next one kills the oldest without a word.
+        package var maximumTokens: Int?
+    }
+
+    package struct DPoPRules: Hashable, Sendable {
+        package var usage = Usage.whenSupported
+        /// The server spends a refresh token even if it then asks for a nonce: none is sent before a nonce is known.
+        package var requiresNonce = false
+        /// Whether a plain `Bearer` token is taken where DPoP was asked for (RFC 9449 §5).
+        package var acceptsDowngrade = false
+    }
+
+    /// How a token is ended. By default RFC 7009.
+    package struct RevocationRules: Hashable, Sendable {
+        package enum Method: String, Hashable, Sendable, CaseIterable {
+            case post = "POST"
+            case delete = "DELETE"
+        }
+
+        /// Where the token stands in the request.
+        package enum Carrier: String, Hashable, Sendable, CaseIterable {
+            case form, json
+            /// In the `Authorization` header, as a bearer token; nothing else says who asks.
+            case bearer
+        }
+
+        /// Which of a login's tokens ends the grant.
+        package enum Target: String, Hashable, Sendable, CaseIterable {
+            case refreshToken, accessToken, both
+        }
+
+        package var method = Method.post
+        package var carrier = Carrier.form
+        /// The parameter's name.
+        package var parameter = "token"
+        package var sendsHint = true
+        package var authenticates = true
+        package var target = Target.refreshToken
+        /// Statuses that mean that the token works no more.
+        package var doneStatuses: Set<Int> = [200]
+
+        package init() {}
+    }
+
+    /// What one provider may be asked, and how long it may take.
+    package struct Limits: Hashable, Sendable {
+        package var connectTimeout: Duration = HTTPLimits.tokenEndpoint.connectTimeout
+        package var timeout: Duration = HTTPLimits.tokenEndpoint.timeout
+        /// Token requests per minute for one client; nil: not known.
+        package var requestsPerMinute: Int?
+        package var concurrentRequests: Int?
+    }
+}

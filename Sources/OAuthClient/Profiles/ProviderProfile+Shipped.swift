@@ -1,0 +1,34 @@
+import ProviderProfiles
+
+extension ProviderProfile {
+    /// The profiles that come with the library, by name.
+    public static let shipped: [ProviderProfile] = ShippedProfiles.files.compactMap { file in
+        try? ProviderProfile(parsing: file.text, file: "\(file.name).json")
+    }
+
+    private static let byName = Dictionary(shipped.map { ($0.name, $0) }) { first, _ in first }
+
+    /// A server that keeps to the RFCs: what holds where no profile was chosen.
+    public static let generic = ProviderProfile(name: "generic", title: "A server that keeps to the RFCs")
+
+    /// The shipped profile with this name.
+    public static func named(_ name: String) throws(ProfileError) -> ProviderProfile {
+        guard let profile = byName[name] else { throw ProfileError(.unknownProfile, file: name) }
+        return profile
+    }
+
+    private init(name: String, title: String) {
+        self.name = name
+        self.title = title
+        sources = []
+        endpoints = Endpoints(
+            issuer: nil, authorization: nil, token: nil, refresh: nil, revocation: nil, pushedAuthorization: nil)
+        client = ClientRules()
+        request = RequestRules()
+        reply = .rfc
+        refresh = RefreshPolicy()
+        dpop = DPoPRules()
+        revocation = RevocationRules()
+        limits = Limits()
+    }
+}

@@ -1,0 +1,48 @@
+/// What is particular about one provider, as data: how its requests are built, how its replies are read, what its
+/// refusals mean, and how long its refresh tokens live.
+///
+/// A profile is a JSON file; see `docs/adding-a-provider.md`. Everything that a file leaves out is as the RFCs say.
+///
+/// ```swift
+/// let profile = try ProviderProfile.named("google")
+/// let own = try ProviderProfile(parsing: bytes, file: "acme.json")
+/// ```
+public struct ProviderProfile: Hashable, Sendable {
+    /// Lower-case letters, digits and hyphens; the file's name without its extension.
+    public let name: String
+    /// For people.
+    public let title: String
+    /// Where the facts come from, and when they were read there.
+    public let sources: [Source]
+    /// What the file says of the endpoints; discovery and the operator take precedence.
+    public let endpoints: Endpoints
+
+    package let client: ClientRules
+    package let request: RequestRules
+    package let reply: ReplyRules
+    package let refresh: RefreshPolicy
+    package let dpop: DPoPRules
+    package let revocation: RevocationRules
+    package let limits: Limits
+
+    /// One place that was read.
+    public struct Source: Hashable, Sendable {
+        public let url: String
+        /// `YYYY-MM-DD`.
+        public let read: String
+        /// What was taken from there.
+        public let says: String?
+    }
+
+    /// Endpoints that are the same for all of a provider's customers.
+    public struct Endpoints: Hashable, Sendable {
+        public let issuer: String?
+        public let authorization: String?
+        public let token: String?
+        /// Where refresh tokens go, if not to ``token``.
+        public let refresh: String?
+        /// May hold `{client_id}`.
+        public let revocation: String?
+        public let pushedAuthorization: String?
+    }
+}

@@ -1,0 +1,25 @@
+/// Remembers what was used lately, within bounds: at most twice `capacity` entries, of which the newer half survives.
+struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let capacity: Int
+    private var young: [Key: Value] = [:]
+    private var old: [Key: Value] = [:]
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    subscript(key: Key) -> Value? {
+        mutating get {
+            if let value = young[key] { return value }
+            guard let value = old[key] else { return nil }
+            insert(value, for: key)
+            return value
+        }
+    }
+
+    mutating func insert(_ value: Value, for key: Key) {
+        if young.count >= capacity, young[key] == nil {
+            old = young
+            young = [:]
+        }
+        young[key] = value
+    }
+}

@@ -1,0 +1,153 @@
+public import FoundationEssentials
+public import HTTPTypes
+import OAuthClient
+import VaultStorage
+
+extension UserManager {
+    /// Adds a good access token of this user's only login to a request for an API.
+    ///
+    /// ```swift
+    /// var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
+    /// try await users.authorize(&request, userId: "alice")
+    /// ```
+    ///
+    /// `Authorization` is set, and for a token that is bound to a key also `DPoP`, with a proof for just this method, URL
+    /// and token: authorize every request anew, repeats included. What stood in the two fields before is replaced. The
+    /// request is left alone if anything fails.
+    ///
+    /// - Returns: The token that was used, for ``reportRejected(_:)``.
+    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is neither `https` nor on this
+    ///   machine; or `CancellationError`.
+    @discardableResult
+    public func authorize(
+        _ request: inout HTTPRequest, userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
+    ) async throws -> VaultToken {
+        _ = try request.target
+        let token = try await accessToken(userId: userId, minimumValidity: minimumValidity, deadline: deadline)
+        try authorize(&request, with: token)
+        return token
+    }
+
+    /// Adds a good access token of this login. See ``authorize(_:userId:minimumValidity:deadline:)``.
+    @discardableResult
+    public func authorize(
+        _ request: inout HTTPRequest, login: LoginID, minimumValidity: Duration? = nil, deadline: Duration? = nil
+    ) async throws -> VaultToken {
+        _ = try request.target
+        let token = try await accessToken(login: login, minimumValidity: minimumValidity, deadline: deadline)
+        try authorize(&request, with: token)
+        return token
+    }
+
+    /// Adds a token that is at hand. See ``authorize(_:userId:minimumValidity:deadline:)``.
+    public func authorize(_ request: inout HTTPRequest, with token: VaultToken) throws {
+        let target = try request.target
+        var fields = request.headerFields
+        fields[.dpop] = nil
+        switch token.tokenType {
+        case .bearer:
+            fields[.authorization] = "Bearer " + token.accessToken.reveal()
+        case .dpop:
+            fields[.authorization] = "DPoP " + token.accessToken.reveal()
+            fields.append(.secret(.dpop, try proof(for: request, to: target, with: token).rawValue))
+        default:
+            throw VaultError(.invalidArgument, "a token of this type cannot be added to a request")
+        }
+        if let value = fields[.authorization] {
+            fields[.authorization] = nil
+            fields.append(.secret(.authorization, value))
+        }
+        request.headerFields = fields
+    }
+
+    private func proof(
+        for request: HTTPRequest, to target: EndpointURL, with token: VaultToken
+    ) throws -> DPoPProof {
+        let stored = try VaultError.translating { try vault.store.login(token.login.handle) }
+        guard let context = stored.key.flatMap({ DPoPContext($0) }) else {
+            throw VaultError(.conflict, "the key of this token is gone", hint: "get a new token")
+        }
+        let offset = engine.resourceServers.clockOffset(at: target.origin)
+        return try VaultError.translatingValues {
+            try DPoPProof.sign(
+                key: context.key, method: request.method, url: target.rawValue,
+                issuedAt: vault.wallClock().addingTimeInterval(offset / .seconds(1)),
+                nonce: engine.resourceServers.nonce(for: token.login, at: target.origin),
+                accessToken: token.accessToken)
+        }
+    }
+
+    /// Tells what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
+    ///
+    /// Call it for every reply to a request that was authorized here, good ones too: any reply may bring the nonce for the
+    /// next request (RFC 9449 §8.2).
+    ///
+    /// - Parameters:
+    ///   - request: As it was sent, with the fields that were added.
+    ///   - startedAt: When it was sent. Without it nothing is learned about the server's clock.
+    @discardableResult
+    public func read(
+        _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil
+    ) -> ResourceReply {
+        guard let target = try? request.target else { return .final }
+        let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
+        let newNonce = token.tokenType == .dpop ? DPoPNonce(in: response) : nil
+        if let newNonce { engine.resourceServers.learn(newNonce, for: token.login, at: target.origin) }
+        guard response.status == .unauthorized else { return .final }
+        for challenge in AuthenticationChallenge.all(in: response) {
+            switch (challenge.scheme, challenge.error) {
+            case ("dpop", .useDPoPNonce?), ("dpop", .invalidDPoPProof?):
+                guard token.tokenType == .dpop else { continue }
+                let isNewNonce = newNonce.map { $0.rawValue != request.provenNonce } ?? false
+                if isNewNonce || (newClock && challenge.error == .invalidDPoPProof) { return .wantsNewProof }
+            case ("dpop", .invalidToken?), ("bearer", .invalidToken?):
+                return .refusedToken
+            default: continue
+            }
+        }
+        return .final
+    }
+
+    private func hasLearnedClock(_ response: HTTPResponse, _ target: EndpointURL, _ startedAt: Date?) -> Bool {
+        guard let startedAt,
+            let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: vault.wallClock())
+        else { return false }
+        return engine.resourceServers.learn(clockOffset: offset, at: target.origin)
+    }
+}
+
+extension HTTPRequest {
+    /// The URL, if a token may go there.
+    fileprivate var target: EndpointURL {
+        get throws {
+            // What a path could add to the host name, or a host name to the path, goes nowhere.
+            guard let scheme, let authority, !authority.contains("/"), !authority.contains("?"),
+                (path ?? "/").hasPrefix("/"),
+                let url = try? EndpointURL("\(scheme)://\(authority)\(path ?? "/")", allowsInsecureLoopback: true)
+            else {
+                throw VaultError(
+                    .invalidArgument, "a token goes to https URLs and to this machine only",
+                    hint: "the request needs a scheme, an authority and a path, all percent-encoded")
+            }
+            return url
+        }
+    }
+
+    /// The nonce in the proof that was sent.
+    fileprivate var provenNonce: String? {
+        guard let parts = headerFields[.dpop]?.split(separator: "."), parts.count == 3,
+            let claims = Base64URL.decode(parts[1]).flatMap({ try? JSONObject(document: $0) }),
+            case .string(let nonce)? = claims["nonce"]
+        else { return nil }
+        return nonce
+    }
+}
+
+extension HTTPField {
+    /// Never put into a table that HTTP/2 compression shares with other requests (RFC 7541 §7.1).
+    fileprivate static func secret(_ name: Name, _ value: String) -> HTTPField {
+        var field = HTTPField(name: name, value: value)
+        field.indexingStrategy = .disallow
+        return field
+    }
+}

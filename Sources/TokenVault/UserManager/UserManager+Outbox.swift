@@ -1,0 +1,86 @@
+import VaultStorage
+
+extension UserManager {
+    /// Which pending revocations to try.
+    public enum RevocationSelection: Sendable, Equatable {
+        /// Those whose time has come, after backoff and the provider's `Retry-After`.
+        case due
+        /// All, whenever their time is: for an operator who knows that a provider is back.
+        case all
+        /// These, whenever their time is.
+        case only([RevocationID])
+    }
+
+    /// Asks providers again to revoke what they have not confirmed.
+    ///
+    /// Call it now and then in a service that runs for long; a manager does it by itself only when it is made and after
+    /// each log-out. Every try that fails makes the pause before the next one longer, up to an hour, and a provider
+    /// that fails three times in a row is left alone for the rest of the call. An entry is given up when it is older
+    /// than ``UserManagerOptions/revocationLifetime`` and one more try has failed.
+    ///
+    /// - Parameter limit: How many entries to try at most; those that have been due for longest come first.
+    /// - Throws: ``VaultError`` if the outbox cannot be read, ``VaultError/Code/unknownRevocation`` if one that was
+    ///   named is not in it.
+    @discardableResult
+    public func retryRevocations(
+        _ selection: RevocationSelection = .due, limit: Int = 1_000
+    ) async throws -> RevocationRetryReport {
+        try vault.requireOpen()
+        let entries = try VaultError.translating { () throws in
+            switch selection {
+            case .due: try vault.store.outbox(dueBy: vault.now, after: nil, limit: limit).compactMap(\.entry)
+            case .all: try vault.store.outboxEntries(limit: limit)
+            case .only(let ids): try ids.prefix(limit).map { try vault.store.outboxEntry($0.handle) }
+            }
+        }
+        let outcomes = await engine.revoke(entries)
+        try Task.checkCancellation()
+        return RevocationRetryReport(
+            results: entries.compactMap { entry in
+                outcomes[entry.handle].map {
+                    .init(id: RevocationID(entry.handle), login: entry.record.login.map { LoginID($0) }, outcome: $0)
+                }
+            })
+    }
+}
+
+/// What came of retrying revocations.
+public struct RevocationRetryReport: Sendable, Equatable {
+    /// One for each entry that was tried; what another process has settled meanwhile is left out.
+    public var results: [Result]
+
+    public struct Result: Sendable, Equatable {
+        public let id: RevocationID
+        /// The login whose tokens these are; nil if they never became one.
+        public let login: LoginID?
+        public let outcome: RevocationReport.Outcome
+    }
+
+    /// Whether every entry is settled.
+    public var isComplete: Bool { results.allSatisfy(\.outcome.isSettled) }
+}
+
+extension Vault {
+    /// Revocations that no provider has confirmed yet, those first that are due first.
+    ///
+    /// - Parameter cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
+    public func pendingRevocations(
+        after cursor: PendingRevocationPage.Cursor? = nil, limit: Int = 100
+    ) throws -> PendingRevocationPage {
+        try VaultError.translating {
+            let names = Dictionary(
+                try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
+            let listings = try store.outbox(
+                dueBy: Timestamp(milliseconds: .max), after: cursor?.last, limit: limit)
+            return PendingRevocationPage(
+                entries: listings.map { listing in
+                    guard let entry = listing.entry else {
+                        return .damaged(
+                            RevocationID(listing.handle), listing.damage?.reason ?? "the row cannot be opened")
+                    }
+                    return .pending(PendingRevocation(entry, provider: names[entry.record.provider]))
+                },
+                next: listings.count < limit ? nil : listings.last.map { .init(last: $0) })
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import FoundationEssentials
+import VaultStorage
+
+/// Names a revocation that has still to be confirmed. Random; not a secret.
+public struct RevocationID: Hashable, Sendable, LosslessStringConvertible {
+    let handle: OutboxHandle
+
+    init(_ handle: OutboxHandle) { self.handle = handle }
+
+    /// 26 lower-case base32 characters; nil for anything else.
+    public init?(_ description: String) {
+        guard let handle = OutboxHandle(text: description) else { return nil }
+        self.handle = handle
+    }
+
+    public var description: String { handle.text }
+}
+
+/// A token that is unusable here and waits for its provider to confirm that it is ended there, too.
+public struct PendingRevocation: Sendable, Equatable {
+    /// What is to be revoked.
+    public enum Token: String, Sendable, Equatable {
+        case refreshToken
+        case accessToken
+    }
+
+    public let id: RevocationID
+    /// The login whose token it was; nil if it never became one.
+    public let login: LoginID?
+    /// Nil if the provider is not in the vault any more.
+    public let provider: String?
+    public let token: Token
+    public let createdAt: Date
+    /// Tries that failed so far.
+    public let attempts: Int
+    public let nextAttemptAt: Date
+
+    init(_ entry: StoredOutboxEntry, provider: String?) {
+        id = RevocationID(entry.handle)
+        login = entry.record.login.map { LoginID($0) }
+        self.provider = provider
+        token = entry.record.refreshToken == nil ? .accessToken : .refreshToken
+        createdAt = entry.record.createdAt.date
+        attempts = entry.attempts
+        nextAttemptAt = entry.nextAttemptAt.date
+    }
+}
+
+/// One row of the outbox. A damaged one hides nothing after it.
+public enum PendingRevocationEntry: Sendable, Equatable {
+    case pending(PendingRevocation)
+    /// The row cannot be opened, and why.
+    case damaged(RevocationID, String)
+}
+
+/// A part of the outbox.
+public struct PendingRevocationPage: Sendable, Equatable {
+    /// Where a page ended.
+    public struct Cursor: Sendable, Equatable {
+        let last: OutboxListing
+    }
+
+    public let entries: [PendingRevocationEntry]
+    /// Where the next page begins; nil after the last.
+    public let next: Cursor?
+}

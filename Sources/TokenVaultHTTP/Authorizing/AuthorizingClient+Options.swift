@@ -1,0 +1,46 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+
+extension AuthorizingClient {
+    /// What an owner may choose.
+    public struct Options: Sendable {
+        /// The certificate authorities that may vouch for a server.
+        public var trustRoots: AsyncHTTPTransport.TrustRoots
+        public var connectTimeout: Duration
+        /// From the start of a request to the head of its reply, and then between two pieces of its body.
+        public var timeout: Duration
+        /// How long a request waits for a token to be renewed; nil: as long as that takes.
+        public var tokenDeadline: Duration?
+        /// Sent as `User-Agent` where the request names none.
+        public var userAgent: String
+
+        public init(
+            trustRoots: AsyncHTTPTransport.TrustRoots = .system, connectTimeout: Duration = .seconds(10),
+            timeout: Duration = .seconds(60), tokenDeadline: Duration? = .seconds(60), userAgent: String = "TokenVault"
+        ) {
+            self.trustRoots = trustRoots
+            self.connectTimeout = connectTimeout
+            self.timeout = timeout
+            self.tokenDeadline = tokenDeadline
+            self.userAgent = userAgent
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// Connections are reused, because a request that fails on the way costs no token here. Nothing is followed, and no
+    /// proxy is taken from the environment.
+    static func resources(_ options: AuthorizingClient.Options) -> Self {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.certificateVerification = .fullVerification
+        if !options.trustRoots.additional.isEmpty {
+            tls.additionalTrustRoots = [.certificates(options.trustRoots.additional)]
+        }
+        return HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: Timeout(connect: TimeAmount(options.connectTimeout), read: TimeAmount(options.timeout)),
+            proxy: nil, decompression: .disabled)
+    }
+}

@@ -1,0 +1,155 @@
+import AsyncHTTPClient
+import FoundationEssentials
+public import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import OAuthClient
+import Synchronization
+public import TokenVault
+
+/// Sends requests to APIs on behalf of users: adds the access token and, where the token is bound to a key, the proof.
+///
+/// ```swift
+/// let client = AuthorizingClient(users: users)
+/// let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
+/// let response = try await client.send(request, userId: "alice")
+/// let body = try await response.body.collect(upTo: 1 << 20)
+/// ```
+///
+/// A request goes out a second time only when the server has refused the token or the proof, and so has done nothing:
+///
+/// - once, when it wants a nonce in the proof, or when its clock turned out to be another one (401 with
+///   `use_dpop_nonce` or `invalid_dpop_proof`);
+/// - once, when it answers 401 with `invalid_token`: the token is reported, renewed at most once for any number of
+///   requests, and the new one tried. If there is no new one, the 401 is the answer.
+///
+/// A streamed body is not replayed: then the 401 is the answer, and the next request has the nonce or the new token.
+///
+/// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
+/// or this machine is refused with ``VaultError/Code/invalidArgument`` before a token is fetched.
+public final class AuthorizingClient: Sendable {
+    private let users: UserManager
+    private let options: Options
+    private let client: HTTPClient
+    private let isShutDown = Mutex(false)
+    private let brake = RejectionBrake()
+
+    public init(users: UserManager, options: Options = Options()) {
+        self.users = users
+        self.options = options
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .resources(options))
+    }
+
+    deinit {
+        // AsyncHTTPClient insists on being shut down; an owner who forgets must not crash the service.
+        if !isShutDown.withLock({ $0 }) { client.shutdown { _ in } }
+    }
+
+    /// Closes what is still open. Requests in flight fail.
+    public func shutdown() async {
+        let isFirst = isShutDown.withLock { isDown in
+            defer { isDown = true }
+            return !isDown
+        }
+        // Fails only when it was shut down already.
+        if isFirst { try? await client.shutdown() }
+    }
+
+    /// Sends a request with a token of this user's only login.
+    ///
+    /// - Throws: ``VaultError`` if there is no good token; `HTTPTransportError` if no reply came; `CancellationError`; and
+    ///   what a streamed body throws. A reply of any status is no error.
+    public func send(
+        _ request: HTTPRequest, body: RequestBody = .none, userId: String
+    ) async throws -> ResourceResponse {
+        var authorized = request
+        let token = try await users.authorize(&authorized, userId: userId, deadline: options.tokenDeadline)
+        return try await send(request, authorized, body, token)
+    }
+
+    /// Sends a request with a token of this login. See ``send(_:body:userId:)``.
+    public func send(
+        _ request: HTTPRequest, body: RequestBody = .none, login: LoginID
+    ) async throws -> ResourceResponse {
+        var authorized = request
+        let token = try await users.authorize(&authorized, login: login, deadline: options.tokenDeadline)
+        return try await send(request, authorized, body, token)
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ first: HTTPRequest, _ body: RequestBody, _ firstToken: VaultToken
+    ) async throws -> ResourceResponse {
+        var (authorized, token) = (first, firstToken)
+        var (mayProveAgain, mayRenew) = (true, true)
+        while true {
+            let startedAt = users.vault.wallClock()
+            let response = try await exchange(authorized, body, token)
+            switch users.read(response.head, to: authorized, authorizedWith: token, startedAt: startedAt) {
+            case .final:
+                if response.head.status != .unauthorized { brake.release(token.login, authorized) }
+                return response
+            case .wantsNewProof:
+                guard mayProveAgain, body.canBeSentAgain else { return response }
+                mayProveAgain = false
+            case .refusedToken:
+                guard mayRenew else {
+                    // A new token is refused like the old one: this server has something else in mind.
+                    brake.pull(token.login, authorized, at: startedAt)
+                    return response
+                }
+                guard !brake.holds(token.login, authorized, at: startedAt), let newer = await newerToken(than: token),
+                    body.canBeSentAgain
+                else { return response }
+                mayRenew = false
+                token = newer
+            }
+            authorized = request
+            try users.authorize(&authorized, with: token)
+        }
+    }
+
+    /// Nil if there is none: the reply that was given is then the truth.
+    private func newerToken(than token: VaultToken) async -> VaultToken? {
+        do {
+            try await users.reportRejected(token)
+            let newer = try await users.accessToken(login: token.login, deadline: options.tokenDeadline)
+            return newer.generation > token.generation ? newer : nil
+        } catch {
+            return nil
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, _ body: RequestBody, _ token: VaultToken
+    ) async throws -> ResourceResponse {
+        var outgoing = HTTPClientRequest(
+            url: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")")
+        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
+        outgoing.headers = HTTPHeaders(request.headerFields.map { ($0.name.rawName, $0.value) })
+        if !outgoing.headers.contains(name: "User-Agent") {
+            outgoing.headers.add(name: "User-Agent", value: options.userAgent)
+        }
+        switch body {
+        case .none: break
+        case .bytes(let bytes): outgoing.body = .bytes(ByteBuffer(bytes: bytes))
+        case .stream(let stream, let length):
+            outgoing.body = Self.streaming(stream, length: length)
+        }
+        do {
+            let response = try await client.execute(outgoing, deadline: .now() + TimeAmount(options.timeout))
+            return try ResourceResponse(response, token: token)
+        } catch {
+            throw HTTPTransportError.ofResource(error)
+        }
+    }
+
+    /// Opens the existential, which the library's generic parameter needs.
+    private static func streaming(
+        _ stream: any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64?
+    ) -> HTTPClientRequest.Body {
+        func open(_ stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClientRequest.Body {
+            .stream(stream.map { ByteBuffer(bytes: $0) }, length: length.map { .known($0) } ?? .unknown)
+        }
+        return open(stream)
+    }
+}

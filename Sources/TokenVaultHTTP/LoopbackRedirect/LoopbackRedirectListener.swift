@@ -1,0 +1,104 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import OAuthClient
+
+/// Waits on this machine for the browser to come back from a log-in (RFC 8252 §7.3), and takes exactly one answer.
+///
+/// ```swift
+/// let listener = try await LoopbackRedirectListener.start(at: .standard)
+/// // begin the log-in with `listener.redirectURI`
+/// let answer = try await listener.callback(answering: state)
+/// await listener.finish(showing: .done)
+/// ```
+///
+/// It is bound to a loopback address alone, takes few connections, each for a short time and one request, and lets nothing
+/// but the right `state` end the wait.
+package final class LoopbackRedirectListener: Sendable {
+    private let channel: any Channel
+    private let exchange: RedirectExchange
+    /// With the port that is listened on.
+    package let redirectURI: String
+    package let port: Int
+
+    private init(channel: any Channel, exchange: RedirectExchange, uri: LoopbackRedirectURI, port: Int) {
+        self.channel = channel
+        self.exchange = exchange
+        self.port = port
+        redirectURI = uri.text(port: port)
+    }
+
+    deinit {
+        exchange.end(showing: .ended)
+        channel.close(promise: nil)
+    }
+
+    /// Begins to listen. Every answer is turned away until ``callback(answering:)`` is called.
+    ///
+    /// - Parameter requestTime: how long a client may take to send its request.
+    /// - Throws: ``LoopbackRedirectError``, if the port is taken for example.
+    package static func start(
+        at uri: LoopbackRedirectURI, requestTime: Duration = .seconds(10)
+    ) async throws -> LoopbackRedirectListener {
+        let exchange = RedirectExchange(path: uri.path, on: MultiThreadedEventLoopGroup.singleton.any())
+        let requestTime = TimeAmount(requestTime)
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 32)
+            // Without it a fixed port would be taken for a minute after each log-in.
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard exchange.admit(channel) else { throw LoopbackRedirectError.tooManyConnections }
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
+                    try pipeline.addHandler(RedirectConnection(exchange, requestTime: requestTime))
+                }
+            }
+        do {
+            let channel = try await bootstrap.bind(host: uri.bindAddress, port: uri.port ?? 0).get()
+            guard let port = channel.localAddress?.port else { throw LoopbackRedirectError.cannotListen }
+            exchange.open(authorities: Set(["127.0.0.1", "[::1]", "localhost"].map { "\($0):\(port)" }))
+            return LoopbackRedirectListener(channel: channel, exchange: exchange, uri: uri, port: port)
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            exchange.end(showing: .ended)
+            throw LoopbackRedirectError.portTaken
+        } catch {
+            exchange.end(showing: .ended)
+            throw LoopbackRedirectError.cannotListen
+        }
+    }
+
+    /// The answer to the log-in with `state`. Call it once.
+    ///
+    /// - Throws: `CancellationError`, also when the listener is closed meanwhile.
+    package func callback(answering state: AuthorizationState) async throws -> LoopbackCallback {
+        try await withTaskCancellationHandler {
+            try await exchange.expect(state).get()
+        } onCancel: {
+            exchange.giveUp()
+        }
+    }
+
+    /// Shows the browser how the log-in ended, and closes.
+    ///
+    /// - Parameter patience: how long a browser that has brought the answer may take to fetch the page.
+    package func finish(showing page: RedirectPage, patience: Duration = .seconds(3)) async {
+        await exchange.show(page, patience: TimeAmount(patience))
+        await close()
+    }
+
+    /// Stops listening and ends all connections.
+    package func close() async {
+        exchange.end(showing: .ended)
+        try? await channel.close()
+        for connection in exchange.connections { try? await connection.close() }
+    }
+}
+
+/// Why there is no listener.
+package enum LoopbackRedirectError: Error {
+    case portTaken
+    case cannotListen
+    /// Of one connection, not of the listener.
+    case tooManyConnections
+}

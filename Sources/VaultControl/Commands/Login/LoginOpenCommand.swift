@@ -1,0 +1,135 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+import TokenVaultHTTP
+
+struct LoginOpenCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Log a user in through a browser on this machine.",
+        discussion: """
+            Opens the provider's log-in page and waits on a port of this machine (RFC 8252) until the browser comes back.
+
+            Over SSH: open the printed URL in the browser in front of you. In the end that browser shows an address at \
+            127.0.0.1 that it cannot reach; paste it at the prompt.
+            """)
+
+    @OptionGroup var logIn: LogInOptions
+
+    @Option(
+        help: .init(
+            "Where the browser comes back to: http://127.0.0.1/callback or what the provider knows; any free port.",
+            valueName: "url"))
+    var redirectURI: String?
+
+    @Option(help: .init("Listen on this port, where the provider insists on one.", valueName: "number"))
+    var port: Int?
+
+    @Option(help: .init("How long to wait for the browser, such as 90s or 10m.", valueName: "time"))
+    var timeout: TimeSpan = .init(.seconds(300))
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Open the browser; without either, if this is a terminal and there is a desktop or $BROWSER.")
+    var browser: Bool?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        guard timeout.duration > .zero else { throw Failure.usage("--timeout must be more than nothing") }
+        let login = try await VaultAccess(global, invocation).manage { users in
+            let uri = try redirect(users)
+            let listener = try await listen(at: uri)
+            do {
+                let login = try await logIn(users, listener, invocation)
+                await listener.finish(showing: .done)
+                return login
+            } catch {
+                // Where a browser has brought an answer, `logIn` has shown it what became of it.
+                await listener.close()
+                throw error
+            }
+        }
+        try LoginFacts.emit(new: login, invocation)
+        invocation.hint("get its token with: vaultctl token get \(login.id)")
+    }
+
+    private func logIn(
+        _ users: UserManager, _ listener: LoopbackRedirectListener, _ invocation: Invocation
+    ) async throws -> Login {
+        let request = try await logIn.begin(users, redirectURI: listener.redirectURI)
+        let state = try AuthorizationState(request.state)
+        try tell(request, listener, invocation)
+        let wait = CallbackWait(
+            listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
+        let answer = try await wait.answer()
+        do {
+            return try await users.completeLogIn(callbackURL: answer.url)
+        } catch {
+            await listener.finish(showing: RedirectPage(error, answer.callback))
+            throw error
+        }
+    }
+
+    /// What the options or the provider's registration say, if that is on this machine.
+    private func redirect(_ users: UserManager) throws -> LoopbackRedirectURI {
+        guard port.map({ (1...65_535).contains($0) }) ?? true else {
+            throw Failure.usage("--port must be between 1 and 65535")
+        }
+        var uri = LoopbackRedirectURI.standard
+        if let redirectURI {
+            guard let given = LoopbackRedirectURI(redirectURI) else {
+                throw Failure.usage(
+                    "--redirect-uri must be at this machine, such as http://127.0.0.1/callback",
+                    hint: "for a callback elsewhere use: vaultctl login begin")
+            }
+            uri = given
+        } else if let registered = try users.vault.provider(named: logIn.provider).redirectURI {
+            uri = LoopbackRedirectURI(registered) ?? uri
+        }
+        return port.map { uri.at(port: $0) } ?? uri
+    }
+
+    private func listen(at uri: LoopbackRedirectURI) async throws -> LoopbackRedirectListener {
+        do {
+            return try await .start(at: uri)
+        } catch LoopbackRedirectError.portTaken {
+            throw Failure(
+                .machine, code: "portTaken", "port \(uri.port ?? 0) of this machine is taken",
+                hints: ["stop what listens there, or choose another that the provider knows with --port"])
+        } catch is LoopbackRedirectError {
+            throw Failure(.machine, code: "cannotListen", "no port of this machine can be listened on")
+        }
+    }
+
+    /// The URL is needed by whoever looks after a quiet run, too.
+    private func tell(
+        _ request: AuthorizationRequest, _ listener: LoopbackRedirectListener, _ invocation: Invocation
+    ) throws {
+        let desktop = DesktopBrowser(invocation.console.environment)
+        let isOpened =
+            (browser ?? (invocation.console.isTerminal(.error) && desktop.isLikely)) && desktop.open(request.url)
+        let title = isOpened ? "The browser opens this page; if it does not, open it yourself:" : "Open this page:"
+        invocation.note(title)
+        try invocation.console.write(Printable.escape(request.url) + "\n", to: .error)
+        if browser == true, !isOpened { invocation.warn("no browser could be started") }
+        invocation.note(
+            "Waiting for the browser at \(listener.redirectURI) for \(Instant.duration(timeout.duration.inSeconds)).")
+        if invocation.console.inputIsTerminal {
+            invocation.note(
+                "If it runs on another machine, paste the address at which it ends (it is not shown), then press Enter."
+            )
+        }
+    }
+}
+
+extension RedirectPage {
+    /// How a log-in ended that did not end well. The words of the provider are believed only once its answer is.
+    init(_ error: any Error, _ callback: AuthorizationCallback) {
+        if case .refused(let code, let words) = callback.answer, (error as? VaultError)?.code == .logInRefused {
+            self = .refused(code.rawValue, words?.reveal())
+        } else {
+            self = .unfinished
+        }
+    }
+}

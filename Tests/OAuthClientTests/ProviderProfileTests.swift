@@ -1,0 +1,153 @@
+import Foundation
+import OAuthClient
+import ProviderProfiles
+import Testing
+
+struct ProviderProfileTests {
+    @Test(arguments: RecordedReply.all)
+    func aRecordedReplyMeansWhatItsFileSays(recorded: RecordedReply) throws {
+        let profile = try ProviderProfile.named(recorded.profile)
+        let context = ClassificationContext(
+            expectedTokenType: recorded.given.contains("dpop") ? .dpop : .bearer,
+            inDoubtIntentExisted: recorded.given.contains("doubt"), grantIsNew: recorded.given.contains("code"),
+            proofWasSent: recorded.given.contains("dpop"), startedAt: Sample.start, repliedAt: Sample.start)
+        #expect(classify(.reply(recorded.reply), context, profile.reply).words == recorded.expected)
+        #expect(recorded.source.hasPrefix("Synthetic, 20"), "a recorded reply says where it comes from, and when")
+    }
+
+    @Test func everyShippedProfileIsReadNamedAndRecorded() throws {
+        let recorded = Dictionary(grouping: RecordedReply.all, by: \.profile)
+        for file in ShippedProfiles.files {
+            let profile = try ProviderProfile(parsing: file.text, file: "\(file.name).json")
+            #expect(profile.name == file.name)
+            #expect(!profile.sources.isEmpty)
+            #expect(file.text.count <= 8_192, "\(file.name) is too long to be embedded")
+            let replies = recorded[file.name] ?? []
+            #expect(replies.count >= 3, "\(file.name) has \(replies.count) recorded replies")
+            #expect(replies.contains { $0.expected.hasPrefix("success") })
+            #expect(replies.contains { $0.expected.hasPrefix("dead") })
+        }
+        #expect(ProviderProfile.shipped.count == ShippedProfiles.files.count)
+        #expect(ProviderProfile.shipped.count == 18)
+        print("profiles: \(ProviderProfile.shipped.count), recorded replies: \(RecordedReply.all.count)")
+    }
+
+    @Test func theGenericProfileIsTheRFC() throws {
+        let generic = try ProviderProfile.named("generic")
+        #expect(generic.reply == .rfc)
+        #expect(generic.style == .rfc)
+        #expect(generic.httpLimits == .tokenEndpoint)
+        #expect(generic.revocation == .init())
+        #expect(ProviderProfile.generic.reply == .rfc)
+        #expect(ProviderProfile.generic.refresh == generic.refresh)
+    }
+
+    @Test func repeatedUseAfterALostReplyFollowsTheProfile() throws {
+        #expect(try ProviderProfile.named("generic").immediateReplays == 1)
+        #expect(try ProviderProfile.named("xero").immediateReplays == 3)
+        #expect(try ProviderProfile.named("okta").immediateReplays == 1)
+        #expect(try parse(#""refresh":{"rotation":"always","reuseBlast":"clientUser"}"#).immediateReplays == 0)
+        #expect(try parse(#""refresh":{"replay":"never"}"#).immediateReplays == 0)
+    }
+
+    @Test(arguments: Refusal.all)
+    func aProfileIsRefusedWithItsFileAndField(refusal: Refusal) {
+        #expect(throws: ProfileError(refusal.code, file: "own.json", field: refusal.field)) {
+            do {
+                _ = try parse(refusal.text)
+            } catch let error as ProfileError {
+                #expect(error.description.hasPrefix("own.json"))
+                throw ProfileError(error.code, file: error.file, field: error.field)
+            }
+        }
+    }
+
+    @Test func aProfileIsRefusedWhole() {
+        func code(_ text: String) -> ProfileError.Code? {
+            do throws(ProfileError) {
+                _ = try ProviderProfile(parsing: Array(text.utf8), file: "own.json")
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code("[]") == .notJSON)
+        #expect(code("{") == .notJSON)
+        #expect(code("{}") == .missing)
+        #expect(code(String(repeating: " ", count: 70_000)) == .tooLarge)
+        #expect(throws: ProfileError(.unknownProfile, file: "nobody")) { try ProviderProfile.named("nobody") }
+    }
+}
+
+private func parse(_ more: String) throws(ProfileError) -> ProviderProfile {
+    let defaults = [
+        "profile": "1", "name": "\"own\"", "source": #"[{"url":"https://example.com","read":"2026-01-31"}]"#,
+    ]
+    let own = defaults.filter { !more.hasPrefix("\"\($0.key)\":") }.map { "\"\($0.key)\":\($0.value)" }
+    let text = "{" + (own.sorted() + [more]).filter { !$0.isEmpty }.joined(separator: ",") + "}"
+    return try ProviderProfile(parsing: Array(text.utf8), file: "own.json")
+}
+
+/// A profile that is not taken, and the field that must be named.
+struct Refusal: Sendable, CustomStringConvertible {
+    let text: String
+    let code: ProfileError.Code
+    let field: String
+
+    var description: String { text }
+
+    init(_ text: String, _ code: ProfileError.Code, _ field: String) {
+        self.text = text
+        self.code = code
+        self.field = field
+    }
+
+    static let all = [
+        Refusal(#""profile":2"#, .notAllowed, "profile"),
+        Refusal(#""profile":"1""#, .wrongType, "profile"),
+        Refusal(#""name":"Own""#, .notAllowed, "name"),
+        Refusal(#""name":7"#, .wrongType, "name"),
+        Refusal(#""source":[]"#, .missing, "source"),
+        Refusal(#""source":[{"url":"https://example.com"}]"#, .missing, "source[0].read"),
+        Refusal(#""source":[{"url":"u","read":"yesterday"}]"#, .notAllowed, "source[0].read"),
+        Refusal(#""colour":"red""#, .unknownField, "colour"),
+        Refusal(#""refresh":{"graceSecond":1}"#, .unknownField, "refresh.graceSecond"),
+        Refusal(#""refresh":{"graceSeconds":1,"graceSeconds":1}"#, .givenTwice, "refresh.graceSeconds"),
+        Refusal(#""refresh":{"graceSeconds":"1"}"#, .wrongType, "refresh.graceSeconds"),
+        Refusal(#""refresh":{"graceSeconds":1.5}"#, .wrongType, "refresh.graceSeconds"),
+        Refusal(#""refresh":{"graceSeconds":-1}"#, .notAllowed, "refresh.graceSeconds"),
+        Refusal(#""refresh":{"rotation":"often"}"#, .notAllowed, "refresh.rotation"),
+        Refusal(#""refresh":[]"#, .wrongType, "refresh"),
+        Refusal(
+            #""refresh":{"rotation":"never","reuseBlast":"none","graceSeconds":5}"#, .contradiction,
+            "refresh.graceSeconds"),
+        Refusal(#""refresh":{"rotation":"never"}"#, .contradiction, "refresh.reuseBlast"),
+        Refusal(#""refresh":{"idleSeconds":200,"absoluteSeconds":100}"#, .contradiction, "refresh.idleSeconds"),
+        Refusal(#""endpoints":{"token":"http://example.com"}"#, .notAllowed, "endpoints.token"),
+        Refusal(#""endpoints":{"token":"https://example.com/{client_id}"}"#, .notAllowed, "endpoints.token"),
+        Refusal(#""client":{"authentication":["tls_client_auth"]}"#, .notAllowed, "client.authentication"),
+        Refusal(#""request":{"scopeSeparator":"&"}"#, .notAllowed, "request.scopeSeparator"),
+        Refusal(#""request":{"body":"xml"}"#, .notAllowed, "request.body"),
+        Refusal(
+            #""request":{"refreshParameters":{"refresh_token":"x"}}"#, .notAllowed,
+            "request.refreshParameters.refresh_token"),
+        Refusal(#""request":{"refreshParameters":{"a":1}}"#, .wrongType, "request.refreshParameters.a"),
+        Refusal(#""reply":{"tokenTypes":{"bot":"robot"}}"#, .notAllowed, "reply.tokenTypes.bot"),
+        Refusal(#""reply":{"format":"form","tokenPath":["a"]}"#, .contradiction, "reply.tokenPath"),
+        Refusal(#""reply":{"lifetimes":[{"unit":"seconds"}]}"#, .missing, "reply.lifetimes[0].name"),
+        Refusal(#""reply":{"lifetimes":[{"name":"x","unit":"days"}]}"#, .notAllowed, "reply.lifetimes[0].unit"),
+        Refusal(#""reply":{"otherLogins":[{"label":"user"}]}"#, .missing, "reply.otherLogins[0].path"),
+        Refusal(#""errors":{"dead":["a"],"misconfigured":["a"]}"#, .contradiction, "errors.misconfigured"),
+        Refusal(#""errors":{"dead":"a"}"#, .wrongType, "errors.dead"),
+        Refusal(#""errors":{"dead":["a\"b"]}"#, .notAllowed, "errors.dead"),
+        Refusal(#""errors":{"bareDeadStatuses":[200]}"#, .notAllowed, "errors.bareDeadStatuses"),
+        Refusal(#""errors":{"rejectionLimit":{"count":0}}"#, .notAllowed, "errors.rejectionLimit.count"),
+        Refusal(#""dpop":{"usage":"never","requiresNonce":true}"#, .contradiction, "dpop.requiresNonce"),
+        Refusal(#""dpop":{"usage":"required","acceptsDowngrade":true}"#, .contradiction, "dpop.acceptsDowngrade"),
+        Refusal(#""dpop":{"requiresNonce":1}"#, .wrongType, "dpop.requiresNonce"),
+        Refusal(#""revocation":{"carrier":"bearer"}"#, .contradiction, "revocation.target"),
+        Refusal(#""revocation":{"method":"GET"}"#, .notAllowed, "revocation.method"),
+        Refusal(#""limits":{"connectSeconds":100}"#, .contradiction, "limits.connectSeconds"),
+        Refusal(#""limits":{"requestsPerMinute":0}"#, .notAllowed, "limits.requestsPerMinute"),
+    ]
+}

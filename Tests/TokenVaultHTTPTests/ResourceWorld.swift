@@ -1,0 +1,69 @@
+import DevAuthorizationServer
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVault
+import TokenVaultHTTP
+import TokenVaultTesting
+
+/// A real vault, a real authorization server with its protected resource, and the client between them.
+struct ResourceWorld {
+    let server: DevAuthorizationServer
+    let temporary: TemporaryVault
+    let users: UserManager
+    let client: AuthorizingClient
+    private let transport = AsyncHTTPTransport(options: .loopback)
+
+    static func with(
+        _ configuration: AuthorizationServerConfiguration = .init(),
+        _ body: (ResourceWorld) async throws -> Void
+    ) async throws {
+        let world = try await ResourceWorld(configuration)
+        do {
+            try await body(world)
+            await world.close()
+        } catch {
+            await world.close()
+            throw error
+        }
+    }
+
+    private init(_ configuration: AuthorizationServerConfiguration) async throws {
+        server = try await DevAuthorizationServer.start(configuration)
+        temporary = try await TemporaryVault()
+        try await temporary.vault.addProvider(
+            ProviderRegistration(
+                name: "dev", tokenEndpoint: server.base + "/token", revocationEndpoint: server.base + "/revoke",
+                clientID: try ClientID("demo"), allowsInsecureLoopback: true))
+        users = try await UserManager(vault: temporary.vault, transport: transport)
+        client = AuthorizingClient(users: users, options: .init(timeout: .seconds(10)))
+    }
+
+    private func close() async {
+        await client.shutdown()
+        await temporary.vault.close()
+        await transport.shutdown()
+        await server.shutDown()
+    }
+
+    @discardableResult
+    func logIn(_ user: String = "alice", key: DPoPKey? = nil) async throws -> Login {
+        let grant = try #require(server.issueGrant(user: user, keyThumbprint: key?.thumbprint.rawValue))
+        return try await users.addLogin(
+            userId: user, provider: "dev", accessToken: try AccessToken(grant.accessToken),
+            expiresAt: Date().addingTimeInterval(Double(grant.expiresIn)),
+            refreshToken: try grant.refreshToken.map { try RefreshToken($0) }, dpopKey: key)
+    }
+
+    func request(
+        _ method: HTTPRequest.Method = .get, port: UInt16? = nil, path: String = "/resource?x=1"
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method: method, scheme: "http", authority: "127.0.0.1:\(port.map { Int($0) } ?? server.port)", path: path)
+    }
+
+    /// Requests that reached the resource, by what it said to them.
+    var outcomes: [String] { server.log.records.filter { $0.path == "/resource" }.map(\.outcome) }
+    var renewals: Int { server.log.tokenRequests().count }
+}

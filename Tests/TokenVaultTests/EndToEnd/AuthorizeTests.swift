@@ -1,0 +1,181 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// Requests to APIs: what is added to them, where they may go, and what their replies mean.
+@Suite(.timeLimit(.minutes(1)))
+struct AuthorizeTests {
+    private static let dpop = HTTPField.Name("DPoP")!
+    private static let nonceField = HTTPField.Name("DPoP-Nonce")!
+
+    private func request(_ scheme: String = "https", _ authority: String = "api.example", _ path: String = "/me?x=1")
+        -> HTTPRequest
+    {
+        HTTPRequest(method: .put, scheme: scheme, authority: authority, path: path)
+    }
+
+    private func claims(_ request: HTTPRequest) throws -> String {
+        let proof = try #require(request.headerFields[Self.dpop])
+        return String(decoding: try #require(Base64URL.decode(proof.split(separator: ".")[1])), as: UTF8.self)
+    }
+
+    private func reply(
+        _ status: HTTPResponse.Status, challenge: String? = nil, nonce: String? = nil, date: String? = nil
+    ) -> HTTPResponse {
+        var response = HTTPResponse(status: status)
+        response.headerFields[.wwwAuthenticate] = challenge
+        response.headerFields[Self.nonceField] = nonce
+        response.headerFields[.date] = date
+        return response
+    }
+
+    @Test func aBearerTokenGoesIntoTheHeader() async throws {
+        let world = try await World()
+        try await world.addChain()
+        var request = request()
+        request.headerFields[.authorization] = "Basic old"
+        request.headerFields[Self.dpop] = "old"
+        let token = try await world.users.authorize(&request, userId: "alice")
+        #expect(request.headerFields[values: .authorization] == ["Bearer CANARY-access-1"])
+        #expect(request.headerFields[Self.dpop] == nil)
+        #expect(token.name == "1")
+        #expect(request.headerFields.first { $0.name == .authorization }?.indexingStrategy == .disallow)
+    }
+
+    @Test func aBoundTokenGoesWithAProofForThisRequest() async throws {
+        let world = try await World()
+        let key = DPoPKey.generate()
+        let login = try await world.addChain(dpopKey: key)
+        var request = request("https", "API.example:443", "/a%2Fb?secret=1")
+        try await world.users.authorize(&request, login: login.id)
+        #expect(request.headerFields[values: .authorization] == ["DPoP CANARY-access-1"])
+        let first = try claims(request)
+        #expect(first.contains(#""htm":"PUT""#))
+        #expect(first.contains(#""htu":"https://api.example/a%2Fb""#))
+        #expect(first.contains(#""ath":"\#(DPoPProof.hash(of: try Sample.accessToken()))""#))
+        #expect(!first.contains("nonce"))
+        try await world.users.authorize(&request, login: login.id)
+        #expect(try claims(request) != first)
+        #expect(request.headerFields[values: Self.dpop].count == 1)
+    }
+
+    @Test(arguments: [
+        ("http", "api.example", "/"), ("ftp", "api.example", "/"), ("https", "a@api.example", "/"),
+        ("https", "api.example", "/#x"), ("https", "api.example", "/ x"), ("http", "127.0.0.1.example", "/"),
+        ("https", "", "/"), ("https", "api.example/evil", ""), ("https", "api.example", "@evil.example/"),
+        ("https", "api.example", ".evil.example/"), ("https", "api.example?x", "/"), ("https", "api.example", ""),
+    ])
+    func aTokenGoesNowhereElse(_ scheme: String, _ authority: String, _ path: String) async throws {
+        let world = try await World()
+        try await world.addChain()
+        var request = request(scheme, authority, path)
+        let before = request
+        #expect(await code { try await world.users.authorize(&request, userId: "alice") } == .invalidArgument)
+        #expect(request == before)
+    }
+
+    @Test func thisMachineIsFine() async throws {
+        let world = try await World()
+        try await world.addChain()
+        for authority in ["127.0.0.1:8080", "localhost", "[::1]:1"] {
+            var request = request("http", authority)
+            try await world.users.authorize(&request, userId: "alice")
+        }
+    }
+
+    @Test func aTokenIsRenewedFirst() async throws {
+        let world = try await World()
+        try await world.addChain()
+        world.expire()
+        world.transport.enqueue(.generation("2"))
+        var request = request()
+        try await world.users.authorize(&request, userId: "alice")
+        #expect(request.headerFields[.authorization] == "Bearer CANARY-access-2")
+    }
+
+    @Test func noncesOfTheTwoServersAndOfOtherOriginsAreNotMixed() async throws {
+        let world = try await World(provider: Sample.provider(dpop: .required))
+        let login = try await world.addChain(dpopKey: .generate())
+        // The API has the authorization server's own origin.
+        var request = request("https", "acme.example")
+        let token = try await world.users.authorize(&request, login: login.id)
+        #expect(world.users.read(reply(.ok, nonce: "rs-1"), to: request, authorizedWith: token) == .final)
+        try world.users.authorize(&request, with: token)
+        #expect(try claims(request).contains(#""nonce":"rs-1""#))
+        var other = self.request()
+        try world.users.authorize(&other, with: token)
+        #expect(try !claims(other).contains("nonce"))
+        // The refresh goes without it, and what it learns stays there.
+        world.transport.enqueue(
+            .json(
+                #"{"access_token":"CANARY-access-2","token_type":"DPoP","expires_in":3600}"#,
+                headers: [Self.nonceField: "as-1"]))
+        let newer = try await world.users.updateAccessToken(login: login.id)
+        #expect(try !claims(try #require(world.transport.requests.last?.request)).contains("rs-1"))
+        try world.users.authorize(&request, with: newer)
+        #expect(try claims(request).contains(#""nonce":"rs-1""#))
+    }
+
+    @Test func repliesMeanWhatTheirChallengesSay() async throws {
+        let world = try await World()
+        let bearer = try await world.addChain(user: "bearer")
+        let bound = try await world.addChain(user: "bound", name: "2", dpopKey: .generate())
+        let useNonce = #"Bearer realm="a, b", DPoP algs="ES256", error="use_dpop_nonce""#
+        let cases: [(LoginID, HTTPResponse, ResourceReply)] = [
+            (bound.id, reply(.unauthorized, challenge: useNonce, nonce: "n1"), .wantsNewProof),
+            (bound.id, reply(.unauthorized, challenge: useNonce), .final),
+            (bound.id, reply(.forbidden, challenge: useNonce, nonce: "n2"), .final),
+            (bearer.id, reply(.unauthorized, challenge: useNonce, nonce: "n3"), .final),
+            (bearer.id, reply(.unauthorized, challenge: #"Bearer error="invalid_token""#), .refusedToken),
+            (bound.id, reply(.unauthorized, challenge: #"DPoP error=invalid_token, algs="ES256""#), .refusedToken),
+            (bearer.id, reply(.unauthorized, challenge: #"Bearer error="insufficient_scope""#), .final),
+            (bearer.id, reply(.unauthorized, challenge: #"Basic error="invalid_token""#), .final),
+            (bearer.id, reply(.unauthorized), .final), (bearer.id, reply(.ok), .final),
+            (bound.id, reply(.unauthorized, challenge: "DPoP error=invalid_dpop_proof"), .final),
+            (bound.id, reply(.unauthorized, challenge: "DPoP error=invalid_dpop_proof", nonce: "n4"), .wantsNewProof),
+        ]
+        for (login, response, expected) in cases {
+            var request = request()
+            let token = try await world.users.authorize(&request, login: login)
+            #expect(world.users.read(response, to: request, authorizedWith: token) == expected, "\(response)")
+        }
+        // The nonce that was sent is no new one: that would go round for ever.
+        var request = request()
+        let token = try await world.users.authorize(&request, login: bound.id)
+        #expect(try claims(request).contains("n4"))
+        let again = reply(.unauthorized, challenge: useNonce, nonce: "n4")
+        #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
+    }
+
+    @Test func theServersClockIsLearnedForProofsOnly() async throws {
+        let world = try await World()
+        let login = try await world.addChain(dpopKey: .generate())
+        var request = request()
+        let token = try await world.users.authorize(&request, login: login.id)
+        let refusal = reply(
+            // The world's clock stands at 1 800 000 000, which is 08:00:00.
+            .unauthorized, challenge: "DPoP error=invalid_dpop_proof", date: "Fri, 15 Jan 2027 08:01:40 GMT")
+        let meaning = world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now)
+        #expect(meaning == .wantsNewProof)
+        try world.users.authorize(&request, with: token)
+        #expect(try claims(request).contains(#""iat":1800000100"#))
+        // The same clock a second time is no news.
+        #expect(world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now) == .final)
+        #expect(try await world.users.accessToken(login: login.id).expiresAt == token.expiresAt)
+    }
+
+    @Test func aTokenWhoseKeyIsGoneIsNotSent() async throws {
+        let world = try await World()
+        let login = try await world.addChain(dpopKey: .generate())
+        var request = request()
+        let token = try await world.users.authorize(&request, login: login.id)
+        try await world.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: nil,
+            refreshToken: Sample.refreshToken("2"))
+        #expect(await code { try world.users.authorize(&request, with: token) } == .conflict)
+    }
+}
