@@ -27,7 +27,8 @@ struct ChallengePropertyTests {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: break
         case 1:
-            model.token68 = text("abcXYZ09-._~+/", 1...12, &random) + (["", "=", "=="].randomElement(using: &random) ?? "")
+            model.token68 =
+                text("abcXYZ09-._~+/", 1...12, &random) + (["", "=", "=="].randomElement(using: &random) ?? "")
         default:
             for _ in 0..<Int.random(in: 1...5, using: &random) {
                 let name = text(Self.tokenText, 1...6, &random).lowercased()

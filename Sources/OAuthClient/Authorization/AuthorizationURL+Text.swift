@@ -1,6 +1,16 @@
 extension AuthorizationURL {
     /// The whole URL. Holds the state: give it to the user's browser and to nothing that logs.
-    package func reveal() -> String {
+    package func reveal() -> String { reveal(parameters) }
+
+    /// The URL for a request that the server has already been given (RFC 9126 §4).
+    package func reveal(_ pushed: PushedAuthorization) -> String {
+        reveal([
+            FormParameter("client_id", clientID.rawValue), FormParameter("request_uri", pushed.requestURI),
+        ])
+    }
+
+    /// The request, wherever it travels.
+    var parameters: [FormParameter] {
         var parameters = [
             FormParameter("response_type", "code"), FormParameter("client_id", clientID.rawValue),
             FormParameter("state", state.reveal()),
@@ -9,14 +19,20 @@ extension AuthorizationURL {
             if let value { parameters.append(FormParameter(name, value)) }
         }
         add("redirect_uri", redirectURI)
-        add("scope", scope.flatMap { $0.isEmpty ? nil : $0.description })
+        add("scope", scope.flatMap { $0.isEmpty ? nil : $0.tokens.joined(separator: scopeSeparator) })
         add("code_challenge", codeChallenge?.rawValue)
         add("code_challenge_method", codeChallenge.map { _ in "S256" })
         add("dpop_jkt", keyThumbprint?.rawValue)
         add("login_hint", loginHint)
+        for resource in resources { add("resource", resource) }
         // What a provider's registration adds never replaces what protects the request.
         var names = Set(parameters.map(\.name))
+        names.formUnion(["request", "request_uri", "client_secret", "client_assertion", "client_assertion_type"])
         parameters += extraParameters.filter { names.insert($0.name).inserted }
+        return parameters
+    }
+
+    private func reveal(_ parameters: [FormParameter]) -> String {
         let query = String(decoding: FormCodec.encode(parameters), as: UTF8.self)
         // An endpoint may have a query of its own, which is kept (RFC 6749 §3.1).
         return endpoint.rawValue + (endpoint.url.query == nil ? "?" : "&") + query

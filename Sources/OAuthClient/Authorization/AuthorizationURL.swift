@@ -11,6 +11,9 @@ package struct AuthorizationURL: Sendable {
     /// OpenID Connect's `login_hint`.
     package var loginHint: String?
     package var extraParameters: [FormParameter]
+    package var scopeSeparator = " "
+    /// Where the access tokens are to be used (RFC 8707 §2).
+    package var resources: [String] = []
 
     package init(
         endpoint: EndpointURL, clientID: ClientID, state: AuthorizationState, codeChallenge: CodeChallenge?,

@@ -2,13 +2,15 @@ extension ServerBinding {
     /// A client registration at a provider with this profile.
     package init(
         profile: ProviderProfile, tokenEndpoint: EndpointURL, clientID: ClientID,
-        authentication: ClientAuthentication, refreshEndpoint: EndpointURL? = nil
+        authentication: ClientAuthentication, issuer: String? = nil, refreshEndpoint: EndpointURL? = nil
     ) {
         self.init(
             tokenEndpoint: tokenEndpoint, clientID: clientID, authentication: authentication, rules: profile.reply,
             limits: profile.httpLimits)
         self.refreshEndpoint = refreshEndpoint
         style = profile.style
+        revocation = profile.revocation
+        if profile.client.assertionAudience == .issuer { assertionAudience = issuer }
     }
 }
 

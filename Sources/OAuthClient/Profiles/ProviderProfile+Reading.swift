@@ -144,7 +144,9 @@ extension ProviderProfile {
         if let carrier = try section.choice("carrier", RevocationRules.Carrier.self) { rules.carrier = carrier }
         if let parameter = try section.text("parameter") { rules.parameter = parameter }
         if let sends = try section.flag("sendsHint") { rules.sendsHint = sends }
-        if let authenticates = try section.flag("authenticates") { rules.authenticates = authenticates }
+        if let authentication = try section.choice("authentication", RevocationRules.Authentication.self) {
+            rules.authentication = authentication
+        }
         if let target = try section.choice("target", RevocationRules.Target.self) { rules.target = target }
         if let statuses = try section.numbers("doneStatuses", in: 200...499) { rules.doneStatuses = statuses }
         try section.finish()

@@ -1,6 +1,6 @@
 extension ProviderProfile {
     /// Whether something is left out, used where the server offers it, or always used.
-    package enum Usage: String, Hashable, Sendable, CaseIterable {
+    public enum Usage: String, Hashable, Sendable, CaseIterable {
         case never, whenSupported, required
     }
 
@@ -79,6 +79,14 @@ extension ProviderProfile {
             case bearer
         }
 
+        package enum Authentication: String, Hashable, Sendable, CaseIterable {
+            /// As at the token endpoint.
+            case client
+            /// Id and secret in the header, whatever the token endpoint takes.
+            case basic
+            case none
+        }
+
         /// Which of a login's tokens ends the grant.
         package enum Target: String, Hashable, Sendable, CaseIterable {
             case refreshToken, accessToken, both
@@ -89,7 +97,7 @@ extension ProviderProfile {
         /// The parameter's name.
         package var parameter = "token"
         package var sendsHint = true
-        package var authenticates = true
+        package var authentication = Authentication.client
         package var target = Target.refreshToken
         /// Statuses that mean that the token works no more.
         package var doneStatuses: Set<Int> = [200]

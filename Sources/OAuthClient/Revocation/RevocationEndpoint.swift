@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// The revocation endpoint of one provider (RFC 7009).
+/// The revocation endpoint of one provider (RFC 7009), or what it has instead.
 package struct RevocationEndpoint: Sendable {
     /// Nil: the server has none, and every revocation says so.
     package let endpoint: EndpointURL?
@@ -18,6 +18,8 @@ package struct RevocationEndpoint: Sendable {
         self.transport = transport
         self.now = now
     }
+
+    private var style: ProviderProfile.RevocationRules { binding.revocation }
 
     /// Asks for the end of a token. `dpop` is for servers that want a proof here too: it is repeated once if the
     /// server asks for a nonce.
@@ -41,11 +43,11 @@ package struct RevocationEndpoint: Sendable {
             let repliedAt = now()
             if case .reply(let reply) = result {
                 session.learn(from: reply.response, of: endpoint, startedAt: startedAt, repliedAt: repliedAt)
-                if requestsSent == 1, dpop != nil, asksForNonce(reply, sentNonce) { continue }
+                if requestsSent == 1, dpop != nil, reply.asksForNonce(after: sentNonce, binding.rules) { continue }
             }
             return RevocationAttempt(
-                outcome: RevocationOutcome(result, binding.rules, now: repliedAt), nonces: session.learned,
-                requestsSent: requestsSent)
+                outcome: RevocationOutcome(result, binding.rules, done: style.doneStatuses, now: repliedAt),
+                nonces: session.learned, requestsSent: requestsSent)
         }
     }
 
@@ -53,26 +55,60 @@ package struct RevocationEndpoint: Sendable {
         _ endpoint: EndpointURL, _ token: RevocableToken, _ extra: [FormParameter], _ session: ProofSession,
         at now: Date
     ) -> FormRequest? {
-        let parameters =
+        let (text, hint) =
             switch token {
-            case .refresh(let token):
-                [FormParameter("token", token.reveal()), FormParameter("token_type_hint", "refresh_token")]
-            case .access(let token):
-                [FormParameter("token", token.reveal()), FormParameter("token_type_hint", "access_token")]
+            case .refresh(let token): (token.reveal(), "refresh_token")
+            case .access(let token): (token.reveal(), "access_token")
             }
+        var parameters = [FormParameter(style.parameter, text)]
+        if style.sendsHint { parameters.append(FormParameter("token_type_hint", hint)) }
         do throws(OAuthValueError) {
-            let proof = try session.proof(for: endpoint, at: now)
-            return FormRequest(endpoint, parameters, extra: extra, binding: binding, proof: proof)
+            let proof = try session.proof(for: endpoint, method: style.method.http, at: now)
+            if style == .init() {
+                return try FormRequest(
+                    endpoint, parameters, extra: extra, binding: binding, proof: proof,
+                    issuedAt: session.corrected(now))
+            }
+            return try special(endpoint, text, parameters + extra, proof, issuedAt: session.corrected(now))
         } catch {
             return nil
         }
     }
 
-    private func asksForNonce(_ reply: HTTPReply, _ sentNonce: DPoPNonce?) -> Bool {
-        let status = reply.response.status.code
-        guard status == 400 || status == 401, let nonce = DPoPNonce(in: reply.response), nonce != sentNonce,
-            case .code(let code) = ReplyError(ReplyBody(reply, format: .automatic), binding.rules)
-        else { return false }
-        return code == .useDPoPNonce || code == .invalidDPoPProof
+    /// A provider's own way.
+    private func special(
+        _ endpoint: EndpointURL, _ token: String, _ parameters: [FormParameter], _ proof: DPoPProof?, issuedAt: Date
+    ) throws(OAuthValueError) -> FormRequest {
+        var fields = HTTPFields()
+        fields[.accept] = "application/json"
+        if let proof { fields[.dpop] = proof.rawValue }
+        var all = style.carrier == .bearer ? [] : parameters
+        switch style.authentication {
+        case .none: break
+        case .client:
+            let credentials = try ClientCredentials(binding, issuedAt: issuedAt)
+            fields[.authorization] = credentials.authorization
+            all += credentials.parameters
+        case .basic:
+            if let secret = binding.authentication.secret {
+                fields[.authorization] = ClientCredentials.basic(binding.clientID, secret)
+            }
+        }
+        if style.carrier == .bearer { fields[.authorization] = "Bearer \(token)" }
+        let isJSON = style.carrier == .json
+        fields[.contentType] = isJSON ? "application/json" : "application/x-www-form-urlencoded"
+        let request = HTTPRequest(
+            method: style.method.http, scheme: endpoint.scheme, authority: endpoint.authority,
+            path: endpoint.requestTarget, headerFields: fields)
+        return FormRequest(request, body: isJSON ? Array(JSONText.object(all).utf8) : FormCodec.encode(all))
+    }
+}
+
+extension ProviderProfile.RevocationRules.Method {
+    fileprivate var http: HTTPRequest.Method {
+        switch self {
+        case .post: .post
+        case .delete: .delete
+        }
     }
 }

@@ -2,19 +2,20 @@ import FoundationEssentials
 import HTTPTypes
 
 extension RevocationOutcome {
-    /// Reads the reply to one revocation (RFC 7009 §2.2). Only a 200 ends a token.
-    init(_ exchange: TokenExchange, _ rules: ReplyRules, now: Date) {
+    /// Reads the reply to one revocation (RFC 7009 §2.2). Only a 200 ends a token, unless the profile knows better.
+    init(_ exchange: TokenExchange, _ rules: ReplyRules, done: Set<Int> = [200], now: Date) {
         guard case .reply(let reply) = exchange else {
             self = .tryLater(retryAfter: nil)
             return
         }
         let status = reply.response.status.code
-        if status == 200 {
-            self = .revoked
-            return
-        }
         let delay = RetryAfter.delay(in: reply.response, now: now)
         let body = ReplyBody(reply, format: .automatic)
+        if done.contains(status) {
+            // A server that says in its bodies what went wrong does so here too.
+            self = rules.successMember == nil ? .revoked : Self.told(body, rules, delay)
+            return
+        }
         guard (400...499).contains(status), status != 429, !RetryAfter.isPresent(in: reply.response),
             case .code(let code) = ReplyError(body, rules)
         else {
@@ -25,6 +26,19 @@ extension RevocationOutcome {
         case (.unsupportedTokenType, _): self = .unsupportedTokenType
         case (_, .misconfigured), (_, .invalidProof): self = .misconfigured(code)
         default: self = .tryLater(retryAfter: delay)
+        }
+    }
+
+    private static func told(_ body: ReplyBody, _ rules: ReplyRules, _ delay: Duration?) -> RevocationOutcome {
+        switch ReplyError(body, rules) {
+        case .none: return .revoked
+        case .unreadable: return .tryLater(retryAfter: delay)
+        case .code(let code):
+            switch rules.meaning(of: code, in: body) {
+            case .dead, .deadByProfile: return .revoked
+            case .misconfigured: return .misconfigured(code)
+            default: return .tryLater(retryAfter: delay)
+            }
         }
     }
 }

@@ -6,6 +6,8 @@ public enum ClientAuthentication: Hashable, Sendable {
     case clientSecretBasic(ClientSecret)
     /// Id and secret in the body.
     case clientSecretPost(ClientSecret)
+    /// An assertion signed with the client's own key, new for each request (RFC 7523 §2.2).
+    case privateKeyJWT(ClientAssertionKey)
 
     /// The registered name, such as `client_secret_basic`.
     public var methodName: String {
@@ -13,6 +15,7 @@ public enum ClientAuthentication: Hashable, Sendable {
         case .none: "none"
         case .clientSecretBasic: "client_secret_basic"
         case .clientSecretPost: "client_secret_post"
+        case .privateKeyJWT: "private_key_jwt"
         }
     }
 
@@ -26,6 +29,13 @@ public enum ClientAuthentication: Hashable, Sendable {
         case ("client_secret_basic", let secret?): self = .clientSecretBasic(secret)
         case ("client_secret_post", let secret?): self = .clientSecretPost(secret)
         default: return nil
+        }
+    }
+
+    var secret: ClientSecret? {
+        switch self {
+        case .none, .privateKeyJWT: nil
+        case .clientSecretBasic(let secret), .clientSecretPost(let secret): secret
         }
     }
 

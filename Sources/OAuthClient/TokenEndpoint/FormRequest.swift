@@ -1,35 +1,36 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// A form that goes to an endpoint with the client's credentials.
+/// Parameters that go to an endpoint with the client's credentials, as a form or as JSON.
 struct FormRequest {
     let request: HTTPRequest
     let body: [UInt8]
 
-    /// - Parameter extra: what a caller adds. It never replaces or repeats one of ours.
+    /// - Parameters:
+    ///   - extra: what a caller adds. It never replaces or repeats one of ours.
+    ///   - issuedAt: our clock, corrected by what is known of the server's.
     init(
         _ endpoint: EndpointURL, _ parameters: [FormParameter], extra: [FormParameter], binding: ServerBinding,
-        proof: DPoPProof?
-    ) {
+        proof: DPoPProof?, issuedAt: Date
+    ) throws(OAuthValueError) {
         var fields = HTTPFields()
-        fields[.contentType] = "application/x-www-form-urlencoded"
+        fields[.contentType] = binding.style.body == .form ? "application/x-www-form-urlencoded" : "application/json"
         fields[.accept] = "application/json"
         if let proof { fields[.dpop] = proof.rawValue }
-        // Credentials stand in the header or in the body, never in both (RFC 6749 §2.3).
-        var credentials: [FormParameter] = []
-        switch binding.authentication {
-        case .none: credentials = [FormParameter("client_id", binding.clientID.rawValue)]
-        case .clientSecretBasic(let secret): fields[.authorization] = Self.basic(binding.clientID, secret)
-        case .clientSecretPost(let secret):
-            credentials = [
-                FormParameter("client_id", binding.clientID.rawValue), FormParameter("client_secret", secret.reveal()),
-            ]
-        }
+        let credentials = try ClientCredentials(binding, issuedAt: issuedAt)
+        fields[.authorization] = credentials.authorization
         request = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
             headerFields: fields)
-        let own = parameters + credentials
-        body = FormCodec.encode(own + Self.additions(extra + binding.extraParameters, to: own))
+        let names = Set(parameters.map(\.name))
+        let own = parameters + credentials.parameters.filter { !names.contains($0.name) }
+        let all = own + Self.additions(extra + binding.extraParameters, to: own)
+        body = binding.style.body == .form ? FormCodec.encode(all) : Array(JSONText.object(all).utf8)
+    }
+
+    init(_ request: HTTPRequest, body: [UInt8]) {
+        self.request = request
+        self.body = body
     }
 
     private static func additions(_ extra: [FormParameter], to own: [FormParameter]) -> [FormParameter] {
@@ -38,8 +39,32 @@ struct FormRequest {
         names.formUnion(own.map(\.name))
         return extra.filter { names.insert($0.name).inserted }
     }
+}
 
-    private static func basic(_ clientID: ClientID, _ secret: ClientSecret) -> String {
+/// What shows who the client is. It stands in the header or in the body, never in both (RFC 6749 §2.3).
+struct ClientCredentials {
+    var authorization: String?
+    var parameters: [FormParameter] = []
+
+    init(_ binding: ServerBinding, issuedAt: Date) throws(OAuthValueError) {
+        let clientID = FormParameter("client_id", binding.clientID.rawValue)
+        switch binding.authentication {
+        case .none: parameters = [clientID]
+        case .clientSecretBasic(let secret): authorization = Self.basic(binding.clientID, secret)
+        case .clientSecretPost(let secret):
+            parameters = [clientID, FormParameter("client_secret", secret.reveal())]
+        case .privateKeyJWT(let key):
+            let assertion = try ClientAssertion(
+                key: key, clientID: binding.clientID,
+                audience: binding.assertionAudience ?? binding.tokenEndpoint.rawValue, issuedAt: issuedAt)
+            parameters = [
+                clientID, FormParameter("client_assertion_type", ClientAssertion.type),
+                FormParameter("client_assertion", assertion.rawValue),
+            ]
+        }
+    }
+
+    static func basic(_ clientID: ClientID, _ secret: ClientSecret) -> String {
         let pair = FormCodec.encode(clientID.rawValue) + ":" + FormCodec.encode(secret.reveal())
         return "Basic " + Data(pair.utf8).base64EncodedString()
     }

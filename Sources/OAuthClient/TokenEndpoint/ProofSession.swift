@@ -14,12 +14,18 @@ struct ProofSession {
 
     func nonce(for endpoint: EndpointURL) -> DPoPNonce? { context?.nonces[endpoint.origin] }
 
+    /// Our clock, corrected by what is known of the server's: for `iat` and nothing else.
+    func corrected(_ now: Date) -> Date {
+        now.addingTimeInterval((context?.clockOffset ?? clockOffset ?? .zero) / .seconds(1))
+    }
+
     /// A fresh proof, or none for a login without a key.
-    func proof(for endpoint: EndpointURL, at now: Date) throws(OAuthValueError) -> DPoPProof? {
+    func proof(
+        for endpoint: EndpointURL, method: HTTPRequest.Method = .post, at now: Date
+    ) throws(OAuthValueError) -> DPoPProof? {
         guard let context else { return nil }
-        let issuedAt = now.addingTimeInterval(context.clockOffset / .seconds(1))
         return try DPoPProof.sign(
-            key: context.key, method: .post, url: endpoint.rawValue, issuedAt: issuedAt,
+            key: context.key, method: method, url: endpoint.rawValue, issuedAt: corrected(now),
             nonce: context.nonces[endpoint.origin])
     }
 

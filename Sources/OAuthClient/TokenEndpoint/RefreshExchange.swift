@@ -5,6 +5,8 @@ package struct RefreshExchange: Sendable {
     package var scope: Scope?
     package var dpop: DPoPContext?
     package var extraParameters: [FormParameter]
+    /// Where the access token is to be used (RFC 8707 §2). Empty: wherever the grant says.
+    package var resources: [String] = []
 
     package init(
         refreshToken: RefreshToken, scope: Scope? = nil, dpop: DPoPContext? = nil,
@@ -25,6 +27,8 @@ package struct CodeExchange: Sendable {
     package var redirectURI: String?
     package var dpop: DPoPContext?
     package var extraParameters: [FormParameter]
+    /// Where the access token is to be used (RFC 8707 §2). Empty: wherever the grant says.
+    package var resources: [String] = []
 
     package init(
         code: AuthorizationCode, codeVerifier: CodeVerifier?, redirectURI: String?, dpop: DPoPContext? = nil,

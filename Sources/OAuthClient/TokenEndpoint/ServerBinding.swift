@@ -5,8 +5,15 @@ package struct ServerBinding: Sendable {
     package var refreshEndpoint: EndpointURL?
     package var clientID: ClientID
     package var authentication: ClientAuthentication
+    /// Other secrets that may be the right one while secrets are being exchanged, in the operator's order. Tried only
+    /// on requests that carry neither a refresh token nor a code: whether a server looks at the token before it looks
+    /// at the secret cannot be known, and a token that is spent on a refused request is lost.
+    package var alternatives: [ClientAuthentication] = []
+    /// Whom a client assertion is for; nil: the token endpoint.
+    package var assertionAudience: String?
     package var rules: ReplyRules
     package var style = RequestStyle.rfc
+    package var revocation = ProviderProfile.RevocationRules()
     package var limits: HTTPLimits
     /// Sent with every request to the token endpoint, in this order.
     package var extraParameters: [FormParameter]
@@ -21,5 +28,17 @@ package struct ServerBinding: Sendable {
         self.rules = rules
         self.limits = limits
         self.extraParameters = extraParameters
+    }
+}
+
+extension ServerBinding {
+    /// This registration with each of its secrets, the first one first.
+    var candidates: [ServerBinding] {
+        ([authentication] + alternatives).map { authentication in
+            var binding = self
+            binding.authentication = authentication
+            binding.alternatives = []
+            return binding
+        }
     }
 }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import HTTPTypes
 
 /// The token endpoint of one provider, as one client sees it. Sends, reads and classifies; stores nothing and waits for
 /// nothing.
@@ -13,21 +14,26 @@ package struct TokenEndpoint: Sendable {
         self.now = now
     }
 
-    /// Uses a refresh token once (RFC 6749 §6).
+    /// Uses a refresh token once (RFC 6749 §6), with the first client secret and no other.
     ///
     /// Nothing is sent if the task is already cancelled. After the first byte the exchange runs to its end, cancelled
     /// or not. It is repeated at most once for the proof and once without `scope`; every other decision to try again
     /// is the caller's.
     package func refresh(_ exchange: RefreshExchange, context: ClassificationContext) async -> TokenAttempt {
-        await run(
+        let parameters =
             [
                 FormParameter("grant_type", "refresh_token"),
                 FormParameter("refresh_token", exchange.refreshToken.reveal()),
-            ],
-            scope: exchange.scope, extra: exchange.extraParameters, dpop: exchange.dpop, context: context)
+            ] + exchange.resources.map { FormParameter("resource", $0) }
+        return await run(
+            TokenRequest(
+                endpoint: binding.refreshEndpoint ?? binding.tokenEndpoint, parameters: parameters,
+                scope: exchange.scope, extra: exchange.extraParameters + binding.style.refreshParameters,
+                carriesGrant: true),
+            ProofSession(exchange.dpop), context)
     }
 
-    /// Uses an authorization code once (RFC 6749 §4.1.3, RFC 7636 §4.5).
+    /// Uses an authorization code once (RFC 6749 §4.1.3, RFC 7636 §4.5), with the first client secret and no other.
     package func exchangeCode(_ exchange: CodeExchange, context: ClassificationContext) async -> TokenAttempt {
         var context = context
         context.grantIsNew = true
@@ -38,74 +44,144 @@ package struct TokenEndpoint: Sendable {
         if let verifier = exchange.codeVerifier {
             parameters.append(FormParameter("code_verifier", verifier.reveal()))
         }
+        parameters += exchange.resources.map { FormParameter("resource", $0) }
         return await run(
-            parameters, scope: nil, extra: exchange.extraParameters, dpop: exchange.dpop, context: context)
+            TokenRequest(
+                endpoint: binding.tokenEndpoint, parameters: parameters, scope: nil,
+                extra: exchange.extraParameters + binding.style.codeParameters, carriesGrant: true),
+            ProofSession(exchange.dpop), context)
+    }
+
+    /// Asks for a token of the client's own (RFC 6749 §4.4). The request carries nothing that can be spent, so a
+    /// client secret that is refused is followed by the next one.
+    package func clientCredentials(
+        scope: Scope? = nil, resources: [String] = [], dpop: DPoPContext? = nil, extraParameters: [FormParameter] = []
+    ) async -> TokenAttempt {
+        let request = TokenRequest(
+            endpoint: binding.tokenEndpoint,
+            parameters: [FormParameter("grant_type", "client_credentials")]
+                + resources.map { FormParameter("resource", $0) },
+            scope: scope, extra: extraParameters, carriesGrant: false)
+        let context = ClassificationContext(expectedTokenType: dpop == nil ? .bearer : .dpop)
+        var attempt = await run(request, ProofSession(dpop), context)
+        for candidate in binding.candidates.dropFirst() {
+            guard case .misconfigured(.refused(.invalidClient)) = attempt.outcome else { break }
+            let next = TokenEndpoint(binding: candidate, transport: transport, now: now)
+            attempt = await next.run(request, ProofSession(dpop), context)
+        }
+        return attempt
     }
 
     private func run(
-        _ parameters: [FormParameter], scope: Scope?, extra: [FormParameter], dpop: DPoPContext?,
-        context: ClassificationContext
+        _ request: TokenRequest, _ session: ProofSession, _ context: ClassificationContext
     ) async -> TokenAttempt {
-        var context = context
-        var session = ProofSession(dpop)
-        var scope = scope
-        var requestsSent = 0
-        // Each way round uses up one of two repeats, so there are at most three requests.
+        var exchange = RunningExchange(request: request, session: session, context: context)
+        if let failure = await fetchNonce(&exchange) { return attempt(.failure(failure), exchange) }
+        var isRepeat = false
+        // Each way round uses up one of two repeats, so a token travels at most three times.
         while true {
-            let scopes = scope.map { [FormParameter("scope", $0.description)] } ?? []
-            prepare(&context, session, scopeWasSent: scope != nil, isRepeat: requestsSent > 0)
-            guard let form = form(parameters + scopes, extra, session, at: context.startedAt),
-                requestsSent > 0 || !Task.isCancelled
-            else {
+            prepare(&exchange, isRepeat: isRepeat)
+            guard let form = form(exchange), isRepeat || !Task.isCancelled else {
                 let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
-                return attempt(.failure(HTTPTransportError(.notSent, code)), context, session, requestsSent)
+                return attempt(.failure(HTTPTransportError(.notSent, code)), exchange)
             }
-            requestsSent += 1
-            let result = await transport.sendToTheEnd(form, limits: binding.limits)
-            context.repliedAt = now()
-            if case .reply(let reply) = result {
-                session.learn(
-                    from: reply.response, of: binding.tokenEndpoint, startedAt: context.startedAt,
-                    repliedAt: context.repliedAt)
-            }
-            let attempt = attempt(result, context, session, requestsSent)
+            isRepeat = true
+            let result = await send(form, &exchange)
+            let attempt = attempt(result, exchange)
             switch attempt.outcome {
-            case .nonceRequired, .invalidProof(.nonce), .invalidProof(.clock): context.proofWasRepeated = true
-            case .scopeRefused: scope = nil
+            case .nonceRequired, .invalidProof(.nonce), .invalidProof(.clock):
+                exchange.context.proofWasRepeated = true
+            case .scopeRefused: exchange.request.scope = nil
             default: return attempt
             }
         }
     }
 
-    private func prepare(
-        _ context: inout ClassificationContext, _ session: ProofSession, scopeWasSent: Bool, isRepeat: Bool
-    ) {
-        context.startedAt = now()
-        context.repliedAt = context.startedAt
-        context.proofWasSent = session.context != nil
-        context.sentNonce = session.nonce(for: binding.tokenEndpoint)
-        context.sentClockOffset = session.context?.clockOffset ?? .zero
-        context.scopeWasSent = scopeWasSent
-        context.isRepeat = context.isRepeat || isRepeat
+    /// Where the server spends what it is given before it asks for a nonce, one is fetched first, by a request that
+    /// carries neither a refresh token nor a code. Whatever it answers, the nonce is in the header (RFC 9449 §8.2).
+    private func fetchNonce(_ exchange: inout RunningExchange) async -> HTTPTransportError? {
+        let request = exchange.request
+        guard binding.style.requiresNonce, request.carriesGrant, exchange.session.context != nil,
+            exchange.session.nonce(for: request.endpoint) == nil, !Task.isCancelled
+        else { return nil }
+        let grantType = request.parameters.filter { $0.name == "grant_type" }
+        exchange.context.startedAt = now()
+        guard let form = form(exchange, grantType) else { return HTTPTransportError(.notSent, .refused) }
+        switch await send(form, &exchange) {
+        case .failure(let error): return HTTPTransportError(.notSent, error.code)
+        case .reply(let reply):
+            // A server that is up and gives no nonce does not want one; one that is not up is asked later.
+            let status = reply.response.status.code
+            let isUp = status < 500 && status != 429
+            return isUp || exchange.session.nonce(for: request.endpoint) != nil
+                ? nil : HTTPTransportError(.notSent, .connect)
+        }
     }
 
-    private func form(
-        _ parameters: [FormParameter], _ extra: [FormParameter], _ session: ProofSession, at now: Date
-    ) -> FormRequest? {
+    private func send(_ form: FormRequest, _ exchange: inout RunningExchange) async -> TokenExchange {
+        exchange.requestsSent += 1
+        let result = await transport.sendToTheEnd(form, limits: binding.limits)
+        exchange.context.repliedAt = now()
+        if case .reply(let reply) = result {
+            exchange.session.learn(
+                from: reply.response, of: exchange.request.endpoint, startedAt: exchange.context.startedAt,
+                repliedAt: exchange.context.repliedAt)
+        }
+        return result
+    }
+
+    private func prepare(_ exchange: inout RunningExchange, isRepeat: Bool) {
+        let session = exchange.session
+        exchange.context.startedAt = now()
+        exchange.context.repliedAt = exchange.context.startedAt
+        exchange.context.proofWasSent = session.context != nil
+        exchange.context.sentNonce = session.nonce(for: exchange.request.endpoint)
+        exchange.context.sentClockOffset = session.context?.clockOffset ?? .zero
+        exchange.context.scopeWasSent = exchange.request.scope != nil
+        exchange.context.isRepeat = exchange.context.isRepeat || isRepeat
+    }
+
+    /// - Parameter parameters: instead of the request's own.
+    private func form(_ exchange: RunningExchange, _ parameters: [FormParameter]? = nil) -> FormRequest? {
+        let request = exchange.request
+        let at = exchange.context.startedAt
+        let scopes = request.scope.map { scope in
+            [FormParameter("scope", scope.tokens.joined(separator: binding.style.scopeSeparator))]
+        }
         do throws(OAuthValueError) {
-            let proof = try session.proof(for: binding.tokenEndpoint, at: now)
-            return FormRequest(binding.tokenEndpoint, parameters, extra: extra, binding: binding, proof: proof)
+            let proof = try exchange.session.proof(for: request.endpoint, at: at)
+            return try FormRequest(
+                request.endpoint, parameters ?? (request.parameters + (scopes ?? [])),
+                extra: parameters == nil ? request.extra : [], binding: binding, proof: proof,
+                issuedAt: exchange.session.corrected(at))
         } catch {
             return nil
         }
     }
 
-    private func attempt(
-        _ exchange: TokenExchange, _ context: ClassificationContext, _ session: ProofSession, _ requestsSent: Int
-    ) -> TokenAttempt {
+    private func attempt(_ result: TokenExchange, _ exchange: RunningExchange) -> TokenAttempt {
         TokenAttempt(
-            outcome: classify(exchange, context, binding.rules), nonces: session.learned, requestsSent: requestsSent,
-            clockOffset: session.clockOffset, errorReply: ErrorTokenResponse(exchange, binding.rules),
-            exchange: exchange, context: context, rules: binding.rules)
+            outcome: classify(result, exchange.context, binding.rules), nonces: exchange.session.learned,
+            requestsSent: exchange.requestsSent, clockOffset: exchange.session.clockOffset,
+            errorReply: ErrorTokenResponse(result, binding.rules), exchange: result, context: exchange.context,
+            rules: binding.rules)
     }
+}
+
+/// One request to the token endpoint, before credentials and proof.
+private struct TokenRequest {
+    var endpoint: EndpointURL
+    var parameters: [FormParameter]
+    var scope: Scope?
+    var extra: [FormParameter]
+    /// It holds a refresh token or a code.
+    var carriesGrant: Bool
+}
+
+/// A request on its way, and what its replies taught so far.
+private struct RunningExchange {
+    var request: TokenRequest
+    var session: ProofSession
+    var context: ClassificationContext
+    var requestsSent = 0
 }

@@ -30,6 +30,9 @@ extension VaultError {
             return try body()
         } catch let error as OAuthValueError {
             throw VaultError(.invalidArgument, error.description)
+        } catch let error as ProfileError {
+            throw VaultError(
+                .invalidArgument, error.description, hint: "see the fields of a profile in docs/adding-a-provider.md")
         }
     }
 

@@ -17,7 +17,9 @@ extension Renewal {
         responses.add(recorder)
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
-        let dpop = stored.key.flatMap { DPoPContext($0) }
+        var dpop = stored.key.flatMap { DPoPContext($0) }
+        dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
+        let scope = binding.style.sendsScopeOnRefresh ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
         let context = ClassificationContext(
             expectedTokenType: stored.key == nil ? .bearer : .dpop,
             inDoubtIntentExisted: claim.isInDoubt,
@@ -26,7 +28,8 @@ extension Renewal {
             },
             expectedIdentity: stored.session.subject.map { IDTokenIdentity(subject: $0, issuer: nil) })
         let result = await endpoint.refresh(
-            RefreshExchange(refreshToken: refreshToken, dpop: dpop), context: context)
+            RefreshExchange(refreshToken: refreshToken, scope: scope, dpop: dpop), context: context)
+        engine.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
         let startedAt = Timestamp(result.startedAt)
         switch result.outcome {

@@ -27,6 +27,7 @@ extension Renewal {
         let now = vault.now
         let vault = vault
         let fences = fences
+        let replays = (try? provider?.record.profile.immediateReplays) ?? 1
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, now: now, canUseProvider: provider != nil, hasHandler: engine.handler != nil,
             owner: { vault.owner(of: $0) })
@@ -37,7 +38,8 @@ extension Renewal {
                 case .refused(let refusal): return (.refused(refusal), nil)
                 case .ownedElsewhere: return (.ownedElsewhere, nil)
                 case .proceed(let method, let doubtSince):
-                    let claim = state.open(method, doubtSince: doubtSince, owner: vault.store.owner, at: now)
+                    var claim = state.open(method, doubtSince: doubtSince, owner: vault.store.owner, at: now)
+                    claim.replays = replays
                     // Known as under way before anybody can read the intent.
                     vault.attemptStarted(claim.fence)
                     fences.insert(claim.fence)

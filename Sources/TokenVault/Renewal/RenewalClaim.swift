@@ -18,6 +18,8 @@ struct RenewalClaim: Equatable, Sendable {
     let method: Method
     /// An earlier attempt with this refresh token may have reached the server, and no usable reply came.
     var isInDoubt: Bool
+    /// How often the same token may be sent again at once if the reply is lost: the provider's profile says.
+    var replays = 1
 }
 
 /// What came of an attempt that brought no token.

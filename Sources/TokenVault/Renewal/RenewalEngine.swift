@@ -13,6 +13,7 @@ final class RenewalEngine: Sendable {
     let handler: (any TokenRefreshHandler)?
     let options: UserManagerOptions
     let breakers = ProviderBreakers()
+    let clocks = ProviderClocks()
     let announcer: ResponseAnnouncer?
     /// What resource servers want in proofs. In memory: forgetting it costs one more request.
     let resourceServers = ResourceServers()

@@ -74,7 +74,7 @@ struct RenewalMachine: Equatable, Sendable {
     }
 
     private(set) var state: State = .idle
-    private(set) var hasReplayed = false
+    private(set) var replaysMade = 0
     private(set) var hasRedeemedSuccessor = false
 
     /// An outcome that cannot be written after so many tries is left to the intent, which says *in doubt*.
@@ -149,10 +149,10 @@ struct RenewalMachine: Equatable, Sendable {
         switch reply {
         case .tokens, .successorOnly:
             return enter(.storing(claim, reply, failures: 0), .store(claim, reply))
-        case .verdict(.inDoubt) where claim.method == .grant && !hasReplayed:
-            // At once, because a server that forgives a replay forgives it for seconds only; once, because each
-            // further replay is as likely to meet reuse detection.
-            hasReplayed = true
+        case .verdict(.inDoubt) where claim.method == .grant && replaysMade < claim.replays:
+            // At once, because a server that forgives a replay forgives it for seconds only; no more often than its
+            // profile allows, usually once, because each further replay is as likely to meet reuse detection.
+            replaysMade += 1
             var replay = claim
             replay.isInDoubt = true
             return enter(.pausingBeforeReplay(replay), .pause(.beforeReplay))
@@ -165,7 +165,7 @@ struct RenewalMachine: Equatable, Sendable {
         switch reply {
         case .successorOnly(.accessTokenMissing) where !hasRedeemedSuccessor:
             hasRedeemedSuccessor = true
-            hasReplayed = false
+            replaysMade = 0
             return enter(.claiming, .claim)
         case .successorOnly(let defect):
             return end(.successorOnly(defect))

@@ -26,6 +26,9 @@ final class RevocationsUnderWay: Sendable {
         state.withLock { _ = $0.entries.remove(entry) }
     }
 
+    /// Whether no pass runs.
+    var isIdle: Bool { state.withLock { $0.pass == .idle } }
+
     /// True for the caller who is to begin a pass.
     func passWanted() -> Bool {
         state.withLock { state in

@@ -11,7 +11,13 @@ struct GrantRequest: Sendable {
     let redirectURI: String?
     let scope: String?
     let key: DPoPKey?
+    /// The latest DPoP nonce of each origin, if the request was pushed.
+    var nonces: [String: String] = [:]
     let label: String?
+
+    var dpop: DPoPContext? {
+        key.map { DPoPContext(key: $0, nonces: nonces.compactMapValues { DPoPNonce($0) }) }
+    }
 }
 
 /// The code was certainly not used.
@@ -33,8 +39,8 @@ extension UserManager {
             binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
         let attempt = await endpoint.exchangeCode(
             CodeExchange(
-                code: request.code, codeVerifier: request.verifier, redirectURI: request.redirectURI,
-                dpop: request.key.map { DPoPContext(key: $0) }),
+                code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
+                redirectURI: request.redirectURI, dpop: request.dpop),
             context: ClassificationContext(expectedTokenType: request.key == nil ? .bearer : .dpop))
         switch attempt.outcome {
         case .success(let issued):
@@ -75,7 +81,9 @@ extension UserManager {
             userID: request.userID, provider: request.provider.handle, session: session, refresh: refresh,
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) }, dueAt: expiresAt)
         do {
-            return try await insert(draft)
+            let login = try await insert(draft)
+            await keep(issued.others, of: login, attempt, request)
+            return login
         } catch {
             if let token = issued.refreshToken { await disown(token, request) }
             throw error
@@ -83,7 +91,7 @@ extension UserManager {
     }
 
     /// Tries more than once: the code is used up, so what it brought exists here only.
-    private func insert(_ draft: LoginDraft) async throws -> Login {
+    func insert(_ draft: LoginDraft) async throws -> Login {
         for failures in 1...6 {
             do {
                 return vault.describe(try await vault.store.insertLogin(draft))

@@ -30,21 +30,28 @@ extension UserManager {
         let scope = scope ?? provider.record.defaultScope
         let redirectURI = redirectURI ?? provider.record.redirectURI
         let now = vault.now
-        let url = try VaultError.translatingValues {
+        let profile = try VaultError.translatingValues { try provider.record.profile }
+        var url = try VaultError.translatingValues {
             AuthorizationURL(
                 endpoint: try EndpointURL(stored: endpoint), clientID: try ClientID(provider.record.clientID),
-                state: state, codeChallenge: verifier.challenge, redirectURI: redirectURI,
+                state: state, codeChallenge: profile.client.pkce ? verifier.challenge : nil, redirectURI: redirectURI,
                 scope: try scope.map { try Scope($0) }, keyThumbprint: key?.thumbprint, loginHint: loginHint,
                 extraParameters: provider.record.parameters.sorted { $0.key < $1.key }
-                    .map { FormParameter($0.key, $0.value) })
+                    .map { FormParameter($0.key, $0.value) } + profile.request.authorizationParameters)
         }
-        let record = AuthorizationRequestRecord(
+        url.scopeSeparator = profile.request.scopeSeparator
+        let pushed = try await push(url, key, provider.record, profile)
+        var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
             provider: provider.handle, userID: userID, redirectURI: redirectURI, scope: scope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
             createdAt: now, expiresAt: now.advanced(by: engine.options.logInLifetime))
-        try await VaultError.translating { try await vault.store.putAuthorizationRequest(record) }
-        return AuthorizationRequest(url: url.reveal(), state: state.reveal(), expiresAt: record.expiresAt.date)
+        record.nonces = pushed.nonces
+        let sealed = record
+        try await VaultError.translating { try await vault.store.putAuthorizationRequest(sealed) }
+        return AuthorizationRequest(
+            url: pushed.request.map { url.reveal($0) } ?? url.reveal(), state: state.reveal(),
+            expiresAt: record.expiresAt.date)
     }
 
     /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. Who
@@ -83,7 +90,8 @@ extension UserManager {
         let grant = GrantRequest(
             userID: request.userID, provider: provider, code: code, verifier: verifier,
             redirectURI: request.redirectURI, scope: request.scope,
-            key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key }, label: request.label)
+            key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key }, nonces: request.nonces,
+            label: request.label)
         do {
             return try await obtain(grant)
         } catch let error as GrantNotSent {

@@ -71,12 +71,12 @@ struct RevocationPlan: Sendable {
 /// What a provider wants to be asked when a login ends.
 struct RevocationStyle: Sendable {
     let hasEndpoint: Bool
-    /// Besides the refresh token, at providers where its end leaves access tokens alive.
-    let includesAccessToken: Bool
+    /// Which token's end is the end of the grant.
+    let target: ProviderProfile.RevocationRules.Target
 
     init(_ record: ProviderRecord) {
         hasEndpoint = record.revocationEndpoint != nil
-        includesAccessToken = false
+        target = (try? record.profile.revocation.target) ?? .refreshToken
     }
 }
 
@@ -85,8 +85,9 @@ extension LoginState {
     /// nothing else, and where the provider wants both.
     func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
         let style = provider.flatMap { styles[$0] }
-        let refreshToken = refresh?.refreshToken
-        let accessToken = refreshToken == nil || style?.includesAccessToken == true ? session.accessToken : nil
+        let takesAccessToken = style?.target == .accessToken && session.accessToken != nil
+        let refreshToken = takesAccessToken ? nil : refresh?.refreshToken
+        let accessToken = refreshToken == nil || style?.target == .both ? session.accessToken : nil
         guard let provider, refreshToken != nil || accessToken != nil,
             session.failure?.isFinal != true || refreshToken != nil
         else {

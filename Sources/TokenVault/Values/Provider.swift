@@ -8,11 +8,17 @@ public struct Provider: Sendable, Equatable {
     public let tokenEndpoint: String
     public let revocationEndpoint: String?
     public let clientID: String
-    /// The client authentication method, as RFC 8414 spells it: `none`, `client_secret_basic`, `client_secret_post`.
+    /// The client authentication method, as RFC 8414 spells it: `none`, `client_secret_basic`,
+    /// `client_secret_post`, `private_key_jwt`.
     public let clientAuthentication: String
     public let scope: String?
     public let redirectURI: String?
     public let dpop: DPoPPolicy
+    /// The profile that says how it is asked and understood.
+    public let profile: String
+    public let pushedAuthorizationEndpoint: String?
+    /// How many client secrets there are: more than one while secrets are being exchanged.
+    public let clientSecretCount: Int
 }
 
 /// When the logins of a provider are bound to a DPoP key (RFC 9449).
@@ -32,8 +38,16 @@ public struct ProviderRegistration: Sendable {
     public var authorizationEndpoint: String?
     public var tokenEndpoint: String
     public var revocationEndpoint: String?
+    public var pushedAuthorizationEndpoint: String?
     public var clientID: ClientID
     public var authentication: ClientAuthentication
+    /// Further secrets while secrets are being exchanged, in the order in which they are tried. They go with requests
+    /// that carry neither a refresh token nor a code; those always go with ``authentication``.
+    public var alternativeSecrets: [ClientSecret] = []
+    /// A shipped profile's name.
+    public var profile = ProviderProfile.generic.name
+    /// A profile's file, instead of a shipped profile. It is sealed with the provider.
+    public var profileDocument: [UInt8]?
     /// What a log-in asks for if it does not say.
     public var scope: String?
     /// Where the callback goes if a log-in does not say.
@@ -86,5 +100,6 @@ public struct ProviderRegistration: Sendable {
             authentication: authentication, scope: scope, redirectURI: redirectURI, dpop: dpop,
             requiresIssuerInCallback: metadata.authorizationResponseIssParameterSupported,
             allowsInsecureLoopback: allowsInsecureLoopback)
+        pushedAuthorizationEndpoint = metadata.pushedAuthorizationRequestEndpoint?.rawValue
     }
 }

@@ -5,14 +5,49 @@ import VaultStorage
 // Records that were stored after they had been checked, back as OAuth's values.
 extension ServerBinding {
     init(_ record: ProviderRecord) throws(OAuthValueError) {
-        let secret: ClientSecret? =
-            if let text = record.clientSecrets.first?.string() { try ClientSecret(text) } else { nil }
+        let profile = try record.profile
+        var authentications: [ClientAuthentication] = []
+        for secret in record.clientSecrets { authentications.append(try ClientAuthentication(record, secret)) }
+        if authentications.isEmpty { authentications.append(try ClientAuthentication(record, nil)) }
+        let refreshEndpoint: EndpointURL? =
+            if let text = profile.endpoints.refresh { try EndpointURL(stored: text) } else { nil }
+        self.init(
+            profile: profile, tokenEndpoint: try EndpointURL(stored: record.tokenEndpoint),
+            clientID: try ClientID(record.clientID), authentication: authentications.removeFirst(),
+            issuer: record.issuer, refreshEndpoint: refreshEndpoint)
+        alternatives = authentications
+    }
+}
+
+extension ClientAuthentication {
+    fileprivate init(_ record: ProviderRecord, _ secret: SecretBytes?) throws(OAuthValueError) {
+        let text = secret?.string()
+        if record.clientAuthentication == "private_key_jwt", let text {
+            self = .privateKeyJWT(try ClientAssertionKey(pem: text, keyID: record.clientKeyID))
+            return
+        }
+        let secret: ClientSecret? = if let text { try ClientSecret(text) } else { nil }
         guard let authentication = ClientAuthentication(methodName: record.clientAuthentication, secret: secret) else {
             throw OAuthValueError(.malformed, "client authentication")
         }
-        self.init(
-            tokenEndpoint: try EndpointURL(stored: record.tokenEndpoint), clientID: try ClientID(record.clientID),
-            authentication: authentication)
+        self = authentication
+    }
+}
+
+extension ProviderRecord {
+    /// How this provider is asked and understood.
+    var profile: ProviderProfile {
+        get throws(OAuthValueError) {
+            do throws(ProfileError) {
+                if let profileDocument {
+                    return try ProviderProfile(parsing: Array(profileDocument.utf8), file: "\(profileName).json")
+                }
+                // The name that records had before there were profiles.
+                return profileName == "rfc" ? .generic : try .named(profileName)
+            } catch {
+                throw OAuthValueError(.malformed, "provider profile")
+            }
+        }
     }
 }
 

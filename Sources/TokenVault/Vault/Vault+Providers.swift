@@ -1,4 +1,4 @@
-import OAuthClient
+public import OAuthClient
 import VaultCrypto
 import VaultStorage
 
@@ -20,6 +20,13 @@ extension Vault {
         try VaultError.translating { Provider(try store.provider(named: name).record) }
     }
 
+    /// How a provider is asked and understood: a shipped profile, or the one that was sealed with it.
+    public func profile(ofProvider name: String) throws -> ProviderProfile {
+        try VaultError.translatingValues {
+            try VaultError.translating { try store.provider(named: name).record }.profile
+        }
+    }
+
     /// Removes a provider; refused with ``VaultError/Code/inUse`` while a login belongs to it.
     public func removeProvider(named name: String) async throws {
         try await VaultError.translating {
@@ -35,7 +42,9 @@ extension Provider {
             name: record.name, issuer: record.issuer, authorizationEndpoint: record.authorizationEndpoint,
             tokenEndpoint: record.tokenEndpoint, revocationEndpoint: record.revocationEndpoint,
             clientID: record.clientID, clientAuthentication: record.clientAuthentication,
-            scope: record.defaultScope, redirectURI: record.redirectURI, dpop: DPoPPolicy(record.dpop))
+            scope: record.defaultScope, redirectURI: record.redirectURI, dpop: DPoPPolicy(record.dpop),
+            profile: record.profileName, pushedAuthorizationEndpoint: record.pushedAuthorizationEndpoint,
+            clientSecretCount: record.clientSecrets.count)
     }
 }
 
@@ -69,24 +78,36 @@ extension ProviderRecord {
                 try EndpointURL($0, allowsInsecureLoopback: registration.allowsInsecureLoopback).rawValue
             }
         }
+        let profile = try VaultError.translatingValues { () throws -> ProviderProfile in
+            guard let document = registration.profileDocument else { return try .named(registration.profile) }
+            return try ProviderProfile(parsing: document, file: "the profile")
+        }
         self.init(
             name: registration.name,
             issuer: nil, tokenEndpoint: "", clientID: registration.clientID.rawValue,
-            clientAuthentication: registration.authentication.methodName, profileName: "rfc", createdAt: createdAt)
+            clientAuthentication: registration.authentication.methodName, profileName: profile.name,
+            createdAt: createdAt)
         try VaultError.translatingValues {
             issuer = try registration.issuer.map {
                 try Issuer($0, allowsInsecureLoopback: registration.allowsInsecureLoopback).rawValue
             }
             tokenEndpoint = try checked(registration.tokenEndpoint) ?? ""
             authorizationEndpoint = try checked(registration.authorizationEndpoint)
-            revocationEndpoint = try checked(registration.revocationEndpoint)
+            let revocation = registration.revocationEndpoint?
+                .replacing("{client_id}", with: registration.clientID.rawValue)
+            revocationEndpoint = try checked(revocation)
+            pushedAuthorizationEndpoint = try checked(registration.pushedAuthorizationEndpoint)
             defaultScope = try registration.scope.map { try Scope($0).description }
         }
         switch registration.authentication {
         case .none: clientSecrets = []
         case .clientSecretBasic(let secret), .clientSecretPost(let secret):
-            clientSecrets = [SecretBytes(utf8: secret.reveal())]
+            clientSecrets = ([secret] + registration.alternativeSecrets).map { SecretBytes(utf8: $0.reveal()) }
+        case .privateKeyJWT(let key):
+            clientSecrets = [SecretBytes(utf8: key.revealPEM())]
+            clientKeyID = key.keyID
         }
+        profileDocument = registration.profileDocument.map { String(decoding: $0, as: UTF8.self) }
         redirectURI = registration.redirectURI
         dpop = registration.dpop.stored
         requiresIssuerInCallback = registration.requiresIssuerInCallback

@@ -38,9 +38,12 @@ extension HTTPClient.Configuration {
         if !options.trustRoots.additional.isEmpty {
             tls.additionalTrustRoots = [.certificates(options.trustRoots.additional)]
         }
+        // Who cannot be reached is told at once, not after the last of many attempts.
+        var pool = ConnectionPool()
+        pool.retryConnectionEstablishment = false
         return HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: Timeout(connect: TimeAmount(options.connectTimeout), read: TimeAmount(options.timeout)),
-            proxy: nil, decompression: .disabled)
+            connectionPool: pool, proxy: nil, decompression: .disabled)
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Glibc
 public import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -65,6 +66,8 @@ extension HTTPTransportError {
         switch error {
         case is NIOConnectionError: HTTPTransportError(error, mayHaveBeenSent: false)
         case let error as HTTPClientError: ofResource(error)
+        case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
+            HTTPTransportError(.notSent, .connect)
         case is HTTPParserError, is ChannelError, is IOError: HTTPTransportError(error, mayHaveBeenSent: true)
         default: error
         }

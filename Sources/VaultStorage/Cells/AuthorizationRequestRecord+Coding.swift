@@ -11,6 +11,7 @@ extension AuthorizationRequestRecord {
         static let dpopPrivateKey: UInt8 = 7
         static let label: UInt8 = 8
         static let createdAt: UInt8 = 9
+        static let nonces: UInt8 = 10
     }
 
     func encoded() -> RecordWriter {
@@ -24,6 +25,7 @@ extension AuthorizationRequestRecord {
         record.append(Tag.dpopPrivateKey, dpopPrivateKey)
         record.append(Tag.label, label)
         record.append(Tag.createdAt, createdAt.milliseconds)
+        if !nonces.isEmpty { record.append(Tag.nonces, nonces) }
         return record
     }
 
@@ -44,6 +46,7 @@ extension AuthorizationRequestRecord {
             case Tag.dpopPrivateKey: draft.dpopPrivateKey = field.secret()
             case Tag.label: draft.label = try field.text()
             case Tag.createdAt: draft.createdAt = try field.timestamp()
+            case Tag.nonces: draft.nonces = try field.textTable()
             default: try field.ignoreIfOptional()
             }
         }

@@ -21,6 +21,8 @@ extension ProviderRecord {
         static let parameters: UInt8 = 17
         static let createdAt: UInt8 = 18
         static let requiresIssuerInCallback: UInt8 = 19
+        static let profileDocument: UInt8 = 20
+        static let clientKeyID: UInt8 = 21
     }
 
     func encoded() -> RecordWriter {
@@ -46,6 +48,8 @@ extension ProviderRecord {
         record.append(Tag.parameters, parameters)
         record.append(Tag.createdAt, createdAt.milliseconds)
         if requiresIssuerInCallback { record.append(Tag.requiresIssuerInCallback, true) }
+        record.append(Tag.profileDocument, profileDocument)
+        record.append(Tag.clientKeyID, clientKeyID)
         return record
     }
 
@@ -85,6 +89,8 @@ extension ProviderRecord {
         case Tag.parameters: parameters = try field.textTable()
         case Tag.createdAt: createdAt = try field.timestamp()
         case Tag.requiresIssuerInCallback: requiresIssuerInCallback = try field.bool()
+        case Tag.profileDocument: profileDocument = try field.text()
+        case Tag.clientKeyID: clientKeyID = try field.text()
         default: try field.ignoreIfOptional()
         }
     }

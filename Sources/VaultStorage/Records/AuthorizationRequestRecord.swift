@@ -10,6 +10,8 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var redirectURI: String?
     package var scope: String?
     package var dpopPrivateKey: SecretBytes?
+    /// The latest DPoP nonce of each origin, from a pushed request.
+    package var nonces: [String: String] = [:]
     package var label: String?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp

@@ -31,6 +31,11 @@ package struct ProviderRecord: Equatable, Sendable {
     /// Whether callbacks must name the issuer (RFC 9207 §3).
     package var requiresIssuerInCallback = false
     package var profileName: String
+    /// The profile's file, if it is not one that comes with the library: sealed here, so that nobody can change how a
+    /// provider is asked and understood by changing a file.
+    package var profileDocument: String?
+    /// Which of the client's registered keys signs its assertions (RFC 7523).
+    package var clientKeyID: String?
     /// Extra parameters of authorization requests.
     package var parameters: [String: String] = [:]
     package var createdAt: Timestamp

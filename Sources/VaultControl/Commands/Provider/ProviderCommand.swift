@@ -6,5 +6,6 @@ struct ProviderCommand: ParsableCommand {
         abstract: "Authorization servers, and this client's registration at them.",
         subcommands: [
             ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderRemoveCommand.self,
+            ProviderTestCommand.self, ProviderProfilesCommand.self,
         ])
 }

@@ -14,6 +14,8 @@ enum ProviderFacts {
         facts.add("scope", provider.scope)
         facts.add("redirect URI", provider.redirectURI)
         facts.add("DPoP", provider.dpop.rawValue)
+        facts.add("profile", provider.profile)
+        facts.add("pushed authorization endpoint", provider.pushedAuthorizationEndpoint)
         return facts
     }
 
@@ -26,6 +28,8 @@ enum ProviderFacts {
             ("clientId", .string(provider.clientID)),
             ("clientAuthentication", .string(provider.clientAuthentication)), ("scope", JSONValue(provider.scope)),
             ("redirectUri", JSONValue(provider.redirectURI)), ("dpop", .string(provider.dpop.rawValue)),
+            ("profile", .string(provider.profile)),
+            ("pushedAuthorizationEndpoint", JSONValue(provider.pushedAuthorizationEndpoint)),
         ])
     }
 }

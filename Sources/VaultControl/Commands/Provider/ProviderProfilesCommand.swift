@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import OAuthClient
+
+struct ProviderProfilesCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profiles",
+        abstract: "List the provider profiles, or check those in a directory.",
+        discussion: """
+            vaultctl provider profiles
+            vaultctl provider profiles --dir ./profiles
+
+            A profile says what is particular about one provider: docs/adding-a-provider.md. Needs no vault. With --dir, \
+            every file that ends in .json is checked; the exit code is 3 if one of them cannot be used.
+            """)
+
+    @Option(help: .init("A directory with profiles of your own.", valueName: "path"), completion: .directory)
+    var dir: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    private struct Row {
+        let file: String?
+        let name: String
+        let title: String
+        let read: String
+        let failure: String?
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let rows = try dir.map { try Self.rows(in: $0) } ?? ProviderProfile.shipped.map { Self.row(nil, $0) }
+        var table = Table("NAME", "TITLE", "READ", "PROBLEM")
+        for row in rows { table.append(row.name, row.title, row.read, row.failure ?? "") }
+        try invocation.emit(
+            json: .object([
+                (
+                    "profiles",
+                    .array(
+                        rows.map { row in
+                            .object([
+                                ("name", .string(row.name)), ("title", .string(row.title)),
+                                ("read", .string(row.read)), ("file", JSONValue(row.file)),
+                                ("problem", JSONValue(row.failure)),
+                            ])
+                        })
+                )
+            ]), table: table)
+        let failures = rows.filter { $0.failure != nil }
+        guard failures.isEmpty else {
+            throw Failure(
+                .partlyDone, code: "profilesRefused", "\(failures.count) of \(rows.count) profiles cannot be used",
+                hints: ["the fields are explained in docs/adding-a-provider.md"])
+        }
+    }
+
+    private static func row(_ file: String?, _ profile: ProviderProfile) -> Row {
+        Row(
+            file: file, name: profile.name, title: profile.title, read: profile.sources.map(\.read).max() ?? "",
+            failure: nil)
+    }
+
+    private static func rows(in directory: String) throws -> [Row] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+            throw Failure(
+                .notFound, code: "directoryMissing",
+                "\(Printable.shortened(directory, to: 200)) cannot be read as a directory")
+        }
+        return names.filter { $0.hasSuffix(".json") }.sorted().map { name in
+            do {
+                let profile = try ChosenProfile.read(directory + "/" + name).profile
+                return row(name, profile)
+            } catch {
+                let failure = (error as? Failure)?.message ?? "cannot be read"
+                return Row(file: name, name: name, title: "", read: "", failure: failure)
+            }
+        }
+    }
+}
