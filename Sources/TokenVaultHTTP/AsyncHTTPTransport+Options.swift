@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 
 extension AsyncHTTPTransport {
@@ -47,7 +48,7 @@ extension AsyncHTTPTransport {
 
     /// The most that one connection may deliver, in bytes and whatever `HTTPLimits` say: it also counts what never becomes a
     /// reply, such as an endless row of `100 Continue`.
-    static let bytesPerConnection = 4 << 20
+    static let bytesPerConnection = 2 << 20
 }
 
 extension HTTPClient.Configuration {
@@ -72,8 +73,10 @@ extension HTTPClient.Configuration {
         configuration.maximumUsesPerConnection = 1
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
-                let limit = ConnectionByteLimit(AsyncHTTPTransport.bytesPerConnection)
-                try channel.pipeline.syncOperations.addHandler(limit, position: .first)
+                let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHandler(ConnectionByteLimit(AsyncHTTPTransport.bytesPerConnection), position: .first)
+                let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(ResponseHeadGuard(), position: .after(parser))
             }
         }
         return configuration

@@ -80,7 +80,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
             $0.write("HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "y", count: 60_000) + "\r\n\r\n")
             $0.waitForPeer()
         },
-        Misbehaviour("says 100 Continue for ever", .tooLarge, .timeout) {
+        Misbehaviour("says 100 Continue for ever", .protocolViolation) {
             $0.readRequest()
             let flood = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)
             while $0.write(flood) {}

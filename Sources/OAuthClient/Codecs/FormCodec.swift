@@ -24,7 +24,7 @@ package enum FormCodec {
     /// Nil if it is not a form: a byte that a form would escape, a bad escape, no `=`, or text that is not UTF-8.
     package static func decode(_ bytes: some Sequence<UInt8>) -> [FormParameter]? {
         var parameters: [FormParameter] = []
-        let pairs = Array(bytes).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: true)
+        let pairs = Array(bytes).split(separator: UInt8(ascii: "&"), maxSplits: maximumParameters)
         guard !pairs.isEmpty, pairs.count <= maximumParameters else { return nil }
         for pair in pairs {
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex,

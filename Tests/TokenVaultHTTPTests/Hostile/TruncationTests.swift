@@ -1,0 +1,59 @@
+import Foundation
+import OAuthClient
+import Synchronization
+import Testing
+import TokenVaultHTTP
+
+/// A reply that is cut at any byte is no reply: neither tokens nor a verdict.
+@Suite(.timeLimit(.minutes(3)))
+struct TruncationTests {
+    struct Reply: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let head: String
+        let body: String
+        let whole: HostileCase.Outcome
+
+        var bytes: [UInt8] { Array((head + body).utf8) }
+    }
+
+    static let replies: [Reply] = [
+        ("tokens", 200, HostileReply.good(), HostileCase.Outcome.success),
+        ("a verdict", 400, HostileReply.invalidGrant, .dead),
+        ("tokens in a form", 200, "access_token=aaaa&token_type=bearer&refresh_token=bbbb&expires_in=3600", .success),
+    ].flatMap { name, status, body, whole in
+        [
+            Reply(
+                testDescription: "\(name), with a length",
+                head: HostileStep.head(
+                    status, ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"]),
+                body: body, whole: whole),
+            Reply(
+                testDescription: "\(name), in chunks",
+                head: HostileStep.head(status, ["Content-Type: application/json", "Transfer-Encoding: chunked"]),
+                body: HostileCase.chunked(String(body.prefix(9))).dropLast(5)
+                    + HostileCase.chunked(String(body.dropFirst(9))),
+                whole: whole),
+        ]
+    }
+
+    @Test(arguments: replies, [false, true])
+    func aCutReplyIsNeverBelieved(_ reply: Reply, resets: Bool) async throws {
+        let transport = AsyncHTTPTransport(options: .loopback)
+        let bytes = reply.bytes
+        let believed = Mutex<[Int]>([])
+        try await Array(0...bytes.count).forEachConcurrently(16) { count in
+            let steps: [HostileStep] = [.readRequest, .write(Array(bytes[..<count]))] + (resets ? [.reset] : [])
+            let run = try await HostileRun(HostileCase("cut", steps, .doubt), through: transport)
+            #expect(run.connections == 1)
+            if run.outcome != .doubt {
+                #expect(run.outcome == reply.whole)
+                believed.withLock { $0.append(count) }
+            }
+        }
+        await transport.shutdown()
+        // A reset may overtake the last bytes. Without the last line end of its chunks a reply is whole all the same.
+        let counts = believed.withLock { $0 }
+        #expect(counts.allSatisfy { $0 >= bytes.count - 2 } && (resets || counts.contains(bytes.count)))
+        print("truncation: \(bytes.count + 1) cuts of \(reply.testDescription), \(resets ? "reset" : "closed")")
+    }
+}
