@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import NIOCore
-import NIOHTTP1
 import NIOSSL
 
 extension AsyncHTTPTransport {
@@ -73,10 +72,9 @@ extension HTTPClient.Configuration {
         configuration.maximumUsesPerConnection = 1
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
-                let pipeline = channel.pipeline.syncOperations
-                try pipeline.addHandler(ConnectionByteLimit(AsyncHTTPTransport.bytesPerConnection), position: .first)
-                let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-                try pipeline.addHandler(ResponseHeadGuard(), position: .after(parser))
+                try channel.pipeline.syncOperations.addHandler(
+                    ConnectionByteLimit(AsyncHTTPTransport.bytesPerConnection), position: .first)
+                try channel.guardResponseHeads()
             }
         }
         return configuration

@@ -28,7 +28,15 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     }
 
     private func accepts(_ status: UInt) -> Bool {
-        if (100..<200).contains(status) { informationalHeads += 1 }
+        informationalHeads = status < 200 ? informationalHeads + 1 : 0
         return status >= 100 && informationalHeads <= Self.mostInformationalHeads
+    }
+}
+
+extension Channel {
+    /// Puts a guard between the parser of a connection's replies and AsyncHTTPClient.
+    func guardResponseHeads() throws {
+        let parser = try pipeline.syncOperations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        try pipeline.syncOperations.addHandler(ResponseHeadGuard(), position: .after(parser))
     }
 }

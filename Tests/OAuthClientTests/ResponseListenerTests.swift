@@ -4,7 +4,7 @@ import OAuthClient
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseListenerTests {
     private final class Listener: TokenEndpointResponseListener {
         struct Trouble: Error {}

@@ -4,7 +4,7 @@ import OAuthClient
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AsyncHTTPTransportTests {
     private static func answering(_ body: String = "{}") throws -> RawServer {
         try RawServer {

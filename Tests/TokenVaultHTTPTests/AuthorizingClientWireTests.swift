@@ -6,7 +6,7 @@ import TokenVault
 import TokenVaultHTTP
 
 /// What a resource server without manners sees.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct AuthorizingClientWireTests {
     private static let refusal = """
         HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="a, b", error="invalid_token"\r\n\
@@ -20,6 +20,17 @@ struct AuthorizingClientWireTests {
             connection.readRequest()
             let reply = left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
             connection.write(reply)
+        }
+    }
+
+    @Test(arguments: ["000", "099", "100"])
+    func aHeadThatAnnouncesNothingIsAnErrorAndNotTheEndOfTheProcess(_ status: String) async throws {
+        try await ResourceWorld.with { world in
+            let login = try await world.logIn()
+            let api = try server("HTTP/1.1 \(status) Odd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            await #expect(throws: (any Error).self) {
+                _ = try await world.client.send(world.request(.get, port: api.port), login: login.id)
+            }
         }
     }
 

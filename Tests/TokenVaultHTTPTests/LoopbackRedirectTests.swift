@@ -59,7 +59,7 @@ private func withListener(
     }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopbackRedirectTests {
     @Test func answerComesOnceAndTheBrowserSeesHowItEnded() async throws {
         try await withListener { listener, visitor, wait in

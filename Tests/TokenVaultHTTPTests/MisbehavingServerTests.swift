@@ -97,7 +97,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MisbehavingServerTests {
     @Test(arguments: Misbehaviour.all)
     func everyMisbehaviourAfterTheRequestLeftIsInDoubtAndNotRepeated(_ misbehaviour: Misbehaviour) async throws {

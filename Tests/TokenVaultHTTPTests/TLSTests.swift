@@ -2,7 +2,7 @@ import OAuthClient
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TLSTests {
     /// `RawServer` stands before OpenSSL's server, so that connections can be counted.
     private static func counting(_ server: TLSServer) throws -> RawServer {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import VaultControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct KeyCommandTests {
     @Test func initMakesAVaultAndAKeyThatOnlyTheOwnerCanRead() async throws {
         let harness = try Harness()

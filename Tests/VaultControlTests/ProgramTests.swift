@@ -4,7 +4,7 @@ import Testing
 @testable import VaultControl
 
 /// The program as shells and scripts meet it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProgramTests {
     @Test func aReaderThatGoesAwayIsNoCrash() async throws {
         let harness = try await BadInputTests.filled()

@@ -5,7 +5,7 @@ import Testing
 @testable import VaultControl
 
 /// A person at a terminal.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct PromptTests {
     @Test func aNewPassphraseIsAskedTwiceWithoutEcho() async throws {
         let harness = try Harness()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import VaultControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProviderCommandTests {
     @Test func discoveryFindsTheEndpoints() async throws {
         try await World.with { world in

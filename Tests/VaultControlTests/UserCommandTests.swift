@@ -3,7 +3,7 @@ import Testing
 
 @testable import VaultControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct UserCommandTests {
     @Test func usersAreListedShownDisabledEnabledAndErased() async throws {
         try await World.with { world in

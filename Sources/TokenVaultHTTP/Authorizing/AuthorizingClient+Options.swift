@@ -41,9 +41,15 @@ extension HTTPClient.Configuration {
         // Who cannot be reached is told at once, not after the last of many attempts.
         var pool = ConnectionPool()
         pool.retryConnectionEstablishment = false
-        return HTTPClient.Configuration(
+        var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: Timeout(connect: TimeAmount(options.connectTimeout), read: TimeAmount(options.timeout)),
             connectionPool: pool, proxy: nil, decompression: .disabled)
+        // The guard knows HTTP/1.1 only.
+        configuration.httpVersion = .http1Only
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture { try channel.guardResponseHeads() }
+        }
+        return configuration
     }
 }

@@ -3,7 +3,7 @@ import Testing
 import TokenVaultHTTP
 
 /// What the servers that send the most leave in memory, measured in a process that does nothing else.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HostileMemoryTests {
     /// For each case, on top of what the same transport used before.
     private static let mostGrowth = 4 << 20

@@ -5,7 +5,7 @@ import Testing
 import TokenVaultHTTP
 
 /// Servers that do everything wrong, through the real transport: what is made of it, and what it costs.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HostileServerTests {
     /// The kernel's socket buffers take what the peer has not read yet.
     private static let mostBytesTaken = 16 << 20

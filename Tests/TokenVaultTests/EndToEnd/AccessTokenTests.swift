@@ -6,7 +6,7 @@ import TokenVaultTesting
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct AccessTokenTests {
     @Test func aGoodTokenIsReturnedWithoutARequest() async throws {
         let world = try await World()

@@ -6,7 +6,7 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct BadInputTests {
     private func makeTwo() async throws -> (World, Intruder) {
         let world = try await World()

@@ -9,7 +9,7 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Every secret of the tests carries a marker. Nowhere outside the sealed cells may it be found.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CanaryTests {
     private static let userID = "CANARY-user-alice"
 

@@ -6,7 +6,7 @@ import TokenVaultTesting
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LogInTests {
     private func query(_ url: String) -> [String: String] {
         ScriptedTransport.SentRequest(

@@ -7,7 +7,7 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Every class of outcome, from the wire to the caller and to what is stored.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OutcomeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -9,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Processes that die, stall and come back.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RestartTests {
     /// What a killed process leaves: it writes nothing more, and nobody holds the lock that its intent names.
     private func kill(_ victim: Vault, _ login: Login, _ world: World) async throws {

@@ -6,7 +6,7 @@ import TokenVaultTesting
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SingleFlightTests {
     @Test func aThousandCallersShareOneRequest() async throws {
         let world = try await World()

@@ -9,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// The disk fails at the worst moments. No token that was received may be lost, and none sent twice.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreFaultTests {
     /// The same world, with a store that can fail.
     private func makeFaulty(_ world: World) async throws -> (FaultyStore, UserManager) {

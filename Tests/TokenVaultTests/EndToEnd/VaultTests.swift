@@ -5,7 +5,7 @@ import TokenVaultTesting
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct VaultTests {
     @Test func aVaultIsMadeOnceAndOpenedByItsKey() async throws {
         let world = try await World()
