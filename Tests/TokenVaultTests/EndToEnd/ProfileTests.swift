@@ -1,0 +1,172 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// What a provider's profile changes, from the log-in to the log-out.
+@Suite(.timeLimit(.minutes(1)))
+struct ProfileTests {
+    private func provider(
+        _ profile: String, _ change: (inout ProviderRegistration) throws -> Void = { _ in }
+    ) throws -> ProviderRegistration {
+        var registration = try Sample.provider()
+        registration.profile = profile
+        try change(&registration)
+        return registration
+    }
+
+    private func logIn(_ world: World, dpop: DPoPKey? = nil) async throws -> Login {
+        try await world.users.logIn(
+            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            codeVerifier: .random(), dpopKey: dpop)
+    }
+
+    @Test func slacksBotAndUserBecomeTwoLogins() async throws {
+        let world = try await World(provider: try provider("slack"))
+        world.transport.enqueue(
+            .json(
+                """
+                {"ok":true,"access_token":"CANARY-access-bot","token_type":"bot","refresh_token":"CANARY-refresh-bot",\
+                "expires_in":43200,"scope":"chat:write","authed_user":{"access_token":"CANARY-access-user",\
+                "token_type":"user","refresh_token":"CANARY-refresh-user","expires_in":43200,"scope":"search:read"}}
+                """))
+        let bot = try await logIn(world)
+        // The challenge is left out where the profile says so, and the verifier with it.
+        #expect(world.transport.requests.first?.form["code_verifier"] == nil)
+        let logins = try world.vault.logins(ofUser: "alice").compactMap { entry in
+            if case .login(let login) = entry { login } else { nil }
+        }
+        #expect(Set(logins.map(\.label)) == [nil, "user"])
+        #expect(bot.scope == "chat:write")
+        let user = try #require(logins.first { $0.id != bot.id })
+        #expect(user.scope == "search:read")
+        #expect(user.isRefreshable)
+        #expect(try await world.users.accessToken(login: user.id).name == "user")
+        // Each is a chain of its own.
+        world.time.advance(by: .seconds(43_201))
+        world.transport.enqueue(.json(#"{"ok":false,"error":"invalid_refresh_token"}"#))
+        #expect(await code { try await world.users.accessToken(login: bot.id) } == .refreshFailed)
+        world.transport.enqueue(
+            .json(
+                """
+                {"ok":true,"access_token":"CANARY-access-user-2","token_type":"user",\
+                "refresh_token":"CANARY-refresh-user-2","expires_in":43200}
+                """))
+        #expect(try await world.users.accessToken(login: user.id).name == "user-2")
+        #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-user")
+    }
+
+    @Test func aProfileOfOnesOwnIsSealedWithTheProvider() async throws {
+        let document =
+            #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],"errors":{"dead":["gone"]}}"#
+        let world = try await World(provider: try provider("generic") { $0.profileDocument = Array(document.utf8) })
+        #expect(try world.vault.provider(named: "acme").profile == "own")
+        #expect(try world.vault.profile(ofProvider: "acme").name == "own")
+        let login = try await world.addChain()
+        world.expire()
+        world.transport.enqueue(.error("gone"))
+        let other = try await world.anotherProcess()
+        #expect(await code { try await other.users.accessToken(login: login.id) } == .refreshFailed)
+    }
+
+    @Test func aProfileThatCannotBeReadAddsNoProvider() async throws {
+        let world = try await World()
+        var registration = try provider("nobody") { $0.name = "other" }
+        #expect(await code { try await world.vault.addProvider(registration) } == .invalidArgument)
+        registration.profile = "generic"
+        registration.profileDocument = Array(#"{"profile":1,"name":"own","source":[]}"#.utf8)
+        #expect(await code { try await world.vault.addProvider(registration) } == .invalidArgument)
+        #expect(try world.vault.providers().map(\.name) == ["acme"])
+    }
+
+    @Test func aLogInIsPushedAndItsNonceGoesWithTheCode() async throws {
+        let world = try await World(
+            provider: try provider("bluesky") {
+                $0.pushedAuthorizationEndpoint = "https://acme.example/par"
+                $0.dpop = .required
+            })
+        let nonce: HTTPFields = [.init("DPoP-Nonce")!: "nonce-1"]
+        world.transport.enqueue(.error("use_dpop_nonce", headers: nonce))
+        world.transport.enqueue(
+            .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: .created, headers: nonce))
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        #expect(request.url == "https://acme.example/authorize?client_id=client-1&request_uri=urn%3Aexample%3A1")
+        #expect(world.transport.requests.map(\.path) == ["/par", "/par"])
+        #expect(world.transport.requests.last?.form["code_challenge_method"] == "S256")
+        world.transport.enqueue(
+            .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", tokenType: "DPoP"))
+        let login = try await world.users.completeLogIn(
+            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)")
+        #expect(login.isDPoPBound)
+        // With the nonce of the pushed request, no other has to be fetched first.
+        #expect(world.transport.requests.count == 3)
+    }
+
+    @Test func withoutAnEndpointForThemNoRequestIsPushed() async throws {
+        let world = try await World(provider: try provider("bluesky") { $0.dpop = .required })
+        #expect(
+            await code { try await world.users.beginLogIn(userId: "alice", provider: "acme") }
+                == .providerMisconfigured)
+        #expect(world.transport.requests.isEmpty)
+    }
+
+    @Test func aNonceIsFetchedBeforeTheRefreshTokenTravels() async throws {
+        let world = try await World(provider: try provider("bluesky") { $0.dpop = .required })
+        try await world.addChain(dpopKey: .generate())
+        world.expire()
+        let nonce: HTTPFields = [.init("DPoP-Nonce")!: "nonce-1"]
+        world.transport.enqueue(.error("use_dpop_nonce", headers: nonce))
+        world.transport.enqueue(
+            .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect(world.transport.requests.map { $0.form["refresh_token"] } == [nil, "CANARY-refresh-1"])
+    }
+
+    @Test(arguments: [(#""replay":"never""#, 1), (#""replay":"auto""#, 2), (#""graceSeconds":3600"#, 4)])
+    func aLostReplyIsFollowedByAsManyReplaysAsTheProfileAllows(refresh: String, requests: Int) async throws {
+        let document = #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],"refresh":{\#(refresh)}}"#
+        let world = try await World(provider: try provider("generic") { $0.profileDocument = Array(document.utf8) })
+        try await world.addChain()
+        world.expire()
+        world.transport.fallback = .failure(.maybeSent, .timeout)
+        await world.withTimePassing {
+            _ = await code { try await world.users.accessToken(userId: "alice") }
+        }
+        #expect(world.transport.requests.count == requests)
+    }
+
+    @Test func atMicrosoftARefreshRepeatsTheScope() async throws {
+        let world = try await World(provider: try provider("entra"))
+        world.transport.enqueue(.generation("1"))
+        _ = try await logIn(world)
+        world.expire()
+        world.transport.enqueue(.generation("2"))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect(world.transport.requests.last?.form["scope"] == "read write")
+    }
+
+    @Test func aClientWithAKeySendsAssertions() async throws {
+        let key = try ClientAssertionKey(pem: Self.pem, keyID: "k-1")
+        let world = try await World(provider: try provider("generic") { $0.authentication = .privateKeyJWT(key) })
+        #expect(try world.vault.provider(named: "acme").clientAuthentication == "private_key_jwt")
+        try await world.addChain()
+        world.expire()
+        world.transport.enqueue(.generation("2"))
+        _ = try await world.users.accessToken(userId: "alice")
+        let form = try #require(world.transport.requests.last?.form)
+        #expect(form["client_assertion"]?.split(separator: ".").count == 3)
+        #expect(form["client_secret"] == nil)
+    }
+
+    /// Made for this test.
+    private static let pem = """
+        -----BEGIN EC PRIVATE KEY-----
+        MHcCAQEEIMxqPSpNcsmnOGiEezqeXqVCr8BbgcA6UvsGO8w9OAE8oAoGCCqGSM49
+        AwEHoUQDQgAEFBPU72mw0uCb+S6kmPC9KkLyW8XzHwnymj/5Hcjre8yZRY/0c300
+        QAt+Eo7NLSY9tGES73/8a6fyNgOyGx2dBQ==
+        -----END EC PRIVATE KEY-----
+        """
+}
