@@ -73,7 +73,10 @@ struct ProgramTests {
             cd "$dir"
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=other.example \\
               -addext subjectAltName=DNS:other.example -keyout tls.key -out tls.pem 2>/dev/null
-            openssl s_server -accept 127.0.0.1:0 -cert tls.pem -key tls.key >server 2>&1 &
+            # Without something to read that never ends, s_server gives up in the middle of a handshake.
+            mkfifo input
+            exec 9<>input
+            openssl s_server -accept 127.0.0.1:0 -cert tls.pem -key tls.key >server 2>&1 <input &
             until grep -q '^ACCEPT' server; do sleep 0.05; done
             port=$(sed -n 's/^ACCEPT.*:\\([0-9]*\\).*/\\1/p' server | head -n 1)
             "$vaultctl" init >/dev/null
