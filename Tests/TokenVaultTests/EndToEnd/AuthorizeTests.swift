@@ -9,8 +9,8 @@ import TokenVaultTesting
 /// Requests to APIs: what is added to them, where they may go, and what their replies mean.
 @Suite(.timeLimit(.minutes(1)))
 struct AuthorizeTests {
-    private static let dpop = HTTPField.Name("DPoP")!
-    private static let nonceField = HTTPField.Name("DPoP-Nonce")!
+    private static let dpop = HTTPField.Name.dpop
+    private static let nonceField = HTTPField.Name.dpopNonce
 
     private func request(_ scheme: String = "https", _ authority: String = "api.example", _ path: String = "/me?x=1")
         -> HTTPRequest
