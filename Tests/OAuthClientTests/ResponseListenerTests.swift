@@ -21,7 +21,7 @@ struct ResponseListenerTests {
         var heard: [TokenEndpointResponse] { responses.withLock { $0 } }
 
         func wait(for count: Int) async {
-            while heard.count < count, !Task.isCancelled { await Task.yield() }
+            while heard.count < count, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
         }
 
         func tokenEndpointResponded(_ response: TokenEndpointResponse) async throws {

@@ -55,6 +55,26 @@ struct JournalTests {
         #expect(try store.verify { _ in }.findings == [])
     }
 
+    @Test func aDamagedRevocationHidesNoOther() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        let records = (0..<3).map { _ in
+            OutboxRecord(
+                provider: provider.handle, login: nil, user: nil, refreshToken: .canary("late"), accessToken: nil,
+                createdAt: fixture.now)
+        }
+        try await store.addOutbox(records)
+        try fixture.edit("UPDATE outbox SET attempts = 7 WHERE id = 2")
+        let listings = try store.outbox(after: nil, limit: 10)
+        #expect(listings.map(\.handle) == records.map(\.handle))
+        #expect(listings.filter { $0.entry == nil && $0.damage != nil }.map(\.handle) == [records[1].handle])
+        #expect(throws: StoreError.self) { try store.outboxEntries(limit: 10) }
+        #expect(try store.outbox(after: listings[0].sequence, limit: 10) == Array(listings.dropFirst()))
+        #expect(try store.dueOutboxEntries(at: fixture.now, limit: 10).count == 2)
+        #expect(try store.dueOutboxEntries(at: fixture.now.advanced(by: .seconds(-1)), limit: 10).isEmpty)
+    }
+
     @Test func providersHaveUniqueNamesAndStayWhileTheyAreUsed() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()

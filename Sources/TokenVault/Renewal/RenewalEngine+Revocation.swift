@@ -63,8 +63,7 @@ extension RenewalEngine {
     }
 
     private func revokeDue() async {
-        let due = (try? vault.store.outbox(dueBy: vault.now, after: nil, limit: Self.outboxBatch)) ?? []
-        _ = await revoke(due.compactMap(\.entry))
+        _ = await revoke((try? vault.store.dueOutboxEntries(at: vault.now, limit: Self.outboxBatch)) ?? [])
     }
 
     /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will, or when

@@ -18,7 +18,9 @@ extension UserManager {
     /// that fails three times in a row is left alone for the rest of the call. An entry is given up when it is older
     /// than ``UserManagerOptions/revocationLifetime`` and one more try has failed.
     ///
-    /// - Parameter limit: How many entries to try at most; those that have been due for longest come first.
+    /// A damaged entry is passed over; ``Vault/pendingRevocations(after:limit:)`` shows it.
+    ///
+    /// - Parameter limit: How many entries to try at most; those that are due, or older, come first.
     /// - Throws: ``VaultError`` if the outbox cannot be read, ``VaultError/Code/unknownRevocation`` if one that was
     ///   named is not in it.
     @discardableResult
@@ -28,8 +30,9 @@ extension UserManager {
         try vault.requireOpen()
         let entries = try VaultError.translating { () throws in
             switch selection {
-            case .due: try vault.store.outbox(dueBy: vault.now, after: nil, limit: limit).compactMap(\.entry)
-            case .all: try vault.store.outboxEntries(limit: limit)
+            case .due: try vault.store.dueOutboxEntries(at: vault.now, limit: limit)
+            case .all:
+                try vault.store.outbox(after: nil, limit: limit).compactMap(\.entry)
             case .only(let ids): try ids.prefix(limit).map { try vault.store.outboxEntry($0.handle) }
             }
         }
@@ -61,7 +64,7 @@ public struct RevocationRetryReport: Sendable, Equatable {
 }
 
 extension Vault {
-    /// Revocations that no provider has confirmed yet, those first that are due first.
+    /// Revocations that no provider has confirmed yet, oldest first.
     ///
     /// - Parameter cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
     public func pendingRevocations(
@@ -70,17 +73,17 @@ extension Vault {
         try VaultError.translating {
             let names = Dictionary(
                 try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
-            let listings = try store.outbox(
-                dueBy: Timestamp(milliseconds: .max), after: cursor?.last, limit: limit)
+            let listings = try store.outbox(after: cursor?.sequence, limit: limit)
             return PendingRevocationPage(
                 entries: listings.map { listing in
                     guard let entry = listing.entry else {
                         return .damaged(
-                            RevocationID(listing.handle), listing.damage?.reason ?? "the row cannot be opened")
+                            listing.handle.map { RevocationID($0) },
+                            listing.damage?.reason ?? "the row cannot be opened")
                     }
                     return .pending(PendingRevocation(entry, provider: names[entry.record.provider]))
                 },
-                next: listings.count < limit ? nil : listings.last.map { .init(last: $0) })
+                next: listings.count < limit ? nil : listings.last.map { .init(sequence: $0.sequence) })
         }
     }
 }

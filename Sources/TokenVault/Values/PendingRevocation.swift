@@ -49,15 +49,15 @@ public struct PendingRevocation: Sendable, Equatable {
 /// One row of the outbox. A damaged one hides nothing after it.
 public enum PendingRevocationEntry: Sendable, Equatable {
     case pending(PendingRevocation)
-    /// The row cannot be opened, and why.
-    case damaged(RevocationID, String)
+    /// The row cannot be opened, and why; without an id if not even that can be read.
+    case damaged(RevocationID?, String)
 }
 
 /// A part of the outbox.
 public struct PendingRevocationPage: Sendable, Equatable {
     /// Where a page ended.
     public struct Cursor: Sendable, Equatable {
-        let last: OutboxListing
+        let sequence: Int64
     }
 
     public let entries: [PendingRevocationEntry]

@@ -17,26 +17,35 @@ extension Reader {
         }
     }
 
-    func outbox(
-        dueBy: Timestamp, after: OutboxListing?, limit: Int
-    ) throws(StoreError) -> [OutboxListing] {
+    /// Who cannot be opened is passed over: ``outbox(after:limit:)`` shows it.
+    func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        let row = try connection.statement(SQL.dueOutbox)
+        defer { row.reset() }
+        row.bind(1, Int64(limit))
+        row.bind(2, time.milliseconds)
+        var result: [StoredOutboxEntry] = []
+        while try row.step() {
+            do throws(StoreError) { result.append(try opener.outboxEntry(row)) } catch { continue }
+        }
+        return result
+    }
+
+    /// By the order of the rows, which is the order in which they came, so that no edited time hides one.
+    func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
         let row = try connection.statement(SQL.outbox)
         defer { row.reset() }
         row.bind(1, Int64(limit))
-        row.bind(2, dueBy.milliseconds)
-        row.bind(3, after?.nextAttemptAt.milliseconds ?? .min)
-        row.bind(4, after?.handle.bytes ?? .zero)
+        // Any number is a row's, if somebody has edited it.
+        if sequence == .max { return [] }
+        row.bind(2, sequence.map { $0 + 1 } ?? .min)
         var result: [OutboxListing] = []
         while try row.step() {
-            guard let bytes = row.bytes16(0) else {
-                throw .quarantined("outbox", nil, "its handle has the wrong type or length")
-            }
             var entry: StoredOutboxEntry?
             var damage: StoreError?
             do throws(StoreError) { entry = try opener.outboxEntry(row) } catch { damage = error }
             result.append(
                 OutboxListing(
-                    handle: OutboxHandle(bytes), nextAttemptAt: Timestamp(milliseconds: row.integer(1)), entry: entry,
+                    sequence: row.integer(4), handle: row.bytes16(0).map { OutboxHandle($0) }, entry: entry,
                     damage: damage))
         }
         return result

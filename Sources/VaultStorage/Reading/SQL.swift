@@ -70,9 +70,12 @@ enum SQL {
     static let provider: StaticString = "SELECT handle, revision, cell FROM provider WHERE handle = ?1"
 
     static let outbox: StaticString = """
-        SELECT handle, nextAttemptAt, attempts, cell FROM outbox
-        WHERE nextAttemptAt <= ?2 AND (nextAttemptAt, handle) > (?3, ?4)
-        ORDER BY nextAttemptAt, handle LIMIT ?1
+        SELECT handle, nextAttemptAt, attempts, cell, id FROM outbox WHERE id >= ?2 ORDER BY id LIMIT ?1
+        """
+
+    static let dueOutbox: StaticString = """
+        SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE nextAttemptAt <= ?2
+        ORDER BY nextAttemptAt, id LIMIT ?1
         """
 
     static let outboxEntry: StaticString = """

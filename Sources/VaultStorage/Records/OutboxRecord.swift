@@ -44,8 +44,10 @@ package struct StoredOutboxEntry: Equatable, Sendable {
 
 /// One row of the outbox. A damaged one is listed with what is wrong, and hides nothing after it.
 package struct OutboxListing: Equatable, Sendable {
-    package let handle: OutboxHandle
-    package let nextAttemptAt: Timestamp
+    /// Where a page ends.
+    package let sequence: Int64
+    /// Nil if not even that can be read.
+    package let handle: OutboxHandle?
     /// Nil if the row cannot be opened.
     package let entry: StoredOutboxEntry?
     package let damage: StoreError?

@@ -54,12 +54,12 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
-    package func outbox(
-        dueBy: Timestamp, after: OutboxListing?, limit: Int
-    ) throws(StoreError) -> [OutboxListing] {
-        try readers.read { reader throws(StoreError) in
-            try reader.outbox(dueBy: dueBy, after: after, limit: limit)
-        }
+    package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        try readers.read { reader throws(StoreError) in try reader.dueOutboxEntries(at: time, limit: limit) }
+    }
+
+    package func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
+        try readers.read { reader throws(StoreError) in try reader.outbox(after: sequence, limit: limit) }
     }
 
     package func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {

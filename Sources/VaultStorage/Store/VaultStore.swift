@@ -23,8 +23,11 @@ package protocol VaultStore: Sendable {
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider
     func provider(named name: String) throws(StoreError) -> StoredProvider
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
-    /// Those that are due first come first; a page begins after the last entry of the one before.
-    func outbox(dueBy: Timestamp, after: OutboxListing?, limit: Int) throws(StoreError) -> [OutboxListing]
+    /// Those whose time has come, in its order. Damaged ones are passed over.
+    func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry]
+    /// All, in the order in which they came; a page begins after ``OutboxListing/sequence`` of the one before, the first
+    /// after nil. A damaged row is listed as such.
+    func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing]
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
     func keySlots() throws(StoreError) -> [StoredKeySlot]
     func statistics() throws(StoreError) -> StoreStatistics
@@ -70,8 +73,13 @@ package protocol VaultStore: Sendable {
 }
 
 extension VaultStore {
-    /// Every entry that can be opened, due or not.
+    /// Every entry, due or not. One that cannot be opened is an error here; ``outbox(after:limit:)`` goes on.
     package func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
-        try outbox(dueBy: Timestamp(milliseconds: .max), after: nil, limit: limit).compactMap(\.entry)
+        var entries: [StoredOutboxEntry] = []
+        for listing in try outbox(after: nil, limit: limit) {
+            if let damage = listing.damage { throw damage }
+            if let entry = listing.entry { entries.append(entry) }
+        }
+        return entries
     }
 }

@@ -79,8 +79,11 @@ extension FaultyStore {
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
         try base.auditEntries(after: sequence, limit: limit)
     }
-    func outbox(dueBy: Timestamp, after: OutboxListing?, limit: Int) throws(StoreError) -> [OutboxListing] {
-        try base.outbox(dueBy: dueBy, after: after, limit: limit)
+    func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        try base.dueOutboxEntries(at: time, limit: limit)
+    }
+    func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
+        try base.outbox(after: sequence, limit: limit)
     }
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry { try base.outboxEntry(handle) }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }

@@ -3,7 +3,7 @@ import TokenVault
 
 struct OutboxListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List what is still to be revoked, due first.")
+        commandName: "list", abstract: "List what is still to be revoked, oldest first.")
 
     @OptionGroup var global: GlobalOptions
 
@@ -35,7 +35,7 @@ struct OutboxListCommand: VaultCommand {
                 ("attempts", .integer(revocation.attempts)), ("nextAttemptAt", Instant.json(revocation.nextAttemptAt)),
             ])
         case .damaged(let id, let problem):
-            .object([("revocation", .string(id.description)), ("damaged", .string(problem))])
+            .object([("revocation", JSONValue(id?.description)), ("damaged", .string(problem))])
         }
     }
 
@@ -50,7 +50,7 @@ struct OutboxListCommand: VaultCommand {
                     ? "due" : Instant.relative(revocation.nextAttemptAt, now: invocation.now),
             ]
         case .damaged(let id, let problem):
-            [id.description, "damaged: \(problem)", "", "", "", ""]
+            [id?.description ?? "(unreadable)", "damaged: \(problem)", "", "", "", ""]
         }
     }
 }

@@ -1,0 +1,61 @@
+import DevAuthorizationServer
+import Testing
+
+@testable import VaultControl
+
+/// `vaultctl outbox`, with a server that does not confirm at first.
+struct OutboxCommandTests {
+    private func withPending(_ body: (World, String) async throws -> Void) async throws {
+        try await World.with { world in
+            let login = try await world.logIn("alice")
+            world.server.faults.add(.status(503).for(path: "/revoke").times(2))
+            let result = try await world.harness.run("login", "revoke", login, "--yes")
+            #expect(result.status == 3)
+            try await body(world, login)
+        }
+    }
+
+    @Test func whatIsPendingIsListedWithoutItsTokens() async throws {
+        try await withPending { world, login in
+            let list = try #require(
+                try await world.ok("outbox", "list", "--json").json["revocations"] as? [[String: Any]])
+            #expect(list.count == 1)
+            #expect(list[0]["login"] as? String == login)
+            #expect(list[0]["provider"] as? String == "acme")
+            #expect(list[0]["token"] as? String == "refreshToken")
+            #expect(list[0]["attempts"] as? Int == 1)
+            #expect(try await world.ok("outbox", "list").output.contains("refresh token"))
+        }
+    }
+
+    @Test func retryingEndsTheGrantOnceTheServerIsBack() async throws {
+        try await withPending { world, login in
+            // Its time has not come.
+            let early = try await world.ok("outbox", "retry", "--json").json
+            #expect((early["revocations"] as? [Any])?.isEmpty == true)
+            #expect(early["pendingRevocations"] as? Int == 1)
+            let failed = try await world.harness.run("outbox", "retry", "--all", "--json")
+            #expect(failed.status == 3)
+            #expect(try failed.json["isComplete"] as? Bool == false)
+            let list = try await world.ok("outbox", "list", "--json").json["revocations"] as? [[String: Any]]
+            let id = try #require(list?.first?["revocation"] as? String)
+            let done = try await world.ok("outbox", "retry", id, "--json").json
+            let outcomes = done["revocations"] as? [[String: Any]]
+            #expect(outcomes?.first?["outcome"] as? String == "revoked")
+            #expect(outcomes?.first?["login"] as? String == login)
+            #expect(done["pendingRevocations"] as? Int == 0)
+            #expect(!world.server.grants.contains { !$0.isRevoked })
+            try await world.fails(.notFound, "outbox", "retry", id)
+            try await world.ok("verify")
+        }
+    }
+
+    @Test func nothingPendingIsAnEmptyListAndNoError() async throws {
+        try await World.with { world in
+            #expect((try await world.ok("outbox", "list", "--json").json["revocations"] as? [Any])?.isEmpty == true)
+            try await world.ok("outbox", "retry", "--all")
+            try await world.fails(.usage, "outbox", "retry", "nonsense")
+            try await world.fails(.usage, "outbox", "retry", "--limit", "0")
+        }
+    }
+}
