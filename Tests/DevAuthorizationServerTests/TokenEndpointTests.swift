@@ -56,7 +56,7 @@ struct TokenEndpointTests {
         try await withServer { server in
             let client = Client(server)
             let early = try await client.code()
-            server.advanceClock(by: .seconds(59))
+            server.advanceClock(by: .seconds(30))
             #expect(try await client.exchange(early).status == 200)
             let late = try await client.code()
             server.advanceClock(by: .seconds(60))

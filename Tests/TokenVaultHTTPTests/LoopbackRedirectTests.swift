@@ -156,7 +156,7 @@ struct LoopbackRedirectTests {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
     func brokenClientsChangeNothing(bytes: String) async throws {
-        try await withListener(requestTime: .milliseconds(300)) { _, visitor, wait in
+        try await withListener(requestTime: .seconds(3)) { _, visitor, wait in
             let answer = try await visitor.send(bytes)
             #expect(answer.text.isEmpty || answer.status >= 400, "\(answer.text)")
             #expect(try await visitor.get("/callback?code=x&state=right").status == 303)

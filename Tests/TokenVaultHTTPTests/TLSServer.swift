@@ -58,7 +58,7 @@ final class TLSServer: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = Pipe()
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         return process

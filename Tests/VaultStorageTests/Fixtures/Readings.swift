@@ -50,7 +50,7 @@ struct Readings: Sendable {
             try store.providers().sorted { $0.handle.text < $1.handle.text }
         }
         note("outbox", nil) { () throws(StoreError) in
-            let listings = try store.outbox(dueBy: Timestamp(milliseconds: .max), after: nil, limit: 100)
+            let listings = try store.outbox(after: nil, limit: 100)
             if let damage = listings.lazy.compactMap(\.damage).first { throw damage }
             return listings.compactMap(\.entry).sorted { $0.handle.text < $1.handle.text }
         }
