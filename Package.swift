@@ -181,7 +181,7 @@ for target in package.targets where target.type != .system {
     ]
 }
 
-// The fuzzer's driver is there for scripts/fuzz alone, which names libFuzzer's library. See docs/adr/0021.
+// The fuzzer's driver is there for scripts/fuzz alone, which names libFuzzer's library. See docs/adr/0012.
 if let library = Context.environment["TOKENVAULT_FUZZER_LIBRARY"] {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),

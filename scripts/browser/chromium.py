@@ -143,7 +143,13 @@ class Chromium:
         return [entry["url"] for entry in self.call("Page.getNavigationHistory")["entries"]]
 
     def click(self, selector: str) -> None:
-        """Presses the left button of the mouse in the middle of an element."""
+        """Presses the left button of the mouse in the middle of an element, once the page has been painted: what is
+        pressed before that, Chromium drops."""
+        self.evaluate(
+            "(async () => { while (!performance.getEntriesByType('paint').length)"
+            " await new Promise((again) => setTimeout(again, 20));"
+            " await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); })()"
+        )
         box = self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;"
             " e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect();"
