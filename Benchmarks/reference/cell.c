@@ -74,6 +74,17 @@ static void derive(const uint8_t *cell, const Key *key, const Facts *facts, uint
     crypto_generichash_blake2b(derived, 64, message, 48 + facts->count, key->bytes, 32);
 }
 
+/* Where the text ends: at the last byte that is not zero, which must be the mark. The text is authentic by now, so
+   nothing is learnt from the time this takes, and eight bytes at once do. */
+static size_t unpad(const uint8_t *text, size_t count) {
+    size_t end = count;
+    uint64_t word = 0;
+    while (end >= 8 && (memcpy(&word, text + end - 8, 8), word == 0)) end -= 8;
+    while (end > 0 && text[end - 1] == 0) end--;
+    if (end == 0 || count - end >= 128 || text[end - 1] != 0x80) fail("padding is wrong");
+    return end - 1;
+}
+
 size_t cell_open(const uint8_t *cell, size_t count, uint8_t kind, const Key *key, const Facts *facts, uint8_t *to) {
     const uint8_t start[8] = {'T', 'V', 'C', 'L', 1, 1, kind, 0};
     if (count < 224 || (count - 96) % 128 != 0 || memcmp(cell, start, 8) != 0) fail("not a cell of this kind");
@@ -85,9 +96,7 @@ size_t cell_open(const uint8_t *cell, size_t count, uint8_t kind, const Key *key
         to, NULL, NULL, cell + 80, count - 80, NULL, 0, cell + 24, derived);
     sodium_memzero(derived, sizeof derived);
     if (status != 0) fail("a tag is wrong");
-    size_t length = 0;
-    if (sodium_unpad(&length, to, count - 96, 128) != 0) fail("padding is wrong");
-    return length;
+    return unpad(to, count - 96);
 }
 
 size_t cell_seal(uint8_t *cell, uint8_t kind, const Key *key, const Facts *facts, const uint8_t *text, size_t count) {
