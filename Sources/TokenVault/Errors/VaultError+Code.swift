@@ -107,6 +107,9 @@ extension VaultError.Code {
     public static let readOnly = Self("readOnly")
     /// Reading or writing the file failed.
     public static let storageFailed = Self("storageFailed")
+    /// This process must not use the vault any more: it was forked off a process that had it open, or something in it
+    /// closed descriptors that it did not open. Start it anew, and open the vault after a fork.
+    public static let ownershipLost = Self("ownershipLost")
     /// The vault has been closed.
     public static let closed = Self("closed")
 }

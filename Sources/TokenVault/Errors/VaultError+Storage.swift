@@ -67,6 +67,7 @@ extension VaultError.Code {
             case .conflict: .conflict
             case .lastKeySlot, .providerInUse: .inUse
             case .invalidValue: .invalidArgument
+            case .ownershipLost: .ownershipLost
             case .closed: .closed
             }
     }

@@ -101,7 +101,8 @@ extension ExitStatus {
             self = .rollback
         case .busy:
             self = .busy
-        case .storageFull, .readOnly, .storageFailed, .unsafeFile, .cryptographyUnavailable, .closed:
+        case .storageFull, .readOnly, .storageFailed, .unsafeFile, .cryptographyUnavailable, .ownershipLost,
+            .closed:
             self = .machine
         default:
             self = .usage

@@ -16,9 +16,10 @@ extension IntentRecord {
 
     static let firstColumn: Int32 = 21
 
-    /// Reads columns 21 to 27 of a query that ends with the intent; `nil` if the login has none.
-    init?(_ row: Statement, _ context: VaultContext, login: LoginHandle) throws(StoreError) {
-        let first = Self.firstColumn
+    /// Reads the columns of a query that ends with the intent; `nil` if the login has none.
+    init?(
+        _ row: Statement, from first: Int32 = firstColumn, _ context: VaultContext, login: LoginHandle
+    ) throws(StoreError) {
         if row.isNull(first) { return nil }
         self.init(
             fence: row.integer(first), generation: row.integer(first + 1), owner: row.integer(first + 2),

@@ -84,6 +84,20 @@ extension Reader {
             damage: damage)
     }
 
+    /// Who cannot be opened is passed over, and does not count.
+    func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] {
+        let row = try connection.statement(SQL.openIntents)
+        defer { row.reset() }
+        var result: [StoredIntent] = []
+        while result.count < limit, try row.step() {
+            guard let bytes = row.bytes16(0) else { continue }
+            let login = LoginHandle(bytes)
+            guard let record = try? IntentRecord(row, from: 1, context, login: login) else { continue }
+            result.append(StoredIntent(login: login, record: record))
+        }
+        return result
+    }
+
     func keySlots() throws(StoreError) -> [StoredKeySlot] {
         try KeySlotRows.all(connection).slots.map { slot in
             StoredKeySlot(handle: KeySlotHandle(slot.description.id), description: slot.description)

@@ -65,6 +65,13 @@ enum SQL {
         SELECT id, handle, blindIndex, revision, auditSequence, rootKey, cell FROM user WHERE blindIndex = ?1
         """
 
+    static let openIntents: StaticString = """
+        SELECT login.handle, refreshIntent.fence, refreshIntent.generation, refreshIntent.owner,
+            refreshIntent.startedAt, refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+        FROM refreshIntent CROSS JOIN login ON login.id = refreshIntent.login
+        ORDER BY coalesce(refreshIntent.doubtSince, refreshIntent.startedAt), refreshIntent.login
+        """
+
     static let providers: StaticString = "SELECT handle, revision, cell FROM provider ORDER BY id"
 
     static let provider: StaticString = "SELECT handle, revision, cell FROM provider WHERE handle = ?1"

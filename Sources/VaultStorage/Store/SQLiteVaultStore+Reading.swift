@@ -70,6 +70,10 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.keySlots() }
     }
 
+    package func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] {
+        try readers.read { reader throws(StoreError) in try reader.openIntents(limit: limit) }
+    }
+
     package func statistics() throws(StoreError) -> StoreStatistics {
         try readers.read { reader throws(StoreError) in
             try reader.withSnapshot { () throws(StoreError) in try reader.statistics() }
@@ -79,6 +83,8 @@ extension SQLiteVaultStore: VaultStore {
     package var owner: Int64 { ownerLock.owner }
 
     package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }
+
+    package var ownsItsLock: Bool { ownerLock.isHeld }
 
     package func close() {
         writer.close()

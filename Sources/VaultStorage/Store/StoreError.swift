@@ -44,6 +44,9 @@ package struct StoreError: Error, Equatable, Sendable {
         case lastKeySlot
         case providerInUse
         case invalidValue
+        /// This process is not, or no longer, what others see as the living owner of its intents: it was forked, or
+        /// the host closed the lock's descriptors. Nothing is written any more.
+        case ownershipLost
         case closed
     }
 

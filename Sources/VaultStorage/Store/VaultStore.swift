@@ -30,6 +30,8 @@ package protocol VaultStore: Sendable {
     func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing]
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
     func keySlots() throws(StoreError) -> [StoredKeySlot]
+    /// Open intents, the oldest doubt or start first. Damaged ones are passed over: the login's own read tells of them.
+    func openIntents(limit: Int) throws(StoreError) -> [StoredIntent]
     func statistics() throws(StoreError) -> StoreStatistics
     /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
     func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport
@@ -61,12 +63,27 @@ package protocol VaultStore: Sendable {
     /// The last slot cannot be removed.
     func removeKeySlot(_ handle: KeySlotHandle) async throws
 
+    // MARK: Spool
+
+    /// Makes room for a reply that the vault may not be able to take, before anything is sent. Cheap once done.
+    func prepareSpool() throws(StoreError)
+    /// Keeps a reply beside the vault; it is on disk when this returns.
+    func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle
+    /// Forgets a spooled reply, for good when this returns. To be called when the vault holds what it brought. An entry
+    /// that is gone already is no error.
+    func unspool(_ handle: SpoolHandle) throws(StoreError)
+    /// This process's spooled replies and those of processes that have died.
+    func spooledReplies() throws(StoreError) -> [SpoolListing]
+
     // MARK: Ownership
 
     /// This process's name in intents.
     var owner: Int64 { get }
     /// Whether the process of that name lives. May be called inside bodies.
     func isOwnerAlive(_ owner: Int64) -> Bool
+    /// Whether others still see this process as alive. To be asked just before a refresh token is sent: a host that
+    /// forked, or that closed descriptors which it did not open, has lost what keeps others from taking over.
+    var ownsItsLock: Bool { get }
 
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()

@@ -86,6 +86,11 @@ extension FaultyStore {
         try base.outbox(after: sequence, limit: limit)
     }
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry { try base.outboxEntry(handle) }
+    func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] { try base.openIntents(limit: limit) }
+    func prepareSpool() throws(StoreError) { try base.prepareSpool() }
+    func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle { try base.spool(reply) }
+    func unspool(_ handle: SpoolHandle) throws(StoreError) { try base.unspool(handle) }
+    func spooledReplies() throws(StoreError) -> [SpoolListing] { try base.spooledReplies() }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
     func statistics() throws(StoreError) -> StoreStatistics { try base.statistics() }
     func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
@@ -116,5 +121,6 @@ extension FaultyStore {
     func removeKeySlot(_ handle: KeySlotHandle) async throws { try await base.removeKeySlot(handle) }
     var owner: Int64 { base.owner }
     func isOwnerAlive(_ owner: Int64) -> Bool { base.isOwnerAlive(owner) }
+    var ownsItsLock: Bool { base.ownsItsLock }
     func close() { base.close() }
 }

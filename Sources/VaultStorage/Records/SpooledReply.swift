@@ -1,0 +1,54 @@
+package import VaultCrypto
+
+/// What a server's reply brought and the vault could not take at once: kept in the spool until it can.
+package struct SpooledReply: Equatable, Sendable {
+    package var login: LoginHandle
+    package var user: UserHandle
+    package var provider: ProviderHandle?
+    /// The link whose refresh token was spent.
+    package var position: ChainPosition
+    /// Of the intent under which it was sent.
+    package var fence: Int64
+    package var accessToken: SecretBytes?
+    package var tokenType: String
+    package var scope: String?
+    package var obtainedAt: Timestamp
+    package var expiresAt: Timestamp?
+    package var refreshToken: SecretBytes?
+    package var refreshExpiresAt: Timestamp?
+    package var idToken: SecretBytes?
+    /// A revocation may need the proof when the login is gone.
+    package var dpopPrivateKey: SecretBytes?
+    /// The latest DPoP nonce of each origin.
+    package var nonces: [String: String]
+    /// The one resource (RFC 8707) that the access token was asked for; nil if it is the login's own token.
+    package var resource: String?
+    /// The narrower scope that it was asked for; nil if it is the login's own token.
+    package var requestedScope: String?
+
+    package init(
+        login: LoginHandle, user: UserHandle, provider: ProviderHandle?, position: ChainPosition, fence: Int64,
+        accessToken: SecretBytes?, tokenType: String, scope: String? = nil, obtainedAt: Timestamp,
+        expiresAt: Timestamp? = nil, refreshToken: SecretBytes? = nil, refreshExpiresAt: Timestamp? = nil,
+        idToken: SecretBytes? = nil, dpopPrivateKey: SecretBytes? = nil, nonces: [String: String] = [:],
+        resource: String? = nil, requestedScope: String? = nil
+    ) {
+        self.login = login
+        self.user = user
+        self.provider = provider
+        self.position = position
+        self.fence = fence
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.scope = scope
+        self.obtainedAt = obtainedAt
+        self.expiresAt = expiresAt
+        self.refreshToken = refreshToken
+        self.refreshExpiresAt = refreshExpiresAt
+        self.idToken = idToken
+        self.dpopPrivateKey = dpopPrivateKey
+        self.nonces = nonces
+        self.resource = resource
+        self.requestedScope = requestedScope
+    }
+}
