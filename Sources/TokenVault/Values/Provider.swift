@@ -19,6 +19,7 @@ public struct Provider: Sendable, Equatable {
     public let pushedAuthorizationEndpoint: String?
     /// How many client secrets there are: more than one while secrets are being exchanged.
     public let clientSecretCount: Int
+    public let introspectionEndpoint: String?
 }
 
 /// When the logins of a provider are bound to a DPoP key (RFC 9449).
@@ -39,6 +40,8 @@ public struct ProviderRegistration: Sendable {
     public var tokenEndpoint: String
     public var revocationEndpoint: String?
     public var pushedAuthorizationEndpoint: String?
+    /// Where the life of an access token is asked for (RFC 7662), if the profile says so.
+    public var introspectionEndpoint: String?
     public var clientID: ClientID
     public var authentication: ClientAuthentication
     /// Further secrets while secrets are being exchanged, in the order in which they are tried. They go with requests
@@ -101,5 +104,6 @@ public struct ProviderRegistration: Sendable {
             requiresIssuerInCallback: metadata.authorizationResponseIssParameterSupported,
             allowsInsecureLoopback: allowsInsecureLoopback)
         pushedAuthorizationEndpoint = metadata.pushedAuthorizationRequestEndpoint?.rawValue
+        introspectionEndpoint = metadata.introspectionEndpoint?.rawValue
     }
 }

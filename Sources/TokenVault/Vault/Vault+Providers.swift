@@ -1,5 +1,4 @@
 public import OAuthClient
-import VaultCrypto
 import VaultStorage
 
 extension Vault {
@@ -44,7 +43,7 @@ extension Provider {
             clientID: record.clientID, clientAuthentication: record.clientAuthentication,
             scope: record.defaultScope, redirectURI: record.redirectURI, dpop: DPoPPolicy(record.dpop),
             profile: record.profileName, pushedAuthorizationEndpoint: record.pushedAuthorizationEndpoint,
-            clientSecretCount: record.clientSecrets.count)
+            clientSecretCount: record.clientSecrets.count, introspectionEndpoint: record.introspectionEndpoint)
     }
 }
 
@@ -64,52 +63,5 @@ extension DPoPPolicy {
         case .optional: .whenSupported
         case .required: .required
         }
-    }
-}
-
-extension ProviderRecord {
-    /// Checks everything once, so that what is stored can be used.
-    init(_ registration: ProviderRegistration, createdAt: Timestamp) throws {
-        guard !registration.name.isEmpty, registration.name.utf8.count <= 128 else {
-            throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")
-        }
-        func checked(_ url: String?) throws -> String? {
-            try url.map {
-                try EndpointURL($0, allowsInsecureLoopback: registration.allowsInsecureLoopback).rawValue
-            }
-        }
-        let profile = try VaultError.translatingValues { () throws -> ProviderProfile in
-            guard let document = registration.profileDocument else { return try .named(registration.profile) }
-            return try ProviderProfile(parsing: document, file: "the profile")
-        }
-        self.init(
-            name: registration.name,
-            issuer: nil, tokenEndpoint: "", clientID: registration.clientID.rawValue,
-            clientAuthentication: registration.authentication.methodName, profileName: profile.name,
-            createdAt: createdAt)
-        try VaultError.translatingValues {
-            issuer = try registration.issuer.map {
-                try Issuer($0, allowsInsecureLoopback: registration.allowsInsecureLoopback).rawValue
-            }
-            tokenEndpoint = try checked(registration.tokenEndpoint) ?? ""
-            authorizationEndpoint = try checked(registration.authorizationEndpoint)
-            let revocation = registration.revocationEndpoint?
-                .replacing("{client_id}", with: registration.clientID.rawValue)
-            revocationEndpoint = try checked(revocation)
-            pushedAuthorizationEndpoint = try checked(registration.pushedAuthorizationEndpoint)
-            defaultScope = try registration.scope.map { try Scope($0).description }
-        }
-        switch registration.authentication {
-        case .none: clientSecrets = []
-        case .clientSecretBasic(let secret), .clientSecretPost(let secret):
-            clientSecrets = ([secret] + registration.alternativeSecrets).map { SecretBytes(utf8: $0.reveal()) }
-        case .privateKeyJWT(let key):
-            clientSecrets = [SecretBytes(utf8: key.revealPEM())]
-            clientKeyID = key.keyID
-        }
-        profileDocument = registration.profileDocument.map { String(decoding: $0, as: UTF8.self) }
-        redirectURI = registration.redirectURI
-        dpop = registration.dpop.stored
-        requiresIssuerInCallback = registration.requiresIssuerInCallback
     }
 }

@@ -60,6 +60,13 @@ extension SQLiteVaultStore {
         try await write { try $0.put(record, replacing: handle) }
     }
 
+    package func updateProvider(
+        _ handle: ProviderHandle,
+        _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
+    ) async throws -> StoredProvider {
+        try await write { try $0.update(handle, body) }
+    }
+
     package func removeProvider(_ handle: ProviderHandle) async throws {
         try await write { try $0.remove(handle) }
     }

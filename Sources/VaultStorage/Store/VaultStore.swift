@@ -48,6 +48,12 @@ package protocol VaultStore: Sendable {
 
     /// Adds a provider, or replaces the one of this handle. Names are unique.
     func putProvider(_ record: ProviderRecord, replacing handle: ProviderHandle?) async throws -> StoredProvider
+    /// Changes a provider as it is now. The body gives what is to be told beside the changes themselves; one that changes
+    /// nothing leaves the row, and its revision, as they are.
+    func updateProvider(
+        _ handle: ProviderHandle,
+        _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
+    ) async throws -> StoredProvider
     /// Refused while a login uses it.
     func removeProvider(_ handle: ProviderHandle) async throws
 

@@ -11,14 +11,41 @@ extension WriteTransaction {
 
     func put(_ record: ProviderRecord, replacing handle: ProviderHandle?) throws(StoreError) -> StoredProvider {
         let existing = try providers()
-        guard !record.name.isEmpty else { throw StoreError(.invalidValue, "a provider needs a name") }
-        guard !existing.contains(where: { $0.record.name == record.name && $0.handle != handle }) else {
-            throw StoreError(.conflict, "there is a provider of this name already", hint: "choose another name")
-        }
         let old = existing.first { $0.handle == handle }
         if handle != nil && old == nil { throw .notFound(.provider) }
+        return try put(record, replacing: old, among: existing, telling: [])
+    }
+
+    /// Changes a provider as it is now, whoever changed it last.
+    func update(
+        _ handle: ProviderHandle, _ body: (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
+    ) throws -> StoredProvider {
+        let existing = try providers()
+        guard let old = existing.first(where: { $0.handle == handle }) else { throw StoreError.notFound(.provider) }
+        var record = old.record
+        let detail = try body(&record, try use(of: handle))
+        guard record != old.record else { return old }
+        return try put(record, replacing: old, among: existing, telling: detail)
+    }
+
+    private func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
+        let count = try connection.statement(
+            "SELECT count(*) FROM login WHERE provider = ?1 AND refreshTag IS NOT NULL")
+        return try count.withBinding(1, handle.bytes) { () throws(StoreError) in
+            ProviderUse(refreshableLogins: try count.step() ? Int(count.integer(0)) : 0)
+        }
+    }
+
+    private func put(
+        _ record: ProviderRecord, replacing old: StoredProvider?, among existing: [StoredProvider],
+        telling detail: [AuditEvent.Detail]
+    ) throws(StoreError) -> StoredProvider {
+        guard !record.name.isEmpty else { throw StoreError(.invalidValue, "a provider needs a name") }
+        guard !existing.contains(where: { $0.record.name == record.name && $0.handle != old?.handle }) else {
+            throw StoreError(.conflict, "there is a provider of this name already", hint: "choose another name")
+        }
         let stored = StoredProvider(
-            handle: handle ?? .random(), revision: (old?.revision ?? 0) + 1, record: record)
+            handle: old?.handle ?? .random(), revision: (old?.revision ?? 0) + 1, record: record)
         let cell = try sealing { () throws(VaultCryptoError) in
             try SealedCell.seal(
                 record.encoded(), kind: .provider, key: context.keyring.primaryRoot,
@@ -35,16 +62,24 @@ extension WriteTransaction {
         write.bind(3, cell)
         try write.run()
         try audit(
-            AuditEvent(old == nil ? .providerAdded : .providerUpdated, changes(from: old?.record, to: record)),
+            AuditEvent(
+                old == nil ? .providerAdded : .providerUpdated, changes(from: old?.record, to: record) + detail),
             about: AuditSubject(provider: stored.handle, revision: stored.revision))
         return stored
     }
 
-    /// Where tokens go, before and after: what an operator must be able to see of a change.
+    /// Where tokens go, always; and every change, before and after.
     private func changes(from old: ProviderRecord?, to new: ProviderRecord) -> [AuditEvent.Detail] {
         var detail = [AuditEvent.Detail("name", new.name), AuditEvent.Detail("tokenEndpoint", new.tokenEndpoint)]
-        if let old, old.tokenEndpoint != new.tokenEndpoint {
-            detail.append(AuditEvent.Detail("previousTokenEndpoint", old.tokenEndpoint))
+        guard let old else { return detail }
+        for change in new.changes(from: old) {
+            let field = change.field
+            if field != "name", field != "tokenEndpoint" {
+                detail.append(AuditEvent.Detail(field, change.current ?? (change.previous == nil ? "changed" : "none")))
+            }
+            guard change.previous != nil || change.current != nil else { continue }
+            let capitalized = field.prefix(1).uppercased() + field.dropFirst()
+            detail.append(AuditEvent.Detail("previous\(capitalized)", change.previous ?? "none"))
         }
         return detail
     }

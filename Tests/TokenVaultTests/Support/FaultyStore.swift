@@ -104,6 +104,12 @@ extension FaultyStore {
     func putProvider(_ record: ProviderRecord, replacing handle: ProviderHandle?) async throws -> StoredProvider {
         try await base.putProvider(record, replacing: handle)
     }
+    func updateProvider(
+        _ handle: ProviderHandle,
+        _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
+    ) async throws -> StoredProvider {
+        try await base.updateProvider(handle, body)
+    }
     func removeProvider(_ handle: ProviderHandle) async throws { try await base.removeProvider(handle) }
     func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws {
         try await base.putAuthorizationRequest(record)

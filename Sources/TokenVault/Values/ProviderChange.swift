@@ -1,0 +1,82 @@
+public import OAuthClient
+
+/// What is to change of a provider. What is left out stays as it is.
+///
+/// ```swift
+/// var change = ProviderChange()
+/// change.authentication = .clientSecretBasic(newSecret)
+/// try await vault.updateProvider(named: "acme", change)
+/// ```
+public struct ProviderChange: Sendable {
+    /// What becomes of a field that may be empty.
+    public enum Field<Value: Sendable>: Sendable {
+        case keep
+        case set(Value)
+        case remove
+    }
+
+    /// Where a provider's profile comes from.
+    public enum Profile: Sendable {
+        /// One that comes with the library.
+        case shipped(String)
+        /// A profile's file. It is sealed with the provider.
+        case document([UInt8])
+    }
+
+    public var issuer = Field<String>.keep
+    public var authorizationEndpoint = Field<String>.keep
+    public var tokenEndpoint: String?
+    public var revocationEndpoint = Field<String>.keep
+    public var introspectionEndpoint = Field<String>.keep
+    public var pushedAuthorizationEndpoint = Field<String>.keep
+    public var clientID: ClientID?
+    /// How the client authenticates, with its first secret. Further secrets stay, where the method has any.
+    public var authentication: ClientAuthentication?
+    /// All further secrets, in the order in which they are tried; an empty list leaves the first one alone.
+    public var alternativeSecrets: [ClientSecret]?
+    /// Makes the second secret the first, and the first the last. Applied after the two fields above.
+    public var promotesNextSecret = false
+    public var profile: Profile?
+    public var scope = Field<String>.keep
+    public var redirectURI = Field<String>.keep
+    public var dpop: DPoPPolicy?
+    public var requiresIssuerInCallback: Bool?
+    /// Takes plain `http` endpoints on this machine: for development servers.
+    public var allowsInsecureLoopback = false
+
+    public init() {}
+
+    /// What a provider says of itself now (RFC 8414). An endpoint that it does not name any more is removed.
+    public init(metadata: ServerMetadata, allowsInsecureLoopback: Bool = false) {
+        func field(_ url: EndpointURL?) -> Field<String> { url.map { .set($0.rawValue) } ?? .remove }
+        issuer = .set(metadata.issuer.rawValue)
+        authorizationEndpoint = field(metadata.authorizationEndpoint)
+        tokenEndpoint = metadata.tokenEndpoint.rawValue
+        revocationEndpoint = field(metadata.revocationEndpoint)
+        introspectionEndpoint = field(metadata.introspectionEndpoint)
+        pushedAuthorizationEndpoint = field(metadata.pushedAuthorizationRequestEndpoint)
+        requiresIssuerInCallback = metadata.authorizationResponseIssParameterSupported
+        self.allowsInsecureLoopback = allowsInsecureLoopback
+    }
+}
+
+/// What came of a change of a provider.
+public struct ProviderUpdate: Sendable, Equatable {
+    public let previous: Provider
+    public let current: Provider
+    /// What is not as it was; empty if nothing was to be changed.
+    public let changes: [Change]
+    /// Logins that may have lost their grant by this change, which was made all the same because it was forced.
+    public let orphanedLogins: Int
+    /// Revocations still to be confirmed that may now never be.
+    public let orphanedRevocations: Int
+
+    /// One field that is not as it was.
+    public struct Change: Sendable, Equatable {
+        /// Named as in JSON output, such as `tokenEndpoint`.
+        public let field: String
+        /// Nil: there was nothing, or it is not shown: client secrets and profile documents never are.
+        public let previous: String?
+        public let current: String?
+    }
+}

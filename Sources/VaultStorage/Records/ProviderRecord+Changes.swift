@@ -1,0 +1,58 @@
+/// What hangs on a provider as it is now.
+package struct ProviderUse: Equatable, Sendable {
+    /// Logins that hold a refresh token of it.
+    package let refreshableLogins: Int
+
+    package init(refreshableLogins: Int) {
+        self.refreshableLogins = refreshableLogins
+    }
+}
+
+extension ProviderRecord {
+    /// One field that is not as it was. Secrets, and the text of a profile, are named without their values.
+    package struct Change: Equatable, Sendable {
+        package let field: String
+        package let previous: String?
+        package let current: String?
+    }
+
+    /// What an operator must be able to see of a change: above all where tokens go, before and after.
+    package func changes(from old: ProviderRecord) -> [Change] {
+        let fields: [(String, String?, String?)] = [
+            ("name", old.name, name),
+            ("issuer", old.issuer, issuer),
+            ("authorizationEndpoint", old.authorizationEndpoint, authorizationEndpoint),
+            ("tokenEndpoint", old.tokenEndpoint, tokenEndpoint),
+            ("revocationEndpoint", old.revocationEndpoint, revocationEndpoint),
+            ("introspectionEndpoint", old.introspectionEndpoint, introspectionEndpoint),
+            ("pushedAuthorizationEndpoint", old.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint),
+            ("jwksURI", old.jwksURI, jwksURI),
+            ("clientId", old.clientID, clientID),
+            ("clientAuthentication", old.clientAuthentication, clientAuthentication),
+            ("clientKeyId", old.clientKeyID, clientKeyID),
+            ("scope", old.defaultScope, defaultScope),
+            ("redirectUri", old.redirectURI, redirectURI),
+            ("dpop", old.dpop.word, dpop.word),
+            ("requiresIssuerInCallback", String(old.requiresIssuerInCallback), String(requiresIssuerInCallback)),
+            ("profile", old.profileName, profileName),
+        ]
+        var changes = fields.filter { $0.1 != $0.2 }.map { Change(field: $0.0, previous: $0.1, current: $0.2) }
+        let unshown = [
+            ("profileDocument", old.profileDocument != profileDocument),
+            ("clientSecrets", old.clientSecrets != clientSecrets),
+            ("parameters", old.parameters != parameters),
+        ]
+        changes += unshown.filter(\.1).map { Change(field: $0.0, previous: nil, current: nil) }
+        return changes
+    }
+}
+
+extension ProviderRecord.DPoPPolicy {
+    fileprivate var word: String {
+        switch self {
+        case .never: "never"
+        case .whenSupported: "optional"
+        case .required: "required"
+        }
+    }
+}
