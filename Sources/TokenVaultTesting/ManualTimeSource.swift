@@ -37,6 +37,8 @@ public final class ManualTimeSource: TimeSource {
         return start.addingTimeInterval(passed / .milliseconds(1) / 1_000)
     }
 
+    public func uptime() -> Duration { state.withLock { $0.elapsed } }
+
     /// Lets time pass, and wakes whoever slept until then.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in

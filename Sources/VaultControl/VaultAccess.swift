@@ -53,7 +53,7 @@ struct VaultAccess {
             result = .success(
                 try await open { vault, reader in
                     // A command does what it says, and does not wait for other logins' revocations.
-                    let options = UserManagerOptions(retriesRevocationsInBackground: false)
+                    let options = UserManagerOptions(recoveryInterval: nil, retriesRevocationsInBackground: false)
                     return try await body(
                         try await UserManager(vault: vault, transport: transport, options: options), &reader)
                 })

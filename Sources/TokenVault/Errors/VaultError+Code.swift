@@ -57,6 +57,9 @@ extension VaultError.Code {
 extension VaultError.Code {
     /// The provider refuses this client or this kind of request. No login is at fault.
     public static let providerMisconfigured = Self("providerMisconfigured")
+    /// Another living process has begun this renewal and does not finish it. Nothing is taken from it without being told
+    /// to: ``UserManager/takeOver(login:)``.
+    public static let refreshStalled = Self("refreshStalled")
     /// It did not work now and may work later; see ``VaultError/retryAfter``.
     public static let tryLater = Self("tryLater")
     /// The provider could not be reached. May work later.

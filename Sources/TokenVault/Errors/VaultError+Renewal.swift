@@ -34,8 +34,8 @@ extension VaultError {
                 hint: Self.registrationHint, retryAfter: max(.zero, until.since(now)))
         case .ownerStalled:
             self.init(
-                .tryLater, "another process has begun this renewal and does not finish it",
-                hint: "look for a stopped process that uses the vault")
+                .refreshStalled, "another process has begun this renewal and does not finish it",
+                hint: "look for a stopped process that uses the vault, end it, or take the renewal over")
         case .closed:
             self.init(.closed, "the vault is closed")
         case .storeFailed:

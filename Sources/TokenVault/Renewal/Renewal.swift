@@ -79,7 +79,7 @@ struct Renewal: Sendable {
 
     private func waitForOwner(since startedAt: Timestamp) async -> RenewalMachine.Event {
         var look = Duration.milliseconds(5)
-        while vault.now.since(startedAt) < engine.options.stallLimit {
+        while vault.now.since(startedAt) < engine.options.stallLimit ?? .seconds(60) {
             await vault.pause(look)
             look = min(look * 2, .milliseconds(100))
             do {

@@ -5,6 +5,9 @@ package import VaultStorage
 public protocol TimeSource: Sendable {
     /// The wall-clock time.
     func now() -> Date
+    /// The time since some instant, by a clock that is never set and that goes on while the machine sleeps. By default
+    /// it follows ``now()``.
+    func uptime() -> Duration
     /// Returns after this time, by a clock that does not jump; throws `CancellationError` when cancelled.
     func sleep(for duration: Duration) async throws
 }
@@ -17,11 +20,20 @@ public struct SystemTimeSource: TimeSource {
         Date()
     }
 
+    public func uptime() -> Duration {
+        // `CLOCK_BOOTTIME` on Linux.
+        Self.start.duration(to: .now)
+    }
+
+    private static let start = ContinuousClock.now
+
     public func sleep(for duration: Duration) async throws {
         try await ContinuousClock().sleep(for: duration)
     }
 }
 
 extension TimeSource {
+    public func uptime() -> Duration { .milliseconds(timestamp.milliseconds) }
+
     package var timestamp: Timestamp { Timestamp(now()) }
 }

@@ -91,7 +91,8 @@ extension ExitStatus {
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:
             self = .loginDead
-        case .providerMisconfigured, .tryLater, .network, .deadlineExceeded, .protocolViolation, .logInRefused:
+        case .providerMisconfigured, .tryLater, .refreshStalled, .network, .deadlineExceeded, .protocolViolation,
+            .logInRefused:
             self = .provider
         case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe:
             self = .key

@@ -6,6 +6,9 @@ extension RefreshRecord {
         static let refreshExpiresAt: UInt8 = 2
         static let idToken: UInt8 = 3
         static let previousRefresh: UInt8 = 4
+        /// Absent: the predecessor.
+        static let previousRole: UInt8 = 5
+        static let previousSince: UInt8 = 6
     }
 
     func encoded() -> RecordWriter {
@@ -14,6 +17,8 @@ extension RefreshRecord {
         record.append(Tag.refreshExpiresAt, refreshExpiresAt?.milliseconds)
         record.append(Tag.idToken, idToken)
         record.append(Tag.previousRefresh, previousRefresh)
+        if previousRole != .predecessor { record.append(Tag.previousRole, previousRole.rawValue) }
+        record.append(Tag.previousSince, previousSince?.milliseconds)
         return record
     }
 
@@ -26,6 +31,13 @@ extension RefreshRecord {
             case Tag.refreshExpiresAt: refreshExpiresAt = try field.timestamp()
             case Tag.idToken: idToken = field.secret()
             case Tag.previousRefresh: previousRefresh = field.secret()
+            case Tag.previousRole:
+                guard let role = PreviousRefreshRole(rawValue: try field.uint8()) else {
+                    throw VaultCryptoError(
+                        .malformedRecord, "the refresh cell tells something that this version does not know")
+                }
+                previousRole = role
+            case Tag.previousSince: previousSince = try field.timestamp()
             default: try field.ignoreIfOptional()
             }
         }

@@ -22,6 +22,8 @@ extension SessionRecord {
         static let label: UInt8 = 17
         static let grantedScope: UInt8 = 18
         static let subject: UInt8 = 19
+        static let doubtCause: UInt8 = 20
+        static let cameAfterDoubt: UInt8 = 21
     }
 
     private static let defaultTokenType = "Bearer"
@@ -47,6 +49,8 @@ extension SessionRecord {
         record.append(Tag.label, label)
         record.append(Tag.grantedScope, grantedScope)
         record.append(Tag.subject, subject)
+        record.append(Tag.doubtCause, doubtCause)
+        if cameAfterDoubt { record.append(Tag.cameAfterDoubt, true) }
         return record
     }
 
@@ -96,6 +100,8 @@ extension SessionRecord {
         case Tag.rejectionCount:
             rejections = RejectionHistory(count: Int(try field.int64()), since: Timestamp(milliseconds: 0))
         case Tag.rejectedSince: rejections?.since = try field.timestamp()
+        case Tag.doubtCause: doubtCause = try field.uint8()
+        case Tag.cameAfterDoubt: cameAfterDoubt = try field.bool()
         default: try field.ignoreIfOptional()
         }
     }

@@ -25,6 +25,10 @@ package struct SessionRecord: Equatable, Sendable {
     package var rejectedGeneration: Int64?
     /// Rejections by the token endpoint that say nothing definite.
     package var rejections: RejectionHistory?
+    /// Why the open intent is in doubt. The codes belong to the refresh engine.
+    package var doubtCause: UInt8?
+    /// Whether the current tokens came in answer to a refresh token that had been sent before without a known end.
+    package var cameAfterDoubt = false
     package var label: String?
     /// The scope that the user granted at log-in: what a refresh may ask for.
     package var grantedScope: String?

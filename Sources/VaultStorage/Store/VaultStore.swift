@@ -33,6 +33,8 @@ package protocol VaultStore: Sendable {
     /// Open intents, the oldest doubt or start first. Damaged ones are passed over: the login's own read tells of them.
     func openIntents(limit: Int) throws(StoreError) -> [StoredIntent]
     func statistics() throws(StoreError) -> StoreStatistics
+    /// The files that the vault is made of, and whether they are as they must be. Empty for a store without files.
+    func files() -> [FileReport]
     /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
     func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport
 
@@ -96,6 +98,8 @@ package protocol VaultStore: Sendable {
 }
 
 extension VaultStore {
+    package func files() -> [FileReport] { [] }
+
     /// Every entry, due or not. One that cannot be opened is an error here; ``outbox(after:limit:)`` goes on.
     package func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         var entries: [StoredOutboxEntry] = []

@@ -105,7 +105,7 @@ struct RestartTests {
             #expect(
                 await code { try await world.users.accessToken(login: login.id, deadline: .seconds(3)) }
                     == .deadlineExceeded)
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshStalled)
         }
         #expect(world.transport.requestCount == 1)
         gate.open()

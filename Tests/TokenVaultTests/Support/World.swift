@@ -29,7 +29,7 @@ struct World: Sendable {
     }
 
     /// No jitter: a backoff is what it says.
-    static let options = UserManagerOptions(random: { 1 })
+    static let options = UserManagerOptions(recoveryInterval: nil, random: { 1 })
 
     /// A login with a refresh token, as it is right after it was made.
     @discardableResult

@@ -1,0 +1,30 @@
+import VaultStorage
+
+/// What is known of an earlier attempt with the same refresh token whose end is not.
+struct Doubt: Equatable, Sendable {
+    let since: Timestamp
+    let cause: RenewalDoubt.Cause
+}
+
+extension IntentRecord {
+    /// Whether this refresh token may be spent: an attempt said so, or nobody is left who could say.
+    func doubt(cause: UInt8?, isAbandoned: Bool) -> Doubt? {
+        if let doubtSince {
+            return Doubt(since: doubtSince, cause: cause.map { RenewalDoubt.Cause(code: $0) } ?? .lostReply)
+        }
+        return isAbandoned ? Doubt(since: startedAt, cause: .ownerDied) : nil
+    }
+}
+
+extension LoginState {
+    /// Takes an attempt from its owner, who may live: it is in doubt from its beginning, and anybody may go on.
+    ///
+    /// A new fence, so that nothing that the owner does later counts.
+    mutating func takeOver(_ intent: IntentRecord, at now: Timestamp) {
+        openIntent(
+            owner: IntentRecord.nobody, at: now, doubtSince: intent.doubtSince ?? intent.startedAt, tries: intent.tries)
+        session.doubtCause = RenewalDoubt.Cause.takenOver.code
+        auditEvents.append(
+            AuditEvent(.intentTakenOver, [.init("cause", RenewalDoubt.Cause.takenOver.description)]))
+    }
+}

@@ -1,0 +1,85 @@
+import OAuthClient
+import VaultStorage
+
+/// Whether a refresh token that may be spent is sent once more. Pure: what is known of the provider decides, and what
+/// has happened so far. The table is in `docs/session-states.md`.
+struct ReplayPolicy: Equatable, Sendable {
+    enum Answer: Equatable, Sendable {
+        /// At once: the server forgives a replay now, or one more try is all there is left.
+        case atOnce
+        /// After a backoff, in the hope of an answer.
+        case later
+        /// Not at all: it would cost more than this login.
+        case never
+        /// No more: nothing has been heard for a day.
+        case exhausted
+    }
+
+    struct Situation: Equatable, Sendable {
+        /// Since the first request whose end is unknown.
+        var elapsed: Duration
+        /// How often this refresh token has been sent.
+        var tries: Int
+        /// The user has other living logins at this provider.
+        var hasOtherLogins: Bool
+    }
+
+    var rotates = true
+    /// For so long after its use, the server still answers the old token.
+    var grace = Duration.zero
+    /// A server that sees a token twice ends all logins of the user, not only this one.
+    var harmsOtherLogins = false
+    var isForbidden = false
+    /// How long one request takes at most.
+    var timeout = Duration.seconds(30)
+
+    /// Replays at once inside the grace period.
+    static let mostAtOnce = 3
+    /// A doubt ends unanswered after so many replays, over so long a time. Both, so that an outage ends no login.
+    static let mostReplays = 6
+    static let longestDoubt = Duration.seconds(86_400)
+
+    func answer(_ situation: Situation) -> Answer {
+        let replays = max(0, situation.tries - 1)
+        guard rotates else { return replays == 0 ? .atOnce : .later }
+        if isForbidden { return .never }
+        if situation.elapsed + timeout < grace { return replays < Self.mostAtOnce ? .atOnce : .later }
+        if harmsOtherLogins, situation.hasOtherLogins { return .never }
+        if replays == 0 { return .atOnce }
+        return replays >= Self.mostReplays && situation.elapsed >= Self.longestDoubt ? .exhausted : .later
+    }
+
+    /// Whether the answer can depend on the user's other logins.
+    var asksForOtherLogins: Bool { rotates && harmsOtherLogins && !isForbidden }
+}
+
+extension ReplayPolicy {
+    init(_ record: ProviderRecord) throws {
+        let profile = try record.profile
+        self.init(
+            rotates: profile.refresh.rotation != .never, grace: profile.refresh.grace,
+            harmsOtherLogins: profile.refresh.reuseBlast == .clientUser, isForbidden: profile.refresh.replay == .never,
+            timeout: profile.limits.timeout)
+    }
+}
+
+extension Vault {
+    /// After how long a renewal of another process counts as stalled: twice what one request may take.
+    func stallLimit(of provider: ProviderHandle?) -> Duration {
+        let policy = provider.flatMap { handle in try? ReplayPolicy(store.provider(handle).record) }
+        return (policy ?? ReplayPolicy()).timeout * 2
+    }
+
+    /// Whether this user has another login at the same provider that could be harmed. If it cannot be found out: yes.
+    func hasOtherLogins(than login: LoginHandle, of userID: String, at provider: ProviderHandle) -> Bool {
+        do throws(StoreError) {
+            return try store.logins(ofUser: userID, after: nil, limit: .max).contains { listing in
+                guard listing.handle != login, let content = listing.content else { return false }
+                return content.provider == provider && content.isRefreshable && content.session.state != .terminated
+                    && content.session.failure?.isFinal != true
+            }
+        } catch {
+            return true
+        }
+    }
+}

@@ -1,0 +1,59 @@
+public import OAuthClient
+
+/// How a ``UserManager`` works.
+public struct UserManagerOptions: Sendable {
+    /// How long callers wait for a renewal that another living process has begun and does not finish, before they get
+    /// ``VaultError/Code/refreshStalled``. Nil: twice as long as the provider may take for one request.
+    public var stallLimit: Duration?
+    /// What happens when that time is over.
+    public var stallPolicy: StallPolicy
+    /// How often renewals of processes that have ended, and those that are in doubt, are looked for. Nil: only at
+    /// ``UserManager/recover()``, and when a call needs such a login: for programs that run for a moment.
+    public var recoveryInterval: Duration?
+    /// How long a log-in that has begun can be completed.
+    public var logInLifetime: Duration
+    /// How long a revocation that no provider confirms is tried again. After that its tokens are destroyed here, which is
+    /// written to the audit trail, and live on at the provider until they run out.
+    public var revocationLifetime: Duration
+    /// Whether due revocations are retried when the manager is made and after each log-out. Without it they wait for
+    /// ``UserManager/retryRevocations(_:limit:)``.
+    public var retriesRevocationsInBackground: Bool
+    /// Is told of every exchange with a token or revocation endpoint, after its result has been stored.
+    public var tokenEndpointListener: (any TokenEndpointResponseListener)?
+    /// Whether ``tokenEndpointListener`` gets the bodies of replies, with the tokens in them.
+    public var revealsSecretBodiesToListener: Bool
+
+    /// Spreads retries: a number in 0..<1 for each call.
+    public var random: @Sendable () -> Double
+
+    public init(
+        stallLimit: Duration? = nil,
+        stallPolicy: StallPolicy = .safety,
+        recoveryInterval: Duration? = .seconds(2),
+        logInLifetime: Duration = .seconds(600),
+        revocationLifetime: Duration = .seconds(30 * 86_400),
+        retriesRevocationsInBackground: Bool = true,
+        tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
+        revealsSecretBodiesToListener: Bool = false,
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.stallLimit = stallLimit
+        self.stallPolicy = stallPolicy
+        self.recoveryInterval = recoveryInterval
+        self.logInLifetime = logInLifetime
+        self.revocationLifetime = revocationLifetime
+        self.retriesRevocationsInBackground = retriesRevocationsInBackground
+        self.tokenEndpointListener = tokenEndpointListener
+        self.revealsSecretBodiesToListener = revealsSecretBodiesToListener
+        self.random = random
+    }
+
+    /// What to do about a process that lives, has begun a renewal, and does not go on.
+    public enum StallPolicy: String, Sendable, Equatable, CaseIterable {
+        /// Nothing: it may still send. Callers get an error, and an operator decides.
+        case safety
+        /// Its renewal is taken over, in doubt. If it goes on after all, the provider sees the refresh token twice, and may
+        /// end the login for it.
+        case availabilityOverSafety
+    }
+}

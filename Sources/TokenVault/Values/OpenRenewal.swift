@@ -1,0 +1,25 @@
+public import FoundationEssentials
+
+/// A renewal that was begun and whose end is not recorded.
+public struct OpenRenewal: Sendable, Equatable {
+    public let login: LoginID
+    public let owner: Owner
+    /// When it was begun.
+    public let startedAt: Date
+    /// Set if the refresh token may be spent and no usable reply is known.
+    public let doubt: RenewalDoubt?
+    /// How often this refresh token has been sent, or was about to be.
+    public let tries: Int
+
+    /// Who is at work on it.
+    public enum Owner: String, Sendable, Equatable, CaseIterable {
+        /// A renewal under way in this process.
+        case thisProcess
+        /// Another process that lives. It may be stopped; it is never robbed without being told to.
+        case otherProcess
+        /// A process that has ended. The next manager that comes by takes over.
+        case dead
+        /// Nobody: an attempt ended in doubt, and the same token is sent again when its time comes.
+        case nobody
+    }
+}

@@ -1,0 +1,40 @@
+public import FoundationEssentials
+
+/// A renewal whose end nobody knows: a refresh token may be spent, and no usable reply came.
+public struct RenewalDoubt: Sendable, Equatable {
+    public let since: Date
+    public let cause: Cause
+
+    public init(since: Date, cause: Cause) {
+        self.since = since
+        self.cause = cause
+    }
+
+    /// How a doubt came about. An open set; the codes are stored and never reused.
+    public struct Cause: Hashable, Sendable, CustomStringConvertible {
+        package let code: UInt8
+
+        package init(code: UInt8) {
+            self.code = code
+        }
+
+        public var description: String {
+            switch self {
+            case .ownerDied: "ownerDied"
+            case .lostReply: "lostReply"
+            case .serverError: "serverError"
+            case .takenOver: "takenOver"
+            default: "unknown"
+            }
+        }
+
+        /// The process that had begun the renewal ended before it could note how it went.
+        public static let ownerDied = Self(code: 1)
+        /// The request may have arrived, and no reply came that could be read.
+        public static let lostReply = Self(code: 2)
+        /// The server answered with an error of its own, before or after it had renewed.
+        public static let serverError = Self(code: 3)
+        /// The renewal was taken from a process that lives, by an operator or by the policy for stalled owners.
+        public static let takenOver = Self(code: 4)
+    }
+}

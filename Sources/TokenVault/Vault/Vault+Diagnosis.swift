@@ -1,0 +1,117 @@
+import OAuthClient
+import VaultStorage
+
+extension Vault {
+    private static let mostOpenRenewals = 1_000
+
+    /// What is to be known of the vault when something is wrong with it. Sends nothing, changes nothing.
+    public func diagnosis() throws -> VaultDiagnosis {
+        let status = try status()
+        let intents = try VaultError.translating { try store.openIntents(limit: Self.mostOpenRenewals + 1) }
+        return VaultDiagnosis(
+            status: status,
+            openRenewals: intents.prefix(Self.mostOpenRenewals).map { intent in
+                let session = try? store.session(.login(intent.login)).session
+                return openRenewal(intent.record, of: intent.login, cause: session?.doubtCause)
+            },
+            hasMoreOpenRenewals: intents.count > Self.mostOpenRenewals,
+            files: store.files().map { VaultDiagnosis.File($0) }, spool: spoolDiagnosis(),
+            ownsItsLock: store.ownsItsLock)
+    }
+
+    /// Where a login stands and what comes next. Sends nothing, changes nothing.
+    ///
+    /// - Parameter stallLimit: After how long a renewal of another process counts as stalled; nil for what
+    ///   ``UserManagerOptions/stallLimit`` is by default.
+    public func diagnosis(of id: LoginID, stallLimit: Duration? = nil) throws -> LoginDiagnosis {
+        let stored = try VaultError.translating { try store.login(id.handle) }
+        let renewal = stored.intent.map { openRenewal($0, of: stored.handle, cause: stored.session.doubtCause) }
+        return LoginDiagnosis(
+            login: describe(stored), renewal: renewal,
+            nextStep: nextStep(
+                of: stored, renewal?.owner, stallLimit: stallLimit ?? self.stallLimit(of: stored.provider)))
+    }
+
+    private func openRenewal(_ intent: IntentRecord, of login: LoginHandle, cause: UInt8?) -> OpenRenewal {
+        let owner = ownerInWords(of: intent)
+        let doubt = intent.doubt(cause: cause, isAbandoned: owner == .dead || owner == .nobody)
+        return OpenRenewal(
+            login: LoginID(login), owner: owner, startedAt: intent.startedAt.date,
+            doubt: doubt.map { RenewalDoubt(since: $0.since.date, cause: $0.cause) }, tries: intent.tries)
+    }
+
+    private func ownerInWords(of intent: IntentRecord) -> OpenRenewal.Owner {
+        if intent.owner == IntentRecord.nobody { return .nobody }
+        guard intent.owner != store.owner else { return owner(of: intent) == .working ? .thisProcess : .nobody }
+        return owner(of: intent) == .working ? .otherProcess : .dead
+    }
+
+    private func nextStep(
+        of stored: StoredLogin, _ owner: OpenRenewal.Owner?, stallLimit: Duration
+    ) -> LoginDiagnosis.NextStep {
+        let obstacle = RenewalRefusal(
+            session: stored.session, userStatus: stored.userStatus, isHeld: stored.isHeld, now: now)
+        switch obstacle {
+        case .userDisabled: return .enableUser
+        case .terminated: return .logIn
+        case .held: return .acceptRestore
+        case .needsUser: return .userMustAct
+        case .dead: return .setTokenOrLogIn
+        default: break
+        }
+        switch owner {
+        case .thisProcess, .otherProcess:
+            let age = stored.intent.map { now.since($0.startedAt) } ?? .zero
+            return age >= stallLimit ? .takeOverStalled : .waitForRenewal
+        case .dead: return .recover
+        case .nobody:
+            if let replay = replay(of: stored), replay == .never {
+                return .useToken(until: stored.session.expiresAt?.date)
+            }
+            return .sendAgain(notBefore: stored.session.notBefore.flatMap { $0 > now ? $0.date : nil })
+        case nil: break
+        }
+        if case .postponed(let until)? = obstacle { return .wait(until: until.date) }
+        return stored.refresh?.refreshToken == nil ? .appSuppliesToken : .renewWhenNeeded
+    }
+
+    /// Whether the token of an intent at rest may be sent again.
+    private func replay(of stored: StoredLogin) -> ReplayPolicy.Answer? {
+        guard let intent = stored.intent, let provider = stored.provider,
+            let policy = try? ReplayPolicy(store.provider(provider).record)
+        else { return nil }
+        return policy.answer(
+            .init(
+                elapsed: now.since(intent.doubtSince ?? intent.startedAt), tries: intent.tries,
+                hasOtherLogins: policy.asksForOtherLogins
+                    && hasOtherLogins(than: stored.handle, of: stored.userID, at: provider)))
+    }
+
+    private func spoolDiagnosis() -> VaultDiagnosis.Spool {
+        do throws(StoreError) {
+            let listings = try store.spooledReplies()
+            return VaultDiagnosis.Spool(
+                entries: listings.count { $0.reply != nil }, tornEntries: listings.count { $0.damage == .torn },
+                damagedEntries: listings.count { $0.reply == nil && $0.damage != .torn }, problem: nil)
+        } catch {
+            return VaultDiagnosis.Spool(entries: 0, tornEntries: 0, damagedEntries: 0, problem: error.reason)
+        }
+    }
+}
+
+extension VaultDiagnosis.File {
+    init(_ report: FileReport) {
+        let role: Role =
+            switch report.role {
+            case .directory: .directory
+            case .vault: .vault
+            case .wal: .wal
+            case .sharedMemory: .sharedMemory
+            case .lock: .lock
+            case .spool: .spool
+            }
+        self.init(
+            role: role, path: report.path, mode: report.mode, problem: report.problem?.reason,
+            hint: report.problem?.hint)
+    }
+}

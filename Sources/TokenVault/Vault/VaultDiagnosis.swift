@@ -1,0 +1,40 @@
+/// What is to be known of a vault when something is wrong with it. Nothing in it is secret.
+public struct VaultDiagnosis: Sendable, Equatable {
+    public let status: VaultStatus
+    /// Renewals whose end is not recorded, the oldest doubt first.
+    public let openRenewals: [OpenRenewal]
+    /// Whether there are more than were listed.
+    public let hasMoreOpenRenewals: Bool
+    public let files: [File]
+    public let spool: Spool
+    /// Whether other processes see this one as alive. If not, nothing is sent from here any more.
+    public let ownsItsLock: Bool
+
+    /// One of the files that a vault is made of.
+    public struct File: Sendable, Equatable {
+        public let role: Role
+        public let path: String
+        /// The permission bits, such as `0o600`; nil if the file is not there now.
+        public let mode: UInt32?
+        /// What is wrong with it, as a sentence; nil if nothing.
+        public let problem: String?
+        /// What an operator can do about it.
+        public let hint: String?
+
+        public enum Role: String, Sendable, Equatable, CaseIterable {
+            case directory, vault, wal, sharedMemory, lock, spool
+        }
+    }
+
+    /// Replies that the vault could not take when they came.
+    public struct Spool: Sendable, Equatable {
+        /// Waiting to be stored.
+        public let entries: Int
+        /// Cut short while they were written: they were never acknowledged.
+        public let tornEntries: Int
+        /// Whole, and not to be opened with this vault's keys; or in a file that cannot be read.
+        public let damagedEntries: Int
+        /// Why the spool could not be listed, if so.
+        public let problem: String?
+    }
+}

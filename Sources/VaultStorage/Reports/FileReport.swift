@@ -1,0 +1,13 @@
+/// One of the files that a vault is made of, as it lies there now.
+package struct FileReport: Equatable, Sendable {
+    package enum Role: String, Hashable, Sendable, CaseIterable {
+        case directory, vault, wal, sharedMemory, lock, spool
+    }
+
+    package let role: Role
+    package let path: String
+    /// The permission bits; nil if there is no such file now.
+    package let mode: UInt32?
+    /// What is wrong with it; nil if nothing.
+    package let problem: StoreError?
+}
