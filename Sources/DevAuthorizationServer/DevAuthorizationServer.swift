@@ -7,7 +7,7 @@ import Synchronization
 
 /// A real OAuth 2.0 authorization server on loopback, for tests, demos and benchmarks.
 ///
-/// As strict as RFC 6749, 7009, 7636, 7662, 8252, 8414, 9207 and 9449 allow, and scriptable: it can lose replies, spend
+/// As strict as RFC 6749, 7009, 7523, 7636, 7662, 8252, 8414, 8707, 9126, 9207 and 9449 allow, and scriptable: it can lose replies, spend
 /// a refresh token and then fail, or let time pass. It keeps everything in memory and asks nobody for a password, so it
 /// is of no use as a server for anything else.
 ///
@@ -103,6 +103,14 @@ public final class DevAuthorizationServer: Sendable {
     public var faults: FaultQueue { core.faults }
     public var counters: ServerCounters { core.ledger.withLock { $0.counters } }
     public var grants: [GrantSummary] { core.grantSummaries }
+    /// Every refresh token issued, in order.
+    public var refreshTokens: [RefreshTokenSummary] { core.refreshTokenSummaries { _ in true } }
+
+    /// Changes how token requests are treated from now on: those of one client, or of all that have no choice of their
+    /// own.
+    public func setBehaviour(_ choices: ClientBehaviour, client: String? = nil) {
+        core.ledger.withLock { $0.behaviours.change(choices, of: client) }
+    }
 
     /// Lets codes, tokens, grace windows and nonces grow older. The time that the server shows and by which it judges
     /// DPoP proofs stays: see ``skewClock(by:)``.

@@ -1,4 +1,5 @@
 import DevAuthorizationServer
+import FoundationEssentials
 
 /// One line of the option table, from which both parsing and `--help` come.
 struct Option: Sendable {
@@ -47,14 +48,50 @@ struct Option: Sendable {
         return choice
     }
 
-    /// `ID`, `ID:basic:SECRET` or `ID:post:SECRET`.
+    /// `ID`, `ID:basic:SECRET`, `ID:post:SECRET`, `ID:jwt:JWK` or `ID:jwt:@FILE`.
     static func client(_ text: String) throws(UsageError) -> RegisteredClient {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         switch (parts.count, parts.count > 1 ? parts[1] : "") {
         case (1, _) where !parts[0].isEmpty: return RegisteredClient(id: parts[0])
         case (3, "basic"): return RegisteredClient(id: parts[0], authentication: .basic(secret: parts[2]))
         case (3, "post"): return RegisteredClient(id: parts[0], authentication: .post(secret: parts[2]))
-        default: throw UsageError("must be ID, ID:basic:SECRET or ID:post:SECRET")
+        case (3, "jwt"):
+            guard let key = try RegisteredKey(jwk: content(parts[2])) else {
+                throw UsageError("must bring the JWK of a public key, or @ and the name of a file with one")
+            }
+            return RegisteredClient(id: parts[0], authentication: .privateKeyJWT(key))
+        default: throw UsageError("must be ID, ID:basic:SECRET, ID:post:SECRET or ID:jwt:JWK")
         }
+    }
+
+    private static func content(_ text: String) throws(UsageError) -> String {
+        guard text.hasPrefix("@") else { return text }
+        guard let data = try? Data(contentsOf: URL(filePath: String(text.dropFirst()))),
+            let content = String(validating: data, as: UTF8.self)
+        else { throw UsageError("names a file that cannot be read: \(text.dropFirst())") }
+        return content
+    }
+
+    /// `ID:rotation=never,grace=30`: the names and values of the options that hold for the whole server.
+    static func clientBehaviour(_ text: String) throws(UsageError) -> (client: String, behaviour: ClientBehaviour) {
+        typealias Configuration = AuthorizationServerConfiguration
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw UsageError("must be ID:NAME=VALUE and more of these after commas") }
+        var behaviour = ClientBehaviour()
+        for item in parts[1].split(separator: ",") {
+            let pair = item.split(separator: "=", maxSplits: 1).map(String.init)
+            guard pair.count == 2 else { throw UsageError("must be ID:NAME=VALUE, not \(item)") }
+            switch pair[0] {
+            case "rotation": behaviour.rotation = try choice(pair[1], of: Configuration.RefreshRotation.self)
+            case "grace": behaviour.graceWindow = try seconds(pair[1])
+            case "reuse": behaviour.reuse = try choice(pair[1], of: Configuration.ReuseResponse.self)
+            case "nonce-check": behaviour.nonceCheck = try choice(pair[1], of: Configuration.NonceCheck.self)
+            case "access-token-lifetime": behaviour.accessTokenLifetime = try seconds(pair[1])
+            case "delay": behaviour.delay = try seconds(pair[1])
+            case "reply-delay": behaviour.replyDelay = try seconds(pair[1])
+            default: throw UsageError("knows no \(pair[0])")
+            }
+        }
+        return (parts[0], behaviour)
     }
 }

@@ -27,13 +27,20 @@ extension Option {
     ]
 
     private static let registration: [Option] = [
-        .value("--client", "ID[:basic|post:SECRET]", "register one more client; may be repeated") {
+        .value("--client", "ID[:METHOD:SECRET]", "register one more client: basic or post, or jwt and a JWK or @FILE") {
             options, text throws(UsageError) in
             options.addedClients.append(try client(text))
         },
         .value("--redirect-uri", "URI", "register one more redirect URI for all clients; may be repeated") {
             options, text in
             options.addedRedirectURIs.append(text)
+        },
+        .value("--resource", "URI", "resource that tokens may be asked for, besides ours; may be repeated") {
+            options, text in
+            options.configuration.resources.append(text)
+        },
+        .flag("--require-par", "take no authorization request that was not pushed") { options in
+            options.configuration.requiresPushedRequests = true
         },
         .value("--scopes", "LIST", "scopes that exist, separated by spaces") { options, text in
             options.configuration.scopes = text.split(separator: " ").map(String.init)
@@ -55,6 +62,9 @@ extension Option {
             options, text throws(UsageError) in
             options.configuration.refreshTokenLifetime = try seconds(text)
         },
+        .value("--pushed-request-lifetime", "SECONDS", "default 60") { options, text throws(UsageError) in
+            options.configuration.pushedRequestLifetime = try seconds(text)
+        },
         .value("--code-lifetime", "SECONDS", "default 60") { options, text throws(UsageError) in
             options.configuration.codeLifetime = try seconds(text)
         },
@@ -67,10 +77,26 @@ extension Option {
             options, text throws(UsageError) in
             options.configuration.graceWindow = try seconds(text)
         },
-        .value("--reuse", "revoke|refuse", "a reused refresh token ends its family, or is refused (default revoke)") {
+        .value(
+            "--reuse", "revoke|revoke-user|refuse",
+            "reuse ends the family, all of the user's, or nothing (default revoke)"
+        ) {
             options, text throws(UsageError) in
             options.configuration.reuseResponse = try choice(
                 text, of: AuthorizationServerConfiguration.ReuseResponse.self)
+        },
+        .value("--delay", "SECONDS", "wait before acting on a token request (default 0)") {
+            options, text throws(UsageError) in
+            options.behaviour.delay = try seconds(text)
+        },
+        .value("--reply-delay", "SECONDS", "wait between acting on a token request and its reply (default 0)") {
+            options, text throws(UsageError) in
+            options.behaviour.replyDelay = try seconds(text)
+        },
+        .value("--behaviour", "ID:NAME=VALUE,…", "other values for one client: rotation, grace, reuse, nonce-check, …")
+        {
+            options, text throws(UsageError) in
+            options.behaviours.append(try clientBehaviour(text))
         },
         .flag("--one-access-token", "a refresh ends the access token given before") { options in
             options.configuration.keepsOneAccessToken = true
@@ -106,7 +132,7 @@ extension Option {
             options, text throws(UsageError) in
             options.nonceRotation = try seconds(text)
         },
-        .value("--nonce-check", "first|last", "last: spend the refresh token before looking at the nonce") {
+        .value("--nonce-check", "first|last|never", "last: spend the refresh token before looking at the nonce") {
             options, text throws(UsageError) in
             options.configuration.nonceCheck = try choice(text, of: AuthorizationServerConfiguration.NonceCheck.self)
         },

@@ -10,6 +10,9 @@ struct Options: Sendable {
 
     var addedRedirectURIs: [String] = []
     var addedClients: [RegisteredClient] = []
+    /// Of the server as a whole.
+    var behaviour = ClientBehaviour()
+    var behaviours: [(client: String, behaviour: ClientBehaviour)] = []
     var withholdsRefreshTokens = false
     var requiresDPoP = false
     var nonceRotation: Duration = .seconds(300)
@@ -41,16 +44,23 @@ struct Options: Sendable {
                 }
             }
         }
-        finish()
+        try finish()
     }
 
     /// Options whose meaning depends on others, wherever they stand.
-    private mutating func finish() {
+    private mutating func finish() throws(UsageError) {
         configuration.clients += addedClients
         for index in configuration.clients.indices {
             configuration.clients[index].redirectURIs += addedRedirectURIs
             configuration.clients[index].receivesRefreshTokens = !withholdsRefreshTokens
             configuration.clients[index].requiresDPoP = requiresDPoP
+        }
+        configuration.behaviour = behaviour
+        for (client, behaviour) in behaviours {
+            guard let index = configuration.clients.lastIndex(where: { $0.id == client }) else {
+                throw UsageError("--behaviour names a client that is not registered: \(client)")
+            }
+            configuration.clients[index].behaviour = behaviour
         }
         switch nonceMode {
         case .none: configuration.noncePolicy = .none

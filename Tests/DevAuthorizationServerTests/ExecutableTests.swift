@@ -9,6 +9,8 @@ struct OptionTests {
         let options = try Options([
             "--client", "extra:post:s3:cret", "--no-refresh-tokens", "--access-token-lifetime=2.5", "--rotation",
             "never", "--grace", "30", "--nonce", "required", "--nonce-rotation", "5", "--auto-approve", "no",
+            "--require-par", "--resource", "https://api.example/", "--reuse", "revoke-user", "--reply-delay", "0.2",
+            "--behaviour", "extra:rotation=always,grace=2.5,reuse=refuse,nonce-check=last,access-token-lifetime=0.2",
             "--redirect-uri", "http://127.0.0.1/x", "--stop-after", "1", "--exit-with-stdin", "--ready-file", "/r",
         ])
         let configuration = options.configuration
@@ -21,6 +23,14 @@ struct OptionTests {
         #expect(configuration.clients.last?.authentication == .post(secret: "s3:cret"))
         #expect(configuration.clients.allSatisfy { !$0.receivesRefreshTokens })
         #expect(configuration.clients.allSatisfy { $0.redirectURIs.contains("http://127.0.0.1/x") })
+        #expect(configuration.requiresPushedRequests)
+        #expect(configuration.resources == ["https://api.example/"])
+        #expect(configuration.reuseResponse == .revokeUser)
+        #expect(configuration.behaviour == ClientBehaviour(replyDelay: .milliseconds(200)))
+        let behaviour = ClientBehaviour(
+            rotation: .always, graceWindow: .milliseconds(2500), reuse: .refuse, nonceCheck: .last,
+            accessTokenLifetime: .milliseconds(200))
+        #expect(configuration.clients.last?.behaviour == behaviour)
         #expect(options.stopAfter == .seconds(1))
         #expect(options.exitsWithStandardInput)
         #expect(options.readyFile == "/r")
@@ -29,9 +39,24 @@ struct OptionTests {
     @Test(arguments: [
         ["--prot", "1"], ["--port"], ["--port", "x"], ["--port", "65536"], ["--help=1"], ["--rotation", "sometimes"],
         ["--grace", "-1"], ["--grace", "nan"], ["stray"], ["--client", "a:b"], ["--issuer-path", "x/"], ["-h"],
+        ["--behaviour", "nobody:grace=1"], ["--behaviour", "demo"], ["--behaviour", "demo:grace"],
+        ["--behaviour", "demo:speed=1"], ["--behaviour", "demo:rotation=x"], ["--client", "a:jwt:{}"],
+        ["--client", "a:jwt:@/nowhere"],
     ])
     func wrongOptionsAreUsageErrors(arguments: [String]) {
         #expect(throws: UsageError.self) { try Options(arguments) }
+    }
+
+    @Test func keyOfAClientComesFromTheLineOrAFile() throws {
+        let jwk = try String(decoding: JSON.encode(TestKey().jwk), as: UTF8.self)
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(jwk.utf8).write(to: file)
+        let key = try #require(RegisteredKey(jwk: jwk))
+        for text in [jwk, "@" + file.path] {
+            let client = try #require(try Options(["--client", "a:jwt:" + text]).configuration.clients.last)
+            #expect((client.id, client.authentication) == ("a", .privateKeyJWT(key)))
+        }
     }
 
     @Test func misspeltOptionGetsAHint() {

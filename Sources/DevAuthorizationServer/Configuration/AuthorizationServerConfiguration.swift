@@ -11,6 +11,8 @@ public struct AuthorizationServerConfiguration: Sendable {
     public enum ReuseResponse: String, Sendable, CaseIterable {
         /// The whole family dies.
         case revoke
+        /// Every grant that the user gave to this client dies.
+        case revokeUser = "revoke-user"
         /// Only this request is refused.
         case refuse
     }
@@ -30,6 +32,8 @@ public struct AuthorizationServerConfiguration: Sendable {
         case first
         /// After the refresh token was spent, as some servers do: a client that comes without the nonce loses its chain.
         case last
+        /// Not at all.
+        case never
     }
 
     public enum SigningAlgorithm: String, Sendable, CaseIterable {
@@ -50,7 +54,15 @@ public struct AuthorizationServerConfiguration: Sendable {
     /// Whether `/authorize` answers with a code at once instead of asking.
     public var approvesAutomatically = true
 
+    /// Resource indicators that may be asked for (RFC 8707), besides our own `/resource` and what lies below it.
+    public var resources: [String] = []
+    /// Whether authorization requests must be pushed (RFC 9126 §5).
+    public var requiresPushedRequests = false
+
     public var codeLifetime: Duration = .seconds(60)
+    public var pushedRequestLifetime: Duration = .seconds(60)
+    /// How far `exp` of a client assertion may lie ahead.
+    public var longestAssertionLifetime: Duration = .seconds(300)
     public var accessTokenLifetime: Duration = .seconds(3600)
     /// From the log-in on; `nil` is without end.
     public var refreshTokenLifetime: Duration?
@@ -58,6 +70,8 @@ public struct AuthorizationServerConfiguration: Sendable {
     /// How long the refresh token before the last one gives the last one again, as long as that was not used itself.
     public var graceWindow: Duration = .zero
     public var reuseResponse = ReuseResponse.revoke
+    /// Delays, and whatever else is to take the place of the values above until it is changed at run time.
+    public var behaviour = ClientBehaviour()
     /// Whether a refresh ends the access tokens given before.
     public var keepsOneAccessToken = false
     /// Whether replies tell `expires_in`, which RFC 6749 only recommends.

@@ -9,11 +9,23 @@ public struct GrantSummary: Sendable, Codable, Equatable {
     public var isRevoked: Bool
     /// Thumbprint that the newest refresh token is bound to.
     public var refreshKey: String?
+    /// Fingerprint of the newest refresh token: a client that holds another one has lost the chain.
+    public var currentRefreshToken: String?
+    /// Requests that presented one of its refresh tokens, however they ended.
+    public var refreshRequests: Int
+    public var rotated: Int
+    public var replayedInGrace: Int
+    /// Requests with a spent refresh token outside the grace window: tokens that were spent twice.
+    public var reuseDetected: Int
 
     enum CodingKeys: String, CodingKey {
-        case id, user, client, scope, generation
+        case id, user, client, scope, generation, rotated
         case isRevoked = "revoked"
         case refreshKey = "refresh_key"
+        case currentRefreshToken = "current_refresh_token"
+        case refreshRequests = "refresh_requests"
+        case replayedInGrace = "replayed_in_grace"
+        case reuseDetected = "reuse_detected"
     }
 
     init(_ grant: Grant) {
@@ -24,6 +36,11 @@ public struct GrantSummary: Sendable, Codable, Equatable {
         generation = grant.generation
         isRevoked = !grant.isLive
         refreshKey = grant.keyThumbprint
+        currentRefreshToken = grant.currentRefreshToken.map(TokenFingerprint.of)
+        refreshRequests = grant.tally.presented
+        rotated = grant.tally.rotated
+        replayedInGrace = grant.tally.replayedInGrace
+        reuseDetected = grant.tally.reuseDetected
     }
 }
 
@@ -32,7 +49,8 @@ public struct IssuedGrant: Sendable, Codable {
     public var grant: String
     public var accessToken: String
     public var refreshToken: String?
-    public var expiresIn: Int64
+    /// Seconds.
+    public var expiresIn: Double
 
     enum CodingKeys: String, CodingKey {
         case grant

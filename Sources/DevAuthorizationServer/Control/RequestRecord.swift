@@ -13,12 +13,16 @@ public struct RequestRecord: Sendable, Codable, Equatable {
     /// Identifier of the grant that the request was about or that it opened.
     public var grant: String?
     /// Fingerprints by role: `code`, `refresh_token`, `token`, `access_token`, `issued_access_token`,
-    /// `issued_refresh_token`, `issued_code`.
+    /// `issued_refresh_token`, `issued_code`, `issued_request_uri`.
     public var tokens: [String: String] = [:]
     /// Thumbprint of the key that signed the request's DPoP proof, if the proof's form and signature were good.
     public var proofKey: String?
     public var proofID: String?
     public var proofNonce: String?
+    /// `jti` of the client assertion, if there was one in the right form.
+    public var assertionID: String?
+    /// Values of `resource`.
+    public var resources: [String] = []
     /// `ok`, or the error code that was found; for a fault that hides it, still what the server did.
     public var outcome = "ok"
     /// Short constant words for why it was refused.
@@ -33,11 +37,12 @@ public struct RequestRecord: Sendable, Codable, Equatable {
     public init() {}
 
     enum CodingKeys: String, CodingKey {
-        case sequence, time, method, path, client, user, grant, tokens, outcome, reason, status, fault, acted
+        case sequence, time, method, path, client, user, grant, tokens, resources, outcome, reason, status, fault, acted
         case grantType = "grant_type"
         case proofKey = "proof_key"
         case proofID = "proof_id"
         case proofNonce = "proof_nonce"
+        case assertionID = "assertion_id"
     }
 
     mutating func note(_ role: String, _ secret: String?) {

@@ -41,6 +41,12 @@ extension ServerCore {
         case (.get, "counters", 1): return .json(ledger.withLock { $0.counters })
         case (.get, "clock", 1): return .json(clockReading)
         case (.post, "clock", 1): return try setClock(ControlBody(request.body))
+        case (.get, "refresh-tokens", 1): return .json(try refreshTokens(request.query))
+        case (.get, "behaviour", 1): return .json(behaviourReading)
+        case (.post, "behaviour", 1): return try changeBehaviour(ControlBody(request.body))
+        case (.delete, "behaviour", 1):
+            ledger.withLock { $0.behaviours.reset() }
+            return .json(behaviourReading)
         case (.get, "faults", 1): return .json(faults.pending.map(\.json))
         case (.post, "faults", 1): return try addFaults(request.body)
         case (.delete, "faults", 1):
@@ -113,7 +119,11 @@ extension ServerCore {
         "GET /dev/log": "requests so far; ?after=SEQUENCE for the later ones",
         "DELETE /dev/log": "forget them",
         "GET /dev/counters": "codes and tokens issued, rotated, reused; grants revoked",
-        "GET /dev/grants": "all grants",
+        "GET /dev/grants": "all grants, with how often their refresh tokens were presented, rotated, reused",
+        "GET /dev/refresh-tokens": "the same for each refresh token; ?grant=ID for one grant",
+        "GET /dev/behaviour": "rotation, grace, reuse, nonce check, lifetime and delays, by client",
+        "POST /dev/behaviour": "change them for one client, or for all; members in docs/dev-authserver.md",
+        "DELETE /dev/behaviour": "back to the command line's",
         "POST /dev/grants": "issue tokens without a log-in: user, client, scope, dpop_jkt",
         "POST /dev/grants/ID/revoke": "end one grant",
         "POST /dev/grants/ID/expire-access-tokens": "its access tokens run out now",

@@ -27,11 +27,13 @@ extension ServerCore {
         guard let client = clients.client(id) else { return nil }
         let now = clock.age
         let tokens = ledger.withLock { ledger in
-            let grant = ledger.openGrant(user: user, client: id, scope: scope, openIDNonce: nil, at: now)
-            return ledger.issueTokens(grant: grant, client: client, keyThumbprint: keyThumbprint, at: now)
+            let grant = ledger.openGrant(user: user, client: id, scope: scope, at: now)
+            return ledger.issueTokens(
+                grant: grant, client: client, resources: [], keyThumbprint: keyThumbprint, at: now)
         }
+        let lifetime = tokens.access.expiresAt.milliseconds - tokens.access.issuedAt.milliseconds
         return IssuedGrant(
             grant: tokens.grant.id, accessToken: tokens.accessToken, refreshToken: tokens.refreshToken,
-            expiresIn: configuration.accessTokenLifetime.components.seconds)
+            expiresIn: Double(lifetime) / 1000)
     }
 }

@@ -11,10 +11,8 @@ struct DPoPProof: Sendable {
 
     /// RFC 9449 §4.3, items 2 to 7.
     init(parsing text: String) throws(OAuthError) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = Base64URL.decode(parts[2])
-        else { throw Self.malformed("the DPoP header is not one signed JWT") }
+        guard let jws = CompactJWS(text) else { throw Self.malformed("the DPoP header is not one signed JWT") }
+        let (header, claims) = (jws.header, jws.claims)
 
         guard header["typ"] == "dpop+jwt" else {
             throw .invalidDPoPProof("typ is not dpop+jwt", reason: "wrong typ")
@@ -27,7 +25,7 @@ struct DPoPProof: Sendable {
         }
         guard case .object(let jwk) = header["jwk"] else { throw Self.malformed("jwk is missing") }
         let key = try ProofKey(algorithm: algorithm, jwk: jwk)
-        guard key.isValid(signature, over: text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)) else {
+        guard key.isValid(jws.signature, over: jws.signingInput) else {
             throw .invalidDPoPProof("the signature is wrong", reason: "wrong signature")
         }
 
@@ -45,11 +43,6 @@ struct DPoPProof: Sendable {
         self.issuedAt = issuedAt
         accessTokenHash = claims["ath"]?.string
         nonce = claims["nonce"]?.string
-    }
-
-    private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard let bytes = Base64URL.decode(part), case .object(let members) = JSONValue.parse(bytes) else { return nil }
-        return members
     }
 
     private static func isStringOrAbsent(_ value: JSONValue?) -> Bool {

@@ -5,17 +5,21 @@ struct AuthorizationRequest: Sendable {
     let state: String?
     let scope: [String]
     let challenge: String?
-    let keyThumbprint: String?
+    /// The key that the code is bound to: `dpop_jkt`, or that of a pushed request's proof.
+    var keyThumbprint: String?
+    let resources: [String]
     let openIDNonce: String?
     let loginHint: String?
     let prompt: String?
 
     /// Everything but client and redirect URI: these faults are told to the client by a redirect.
     init(
-        _ form: FormParameters, client: RegisteredClient, redirectURI: String, knownScopes: [String]
+        _ form: FormParameters, client: RegisteredClient, redirectURI: String, knownScopes: [String],
+        resources: [String]
     ) throws(OAuthError) {
         self.client = client
         self.redirectURI = redirectURI
+        self.resources = resources
         state = form["state"]
         if form["request"] != nil {
             throw OAuthError("request_not_supported", "request objects are not served", reason: "request")

@@ -13,6 +13,9 @@ extension ServerCore {
                 throw .invalidRequest("The application is not known here.", reason: "unknown client")
             }
             client = known
+            if let uri = form["request_uri"], uri.hasPrefix(PushedRequests.prefix) {
+                return try authorize(try pushed.take(uri, client: client.id, at: clock.age), &record)
+            }
             redirectURI = try form.required("redirect_uri")
             guard RedirectURI.isRegistered(redirectURI, of: client) else {
                 throw .invalidRequest("The redirect address is not registered.", reason: "wrong redirect_uri")
@@ -25,13 +28,34 @@ extension ServerCore {
         record.client = client.id
         record.user = form["login_hint"]
         do throws(OAuthError) {
+            guard !client.requiresPushedRequests, !configuration.requiresPushedRequests else {
+                throw .invalidRequest("authorization requests must be pushed", reason: "not pushed")
+            }
             let authorization = try AuthorizationRequest(
-                form, client: client, redirectURI: redirectURI, knownScopes: configuration.scopes)
+                form, client: client, redirectURI: redirectURI, knownScopes: configuration.scopes,
+                resources: try resources(of: form))
             return try proceed(authorization, &record)
         } catch {
             record.outcome = error.code
             record.reason = error.reason
             return refusal(error.code, error.description, redirectURI: redirectURI, state: form["state"], .found)
+        }
+    }
+
+    /// A request that was pushed: whatever else the browser brought does not count (RFC 9126 §4).
+    private func authorize(
+        _ authorization: AuthorizationRequest, _ record: inout RequestRecord
+    ) throws(OAuthError) -> Reply {
+        record.client = authorization.client.id
+        record.user = authorization.loginHint
+        do throws(OAuthError) {
+            return try proceed(authorization, &record)
+        } catch {
+            record.outcome = error.code
+            record.reason = error.reason
+            return refusal(
+                error.code, error.description, redirectURI: authorization.redirectURI, state: authorization.state,
+                .found)
         }
     }
 
@@ -83,7 +107,7 @@ extension ServerCore {
     ) -> Reply {
         let code = CodeRecord(
             user: user, client: authorization.client.id, redirectURI: authorization.redirectURI,
-            scope: authorization.scope, challenge: authorization.challenge,
+            scope: authorization.scope, resources: authorization.resources, challenge: authorization.challenge,
             keyThumbprint: authorization.keyThumbprint, openIDNonce: authorization.openIDNonce,
             expiresAt: clock.age + configuration.codeLifetime)
         let text = ledger.withLock { $0.issueCode(code) }

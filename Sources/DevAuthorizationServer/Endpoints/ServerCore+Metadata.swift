@@ -1,24 +1,34 @@
 extension ServerCore {
     /// RFC 8414 §2 and OpenID Connect Discovery §3 in one document.
-    var metadata: JSONValue {
-        let methods: JSONValue = ["none", "client_secret_basic", "client_secret_post"]
+    static func metadata(
+        _ configuration: AuthorizationServerConfiguration, issuer: String, base: String
+    ) -> JSONValue {
+        let methods: JSONValue = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
+        let confidential: JSONValue = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        let algorithms = JSONValue.array(ProofKey.algorithms.map(JSONValue.string))
         return [
             "issuer": .string(issuer),
             "authorization_endpoint": .string(base + "/authorize"),
+            "pushed_authorization_request_endpoint": .string(base + "/par"),
+            "require_pushed_authorization_requests": .bool(configuration.requiresPushedRequests),
             "token_endpoint": .string(base + "/token"),
             "revocation_endpoint": .string(base + "/revoke"),
             "introspection_endpoint": .string(base + "/introspect"),
             "jwks_uri": .string(base + "/jwks"),
+            "protected_resources": .array(([base + "/resource"] + configuration.resources).map(JSONValue.string)),
             "scopes_supported": .array(configuration.scopes.map(JSONValue.string)),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
-            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": true,
             "token_endpoint_auth_methods_supported": methods,
+            "token_endpoint_auth_signing_alg_values_supported": algorithms,
             "revocation_endpoint_auth_methods_supported": methods,
-            "introspection_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
-            "dpop_signing_alg_values_supported": .array(ProofKey.algorithms.map(JSONValue.string)),
+            "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+            "introspection_endpoint_auth_methods_supported": confidential,
+            "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+            "dpop_signing_alg_values_supported": algorithms,
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [.string(configuration.idTokenAlgorithm.rawValue)],
         ]

@@ -11,6 +11,7 @@ extension ServerCore {
                 [
                     "user": .string(grant.user), "client": .string(grant.client),
                     "scope": .string(access.scope.joined(separator: " ")),
+                    "aud": .array(access.resources.map(JSONValue.string)),
                     "token_type": access.keyThumbprint == nil ? "Bearer" : "DPoP",
                 ] as JSONValue)
         } catch {
@@ -45,6 +46,10 @@ extension ServerCore {
         let now = clock.age
         guard let (access, grant) = ledger.withLock({ $0.liveAccess(token, at: now) }) else {
             throw challenge.error("invalid_token", reason: "unknown, expired or revoked token")
+        }
+        // RFC 8707 §2: a token for other resources is none for this one.
+        guard access.resources.isEmpty || access.resources.contains(base + request.path) else {
+            throw challenge.error("invalid_token", reason: "wrong audience")
         }
         switch (scheme, access.keyThumbprint) {
         case ("bearer", nil): break

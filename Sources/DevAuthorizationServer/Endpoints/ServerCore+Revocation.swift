@@ -38,6 +38,9 @@ extension ServerCore {
             members["exp"] = .integer(clock.wall(of: access.record.expiresAt).seconds)
             members["iat"] = .integer(clock.wall(of: access.record.issuedAt).seconds)
             members["cnf"] = access.record.keyThumbprint.map { ["jkt": .string($0)] }
+            if !access.record.resources.isEmpty {
+                members["aud"] = .array(access.record.resources.map(JSONValue.string))
+            }
         } else if let refresh {
             grant = refresh.grant
             members["scope"] = .string(refresh.grant.scope.joined(separator: " "))

@@ -12,7 +12,12 @@ extension ServerCore {
             record.reason = error.reason
             reply = .error(error)
         }
-        // RFC 9449 §8.2: any reply may bring the next nonce.
+        return offeringNonce(request) { reply }
+    }
+
+    /// RFC 9449 §8.2: any reply may bring the next nonce.
+    func offeringNonce(_ request: IncomingRequest, _ make: () -> Reply) -> Reply {
+        var reply = make()
         if reply.headers[.dpopNonce] == nil, request.headers[.dpop] != nil, let nonce = proofs.offerNonce() {
             reply.headers[.dpopNonce] = nonce
         }
@@ -27,11 +32,14 @@ extension ServerCore {
         let grantType = try form.required("grant_type")
         let client = try clients.authenticate(request, form: form)
         record.client = client.id
-        let proof = try provenKey(request, client: client, &record)
+        let behaviour = ledger.withLock { $0.behaviours.behaviour(of: client.id) }
+        await wait(behaviour.delay)
+        let proof = try provenKey(request, client: client, isNeeded: client.requiresDPoP, &record)
         let tokens: IssuedTokens
         switch grantType {
         case "authorization_code": tokens = try redeemCode(form, client: client, key: proof.thumbprint)
         case "refresh_token": tokens = try redeemRefreshToken(form, client: client, key: proof.thumbprint)
+        case "client_credentials": tokens = try issueOwnToken(form, client: client, key: proof.thumbprint)
         default:
             throw OAuthError("unsupported_grant_type", "this grant type is not served", reason: "grant type")
         }
@@ -39,24 +47,31 @@ extension ServerCore {
         record.grant = tokens.grant.id
         record.note("issued_access_token", tokens.accessToken)
         record.note("issued_refresh_token", tokens.refreshToken)
+        await wait(behaviour.replyDelay)
         guard !proof.lacksNonce else { throw .useDPoPNonce(reason: "nonce checked last") }
-        return try await reply(with: tokens)
+        return try await reply(with: tokens, lifetime: behaviour.accessTokenLifetime)
+    }
+
+    /// A server that is stopped meanwhile has nobody to answer to.
+    private func wait(_ duration: Duration) async {
+        if duration > .zero { try? await Task.sleep(for: duration) }
     }
 
     /// The thumbprint of the request's proof, if it has one.
-    private func provenKey(
-        _ request: IncomingRequest, client: RegisteredClient, _ record: inout RequestRecord
+    func provenKey(
+        _ request: IncomingRequest, client: RegisteredClient, isNeeded: Bool, _ record: inout RequestRecord
     ) throws(OAuthError) -> (thumbprint: String?, lacksNonce: Bool) {
         guard let proof = try proofs.proof(of: request) else {
-            guard !client.requiresDPoP else {
+            guard !isNeeded else {
                 throw .invalidDPoPProof("this client must send a DPoP proof", reason: "no proof")
             }
             return (nil, false)
         }
         record.note(proof)
         try proofs.use(proof)
-        let lacksNonce = !proofs.acceptsNonce(of: proof)
-        if lacksNonce, configuration.nonceCheck == .first {
+        let check = ledger.withLock { $0.behaviours.behaviour(of: client.id).nonceCheck }
+        let lacksNonce = check != .never && !proofs.acceptsNonce(of: proof)
+        if lacksNonce, check == .first {
             throw .useDPoPNonce(reason: proof.nonce == nil ? "no nonce" : "stale nonce")
         }
         return (proof.thumbprint, lacksNonce)
@@ -67,7 +82,7 @@ extension ServerCore {
     ) throws(OAuthError) -> IssuedTokens {
         let redemption = CodeRedemption(
             code: try form.required("code"), client: client, redirectURI: try form.required("redirect_uri"),
-            verifier: form["code_verifier"], keyThumbprint: key)
+            verifier: form["code_verifier"], keyThumbprint: key, resources: try resources(of: form))
         return try withLedger { (ledger, now) throws(OAuthError) in try ledger.redeem(redemption, at: now) }
     }
 
@@ -76,19 +91,38 @@ extension ServerCore {
     ) throws(OAuthError) -> IssuedTokens {
         let redemption = RefreshRedemption(
             token: try form.required("refresh_token"), client: client,
-            scope: try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) }, keyThumbprint: key)
+            scope: try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) },
+            resources: try resources(of: form), keyThumbprint: key)
         return try withLedger { (ledger, now) throws(OAuthError) in try ledger.redeem(redemption, at: now) }
     }
 
+    /// RFC 6749 §4.4: for clients that authenticate, in their own name.
+    private func issueOwnToken(
+        _ form: FormParameters, client: RegisteredClient, key: String?
+    ) throws(OAuthError) -> IssuedTokens {
+        guard !client.isPublic else {
+            throw OAuthError("unauthorized_client", "a public client has no credentials", reason: "public client")
+        }
+        let scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
+        let personal = ["openid", "profile", "offline_access"]
+        guard scope.allSatisfy({ configuration.scopes.contains($0) && !personal.contains($0) }) else {
+            throw .invalidScope("a scope is not known, or is about a user", reason: "unknown scope")
+        }
+        let resources = try resources(of: form)
+        return try withLedger { (ledger, now) throws(OAuthError) in
+            ledger.issueOwnToken(of: client, scope: scope, resources: resources, keyThumbprint: key, at: now)
+        }
+    }
+
     /// RFC 6749 §5.1.
-    private func reply(with tokens: IssuedTokens) async throws(OAuthError) -> Reply {
+    private func reply(with tokens: IssuedTokens, lifetime: Duration) async throws(OAuthError) -> Reply {
         var members: [String: JSONValue] = [
             "access_token": .string(tokens.accessToken),
             "token_type": tokens.access.keyThumbprint == nil ? "Bearer" : "DPoP",
             "scope": .string(tokens.access.scope.joined(separator: " ")),
         ]
         if configuration.announcesExpiry {
-            members["expires_in"] = .integer(configuration.accessTokenLifetime.components.seconds)
+            members["expires_in"] = .seconds(lifetime)
         }
         if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
         if tokens.access.scope.contains("openid") {

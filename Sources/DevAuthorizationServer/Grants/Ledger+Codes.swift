@@ -6,6 +6,8 @@ struct CodeRedemption: Sendable {
     let verifier: String?
     /// Thumbprint of the request's verified DPoP proof.
     let keyThumbprint: String?
+    /// Resources asked for (RFC 8707 §2.2); empty leaves it at those of the authorization request.
+    let resources: [String]
 }
 
 extension Ledger {
@@ -30,19 +32,22 @@ extension Ledger {
         if let bound = code.keyThumbprint, bound != redemption.keyThumbprint {
             throw .invalidDPoPProof("the code is bound to another key", reason: "wrong key")
         }
+        let resources = try ResourceIndicators.narrowed(code.resources, to: redemption.resources)
 
         let grant = openGrant(
-            user: code.user, client: code.client, scope: code.scope, openIDNonce: code.openIDNonce, at: now)
+            user: code.user, client: code.client, scope: code.scope, resources: code.resources,
+            openIDNonce: code.openIDNonce, at: now)
         codes[redemption.code]?.grant = grant.id
         return issueTokens(
-            grant: grant, client: redemption.client, keyThumbprint: redemption.keyThumbprint, at: now)
+            grant: grant, client: redemption.client, resources: resources,
+            keyThumbprint: redemption.keyThumbprint, at: now)
     }
 
     mutating func issueTokens(
-        grant: Grant, client: RegisteredClient, keyThumbprint: String?, at now: Moment
+        grant: Grant, client: RegisteredClient, resources: [String], keyThumbprint: String?, at now: Moment
     ) -> IssuedTokens {
         let (token, record) = issueAccessToken(
-            grant: grant.id, scope: grant.scope, keyThumbprint: keyThumbprint, at: now)
+            grant: grant.id, scope: grant.scope, resources: resources, keyThumbprint: keyThumbprint, at: now)
         var refreshToken: String?
         if client.receivesRefreshTokens {
             refreshToken = issueRefreshToken(

@@ -9,11 +9,17 @@ struct Ledger: Sendable {
     var codes: [String: CodeRecord] = [:]
     var accessTokens: [String: AccessRecord] = [:]
     var refreshTokens: [String: RefreshRecord] = [:]
+    /// Keys of `refreshTokens` in the order of their making.
+    var refreshTokenOrder: [String] = []
+    /// The grant under which a client acts for itself.
+    var ownGrants: [String: String] = [:]
     var counters = ServerCounters()
+    var behaviours: Behaviours
 
     init(configuration: AuthorizationServerConfiguration) {
         self.configuration = configuration
         secrets = SecretSource(marker: configuration.secretMarker)
+        behaviours = Behaviours(configuration)
     }
 
     mutating func issueCode(_ record: CodeRecord) -> String {
@@ -24,24 +30,26 @@ struct Ledger: Sendable {
     }
 
     mutating func openGrant(
-        user: String, client: String, scope: [String], openIDNonce: String?, at now: Moment
+        user: String, client: String, scope: [String], resources: [String] = [], openIDNonce: String? = nil,
+        at now: Moment
     ) -> Grant {
         let grant = Grant(
-            id: "g\(grantOrder.count + 1)", user: user, client: client, scope: scope, createdAt: now,
-            openIDNonce: openIDNonce)
+            id: "g\(grantOrder.count + 1)", user: user, client: client, scope: scope, resources: resources,
+            createdAt: now, openIDNonce: openIDNonce)
         grants[grant.id] = grant
         grantOrder.append(grant.id)
         return grant
     }
 
     mutating func issueAccessToken(
-        grant: String, scope: [String], keyThumbprint: String?, at now: Moment
+        grant: String, scope: [String], resources: [String], keyThumbprint: String?, at now: Moment
     ) -> (String, AccessRecord) {
         if configuration.keepsOneAccessToken { endAccessTokens(ofGrant: grant, at: now) }
+        let behaviour = behaviours.behaviour(of: grants[grant]?.client)
         let token = secrets.make("at_", length: configuration.accessTokenLength)
         let record = AccessRecord(
-            grant: grant, scope: scope, keyThumbprint: keyThumbprint, issuedAt: now,
-            expiresAt: now + configuration.accessTokenLifetime)
+            grant: grant, scope: scope, resources: resources, keyThumbprint: keyThumbprint, issuedAt: now,
+            expiresAt: now + behaviour.accessTokenLifetime)
         accessTokens[token] = record
         counters.accessTokensIssued += 1
         return (token, record)
@@ -53,7 +61,9 @@ struct Ledger: Sendable {
         refreshTokens[token] = RefreshRecord(
             grant: grant, keyThumbprint: keyThumbprint, issuedAt: now,
             expiresAt: configuration.refreshTokenLifetime.map { opened + $0 })
+        refreshTokenOrder.append(token)
         grants[grant]?.generation += 1
+        grants[grant]?.currentRefreshToken = token
         grants[grant]?.keyThumbprint = keyThumbprint
         counters.refreshTokensIssued += 1
         return token

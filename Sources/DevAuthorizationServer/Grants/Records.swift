@@ -4,6 +4,8 @@ struct Grant: Sendable {
     let user: String
     let client: String
     let scope: [String]
+    /// Resources that its access tokens are for (RFC 8707); empty when none were named.
+    let resources: [String]
     let createdAt: Moment
     /// `nonce` of the authorization request (OpenID Connect Core §3.1.2.1).
     let openIDNonce: String?
@@ -12,6 +14,9 @@ struct Grant: Sendable {
     var revokedAt: Moment?
     /// Thumbprint of the key that the newest refresh token is bound to.
     var keyThumbprint: String?
+    /// The refresh token that was issued last.
+    var currentRefreshToken: String?
+    var tally = RefreshTally()
 
     var isLive: Bool { revokedAt == nil }
 }
@@ -22,6 +27,7 @@ struct CodeRecord: Sendable {
     let client: String
     let redirectURI: String
     let scope: [String]
+    let resources: [String]
     /// S256 challenge (RFC 7636 §4.2).
     let challenge: String?
     /// `dpop_jkt` (RFC 9449 §10).
@@ -35,6 +41,8 @@ struct CodeRecord: Sendable {
 struct AccessRecord: Sendable {
     let grant: String
     let scope: [String]
+    /// Whom it is for (RFC 8707); empty is everybody.
+    let resources: [String]
     /// `cnf.jkt`; `nil` for a Bearer token.
     let keyThumbprint: String?
     let issuedAt: Moment
@@ -50,6 +58,20 @@ struct RefreshRecord: Sendable {
     /// The token that took this one's place, once this one is spent.
     var successor: String?
     var spentAt: Moment?
+    var tally = RefreshTally()
+}
+
+/// What came of the requests that presented a refresh token, or any token of a grant.
+struct RefreshTally: Sendable {
+    /// Requests of the right client, however they ended.
+    var presented = 0
+    /// Requests that were given tokens, replays within the grace window among them.
+    var redeemed = 0
+    /// Redemptions that gave a new refresh token.
+    var rotated = 0
+    var replayedInGrace = 0
+    /// Requests that were taken for a theft.
+    var reuseDetected = 0
 }
 
 /// The tokens of a successful reply.
@@ -65,6 +87,8 @@ public struct ServerCounters: Sendable, Equatable, Codable {
     public var codesIssued = 0
     public var accessTokensIssued = 0
     public var refreshTokensIssued = 0
+    /// Requests of the right client with a refresh token that was issued here, however they ended.
+    public var refreshRequests = 0
     /// Refresh tokens that gave way to a new one.
     public var rotated = 0
     /// Spent refresh tokens that were answered again within the grace window.
@@ -80,6 +104,7 @@ public struct ServerCounters: Sendable, Equatable, Codable {
         case codesIssued = "codes_issued"
         case accessTokensIssued = "access_tokens_issued"
         case refreshTokensIssued = "refresh_tokens_issued"
+        case refreshRequests = "refresh_requests"
         case rotated
         case replayedInGrace = "replayed_in_grace"
         case reuseDetected = "reuse_detected"

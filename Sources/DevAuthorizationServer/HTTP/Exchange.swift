@@ -62,7 +62,7 @@ struct Exchange: Sendable {
     {
         var headers = reply.headers
         headers[.contentLength] = String(reply.body.count)
-        headers[.date] = core.clock.wall.httpDate
+        headers[.date] = core.clock.httpDate
         var body = try await writer.writeHead(HTTPResponse(status: reply.status, headerFields: headers))
         try await body.write(ByteBuffer(bytes: reply.body.prefix(fault.bodyBytes)))
         // What was written must be on its way before the connection goes.
@@ -84,7 +84,7 @@ struct Exchange: Sendable {
     {
         var headers = reply.headers
         headers[.contentLength] = String(reply.body.count)
-        headers[.date] = core.clock.wall.httpDate
+        headers[.date] = core.clock.httpDate
         if closing { headers[.connection] = "close" }
         let body = reply.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body))
         try await writer.write(response: HTTPResponse(status: reply.status, headerFields: headers), body: body)

@@ -1,6 +1,8 @@
 /// Parameters of `application/x-www-form-urlencoded`, as strict as RFC 6749 §3.1 and §3.2 ask.
 struct FormParameters: Sendable {
     private var values: [String: String] = [:]
+    /// Values of `resource`, the one parameter that may come several times (RFC 8707 §2).
+    private(set) var resources: [String] = []
 
     /// Refuses broken escapes, bytes that are not UTF-8, and parameters that come twice.
     init(parsing text: some StringProtocol) throws(OAuthError) {
@@ -9,8 +11,11 @@ struct FormParameters: Sendable {
             guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count == 2 ? parts[1] : "") else {
                 throw .invalidRequest("the parameters are not well encoded", reason: "malformed parameters")
             }
-            // `resource` alone may come several times (RFC 8707 §2); it changes nothing here.
-            if values[name] != nil, name != "resource" {
+            if name == "resource" {
+                if !value.isEmpty, !resources.contains(value) { resources.append(value) }
+                continue
+            }
+            if values[name] != nil {
                 throw .invalidRequest("a parameter is there twice", reason: "duplicate parameter")
             }
             values[name] = value

@@ -29,6 +29,11 @@ struct OAuthError: Error, Sendable {
         OAuthError("invalid_scope", description, reason: reason)
     }
 
+    /// RFC 8707 §2
+    static func invalidTarget(_ description: String, reason: String) -> OAuthError {
+        OAuthError("invalid_target", description, reason: reason)
+    }
+
     static func invalidDPoPProof(_ description: String, reason: String) -> OAuthError {
         OAuthError("invalid_dpop_proof", description, reason: reason)
     }

@@ -6,6 +6,8 @@ final class ServerCore: Sendable {
     let configuration: AuthorizationServerConfiguration
     /// RFC 8414 §2.
     let issuer: String
+    /// What every URL of ours begins with.
+    let base: String
     let port: Int
     let clock: ServerClock
     let log = RequestLog()
@@ -13,6 +15,9 @@ final class ServerCore: Sendable {
     let clients: ClientAuthenticator
     let signer: IDTokenSigner
     let ledger: Mutex<Ledger>
+    let pushed = PushedRequests()
+    /// Discovery, made once: clients that start together all ask for it.
+    let discovery: Reply
     let tickets = Mutex<[String: AuthorizationRequest]>([:])
     /// Checks proofs at the authorization server's endpoints.
     let proofs: ProofChecker
@@ -23,16 +28,19 @@ final class ServerCore: Sendable {
         self.configuration = configuration
         self.port = port
         self.signer = signer
-        issuer = configuration.issuer ?? "http://127.0.0.1:\(port)\(configuration.issuerPath)"
+        let base = "http://127.0.0.1:\(port)\(configuration.issuerPath)"
+        self.base = base
+        issuer = configuration.issuer ?? base
         clock = ServerClock(source: configuration.now)
-        clients = ClientAuthenticator(clients: configuration.clients)
+        clients = ClientAuthenticator(
+            clients: configuration.clients,
+            assertions: AssertionChecker(configuration: configuration, clock: clock),
+            audiences: [issuer, base + "/token"])
+        discovery = .json(Self.metadata(configuration, issuer: issuer, base: base))
         ledger = Mutex(Ledger(configuration: configuration))
         proofs = ProofChecker(configuration: configuration, clock: clock)
         resourceProofs = ProofChecker(configuration: configuration, clock: clock)
     }
-
-    /// What every URL of ours begins with.
-    var base: String { "http://127.0.0.1:\(port)\(configuration.issuerPath)" }
 
     func reply(to request: IncomingRequest, _ record: inout RequestRecord) async -> Reply {
         do throws(OAuthError) {
@@ -49,7 +57,7 @@ final class ServerCore: Sendable {
     ) async throws(OAuthError) -> Reply {
         switch request.path {
         case "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration":
-            return request.method == .get ? .json(metadata) : .methodNotAllowed("GET")
+            return request.method == .get ? discovery : .methodNotAllowed("GET")
         case "/jwks":
             return request.method == .get ? .json(signer.keySet) : .methodNotAllowed("GET")
         case "/authorize":
@@ -61,14 +69,17 @@ final class ServerCore: Sendable {
         case "/token":
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return await token(request, &record)
+        case "/par":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return push(request, &record)
         case "/revoke":
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return try revoke(request, &record)
         case "/introspect":
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return try introspect(request, &record)
-        case "/resource":
-            return resource(request, &record)
+        case "/resource": return resource(request, &record)
+        case let path where path.hasPrefix("/resource/"): return resource(request, &record)
         default:
             record.outcome = "not_found"
             return .notFound
@@ -82,17 +93,22 @@ final class ServerCore: Sendable {
         record.path = request.path
         var secret: String?
         switch request.path {
-        case "/token", "/revoke", "/introspect":
+        case "/token", "/revoke", "/introspect", "/par":
             guard let form = try? request.form() else { break }
+            let assertion = form["client_assertion"].flatMap { CompactJWS($0) }
             record.grantType = form["grant_type"]
-            record.client = form["client_id"] ?? clients.claimedBasicClient(request)
+            record.client =
+                form["client_id"] ?? clients.claimedBasicClient(request) ?? assertion?.claims["sub"]?.string
+            record.assertionID = assertion?.claims["jti"]?.string
+            record.resources = form.resources
+            if request.path == "/par" { record.user = form["login_hint"] }
             for role in ["code", "refresh_token", "token"] { record.note(role, form[role]) }
             secret = form["refresh_token"] ?? form["code"] ?? form["token"]
         case "/authorize":
             guard let query = try? FormParameters(parsing: request.query ?? "") else { break }
             record.client = query["client_id"]
             record.user = query["login_hint"]
-        case "/resource":
+        case let path where path == "/resource" || path.hasPrefix("/resource/"):
             let field = request.headers[.authorization]
             secret = field.flatMap { $0.split(separator: " ").last.map(String.init) }
             record.note("access_token", secret)

@@ -55,6 +55,12 @@ public enum JSONValue: Sendable, Equatable, Codable {
         }
     }
 
+    /// Whole seconds as an integer, and only what is between them as a fraction.
+    static func seconds(_ duration: Duration) -> JSONValue {
+        let milliseconds = duration.inMilliseconds
+        return milliseconds % 1000 == 0 ? .integer(milliseconds / 1000) : .number(Double(milliseconds) / 1000)
+    }
+
     static func parse(_ bytes: some Sequence<UInt8>) -> JSONValue? {
         try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
     }

@@ -14,6 +14,8 @@ struct Client: Sendable {
     /// Body parameters or headers by which the client says who it is.
     var credentials: [(String, String)] = [("client_id", "demo")]
     var headers: [(String, String)] = []
+    /// Signs an assertion for each request, if there is one.
+    var assertionKey: TestKey?
 
     init(_ server: DevAuthorizationServer) {
         self.server = server
@@ -31,6 +33,15 @@ struct Client: Sendable {
         var client = Client(server)
         client.id = "demo-post"
         client.credentials = [("client_id", "demo-post"), ("client_secret", secret)]
+        return client
+    }
+
+    /// A client that is registered by `RegisteredClient.jwt`.
+    static func jwt(_ server: DevAuthorizationServer, _ key: TestKey) -> Client {
+        var client = Client(server)
+        client.id = "demo-jwt"
+        client.credentials = []
+        client.assertionKey = key
         return client
     }
 
@@ -78,11 +89,27 @@ struct Client: Sendable {
         _ parameters: [(String, String)], _ changes: [(String, String?)] = [], proof: String? = nil
     ) async throws -> WireReply {
         var parameters = parameters + credentials
+        if let assertionKey { parameters += try assertionKey.assertion(of: id, for: server.issuer) }
         for (name, value) in changes {
             parameters.removeAll { $0.0 == name }
             if let value { parameters.append((name, value)) }
         }
         return try await Wire.post(tokenURL, parameters, headers: headers + (proof.map { [("DPoP", $0)] } ?? []))
+    }
+
+    /// Pushes an authorization request.
+    func push(_ changes: [(String, String?)] = [], proof: String? = nil) async throws -> WireReply {
+        var parameters = authorizationParameters(changes) + credentials.filter { $0.0 != "client_id" }
+        if let assertionKey { parameters += try assertionKey.assertion(of: id, for: server.issuer) }
+        return try await Wire.post(
+            server.base + "/par", parameters, headers: headers + (proof.map { [("DPoP", $0)] } ?? []))
+    }
+
+    /// What the browser does with a pushed request.
+    func authorize(requestURI: String, client: String? = nil, _ more: [(String, String)] = []) async throws -> WireReply
+    {
+        let parameters = [("client_id", client ?? id), ("request_uri", requestURI)] + more
+        return try await Wire.get(server.base + "/authorize?" + Wire.form(parameters))
     }
 
     /// Code flow to the end: access and refresh token.
@@ -101,11 +128,19 @@ struct Client: Sendable {
     }
 }
 
+extension RegisteredClient {
+    static func jwt(_ key: TestKey) throws -> RegisteredClient {
+        let jwk = try String(decoding: JSON.encode(key.jwk), as: UTF8.self)
+        return RegisteredClient(
+            id: "demo-jwt", authentication: .privateKeyJWT(try #require(RegisteredKey(jwk: jwk))))
+    }
+}
+
 func withServer(
-    _ change: (inout AuthorizationServerConfiguration) -> Void = { _ in },
+    _ change: (inout AuthorizationServerConfiguration) throws -> Void = { _ in },
     _ body: (DevAuthorizationServer) async throws -> Void
 ) async throws {
     var configuration = AuthorizationServerConfiguration()
-    change(&configuration)
+    try change(&configuration)
     try await DevAuthorizationServer.withRunningServer(configuration, body)
 }

@@ -21,6 +21,27 @@ struct TestKey: Sendable {
         return base64URL(SHA256.hash(data: Data(text.utf8)))
     }
 
+    /// The two parameters of `private_key_jwt`.
+    func assertion(
+        of client: String, for audience: Any, header: [String: Any] = [:], claims: [String: Any] = [:],
+        removing: String? = nil
+    ) throws -> [(String, String)] {
+        let now = Int(Date().timeIntervalSince1970)
+        var head: [String: Any] = ["typ": "JWT", "alg": "ES256"]
+        var body: [String: Any] = [
+            "iss": client, "sub": client, "aud": audience, "jti": UUID().uuidString, "iat": now, "exp": now + 60,
+        ]
+        for (name, value) in header { head[name] = value }
+        for (name, value) in claims { body[name] = value }
+        if let removing { body[removing] = nil }
+        let input = try base64URL(JSON.encode(head)) + "." + base64URL(JSON.encode(body))
+        let signature = try key.signature(for: Data(input.utf8)).rawRepresentation
+        return [
+            ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+            ("client_assertion", input + "." + base64URL(signature)),
+        ]
+    }
+
     func proof(
         _ method: String, _ url: String, token: String? = nil, nonce: String? = nil, issuedAt: Date = Date(),
         header: [String: Any] = [:], claims: [String: Any] = [:], removing: String? = nil,

@@ -4,17 +4,22 @@ import HTTPTypes
 /// Client authentication (RFC 6749 §2.3): each client by its registered method and no other.
 struct ClientAuthenticator: Sendable {
     private let clients: [String: RegisteredClient]
+    private let assertions: AssertionChecker
+    /// Whom an assertion may name at every endpoint: this server, or its token endpoint.
+    private let audiences: [String]
 
-    init(clients: [RegisteredClient]) {
+    init(clients: [RegisteredClient], assertions: AssertionChecker, audiences: [String]) {
         self.clients = Dictionary(clients.map { ($0.id, $0) }) { _, last in last }
+        self.assertions = assertions
+        self.audiences = audiences
     }
 
     func client(_ id: String) -> RegisteredClient? { clients[id] }
 
     func authenticate(_ request: IncomingRequest, form: FormParameters) throws(OAuthError) -> RegisteredClient {
         let fields = request.headers[values: .authorization]
-        guard let field = fields.first else { return try authenticate(form: form) }
-        guard fields.count == 1, form["client_secret"] == nil else {
+        guard let field = fields.first else { return try authenticate(form: form, target: request.targetURI) }
+        guard fields.count == 1, form["client_secret"] == nil, form["client_assertion"] == nil else {
             throw .invalidRequest("the client authenticates in more than one way", reason: "two authentications")
         }
         guard let (id, secret) = Self.basicCredentials(field) else {
@@ -29,7 +34,10 @@ struct ClientAuthenticator: Sendable {
         return client
     }
 
-    private func authenticate(form: FormParameters) throws(OAuthError) -> RegisteredClient {
+    private func authenticate(form: FormParameters, target: String) throws(OAuthError) -> RegisteredClient {
+        if form["client_assertion"] != nil || form["client_assertion_type"] != nil {
+            return try authenticateByAssertion(form, target: target)
+        }
         guard let id = form["client_id"] else {
             throw .invalidClient("the client does not say who it is", reason: "no client")
         }
@@ -39,6 +47,27 @@ struct ClientAuthenticator: Sendable {
         case (.post(let expected), .some(let secret)) where constantTimeEquals(secret, expected): return client
         default: throw Self.refused
         }
+    }
+
+    /// RFC 7521 §4.2 and RFC 7523 §3. RFC 9126 §2 lets the endpoint itself be the audience, too.
+    private func authenticateByAssertion(
+        _ form: FormParameters, target: String
+    ) throws(OAuthError) -> RegisteredClient {
+        guard form["client_secret"] == nil else {
+            throw .invalidRequest("the client authenticates in more than one way", reason: "two authentications")
+        }
+        guard form["client_assertion_type"] == AssertionChecker.type,
+            let assertion = form["client_assertion"].flatMap({ CompactJWS($0) }),
+            let id = assertion.claims["sub"]?.string
+        else { throw .invalidClient("the client assertion is malformed", reason: "malformed assertion") }
+        if let named = form["client_id"], named != id {
+            throw .invalidRequest("client_id differs from the authenticated client", reason: "two clients")
+        }
+        guard let client = clients[id], case .privateKeyJWT(let key) = client.authentication else {
+            throw Self.refused
+        }
+        try assertions.check(assertion, of: id, key: key, audiences: audiences + [target])
+        return client
     }
 
     private static let refused = OAuthError.invalidClient(

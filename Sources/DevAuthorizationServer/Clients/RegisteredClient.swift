@@ -8,6 +8,8 @@ public struct RegisteredClient: Sendable {
         case basic(secret: String)
         /// `client_secret_post`
         case post(secret: String)
+        /// `private_key_jwt` (RFC 7523 §2.2)
+        case privateKeyJWT(RegisteredKey)
     }
 
     public var id: String
@@ -18,19 +20,27 @@ public struct RegisteredClient: Sendable {
     public var requiresDPoP: Bool
     /// Whether its grants come with refresh tokens.
     public var receivesRefreshTokens: Bool
+    /// Whether its authorization requests must be pushed (RFC 9126 §6).
+    public var requiresPushedRequests: Bool
+    /// Where it is treated differently from the others.
+    public var behaviour: ClientBehaviour
 
     public init(
         id: String,
         authentication: Authentication = .none,
         redirectURIs: [String] = RegisteredClient.sampleRedirectURIs,
         requiresDPoP: Bool = false,
-        receivesRefreshTokens: Bool = true
+        receivesRefreshTokens: Bool = true,
+        requiresPushedRequests: Bool = false,
+        behaviour: ClientBehaviour = ClientBehaviour()
     ) {
         self.id = id
         self.authentication = authentication
         self.redirectURIs = redirectURIs
         self.requiresDPoP = requiresDPoP
         self.receivesRefreshTokens = receivesRefreshTokens
+        self.requiresPushedRequests = requiresPushedRequests
+        self.behaviour = behaviour
     }
 
     var isPublic: Bool { authentication == .none }
