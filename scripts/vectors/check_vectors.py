@@ -13,10 +13,12 @@ import sys
 
 from vaultformat import (
     Refused, audit_link, blind_index, encode_fields, open_cell, passphrase_key, read_key, read_key_file, read_keyring,
-    read_record, require, slot_fields, slot_key_id,
+    read_record, read_session, require, slot_fields, slot_key_id,
 )
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "Tests/VaultCryptoTests/Vectors/golden-1.json"
+VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Tests/VaultCryptoTests/Vectors"
+GOLDEN = VECTORS / "golden-1.json"
+SESSIONS = VECTORS / "sessions-1.json"
 
 
 def fields_of(vector):
@@ -115,6 +117,21 @@ def check_book(path):
     print(f"{path.name}: {told}; {bits} changed bits refused")
 
 
+def check_sessions(path):
+    book = json.loads(path.read_text())
+    require(book["format"] == 1, "book format")
+    for vector in book["sessions"]:
+        record = bytes.fromhex(vector["record"])
+        require(read_session(record) == vector["session"], f"{vector['name']}: the session differs")
+        for length in range(len(record)):
+            try:
+                cut = read_session(record[:length])
+            except Refused:
+                continue
+            require(cut != vector["session"], f"{vector['name']}: cut short and nobody saw it")
+    print(f"{path.name}: {len(book['sessions'])} sessions")
+
+
 def self_test():
     """A book in which one hex digit is different must fail, in every section."""
     text = json.loads(GOLDEN.read_text())
@@ -139,6 +156,7 @@ def main():
     arguments = parser.parse_args()
     try:
         check_book(GOLDEN)
+        check_sessions(SESSIONS)
         self_test()
         if arguments.fresh:
             check_book(arguments.fresh / "fresh-cells.json")

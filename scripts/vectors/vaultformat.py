@@ -114,6 +114,53 @@ def read_keyring(data):
     }
 
 
+SESSION = {
+    1: ("state", "small"), 2: ("accessToken", "text"), 3: ("tokenType", "text"), 4: ("scope", "text"),
+    5: ("createdAt", "integer"), 6: ("obtainedAt", "integer"), 7: ("expiresAt", "integer"),
+    8: ("terminationReason", "small"), 9: ("failureReason", "small"), 10: ("failedAt", "integer"),
+    11: ("notifiedFailure", "truth"), 12: ("notBefore", "integer"), 13: ("attempts", "integer"),
+    14: ("rejectedGeneration", "integer"), 15: ("rejectionCount", "integer"), 16: ("rejectedSince", "integer"),
+    17: ("label", "text"), 18: ("grantedScope", "text"), 19: ("subject", "text"),
+    20: ("doubtCause", "small"), 21: ("cameAfterDoubt", "truth"),
+    22: ("resourceTokens", "tokens"), 23: ("accessGeneration", "integer"), 24: ("attributes", "table"),
+    25: ("isExpiryAssumed", "truth"),
+}
+RESOURCE_TOKEN = {
+    1: ("resource", "text"), 2: ("requestedScope", "text"), 3: ("accessToken", "text"), 4: ("tokenType", "text"),
+    5: ("scope", "text"), 6: ("obtainedAt", "integer"), 7: ("expiresAt", "integer"),
+    8: ("isExpiryAssumed", "truth"), 9: ("generation", "integer"), 10: ("isRejected", "truth"),
+}
+
+
+def read_content(kind, data):
+    if kind == "text":
+        return data.decode()
+    if kind == "small":
+        require(len(data) == 1, "small number")
+        return data[0]
+    if kind == "truth":
+        require(data in (b"\0", b"\1"), "truth value")
+        return data == b"\1"
+    if kind == "integer":
+        require(len(data) == 8, "integer")
+        return struct.unpack("<q", data)[0]
+    elements = read_list(data)
+    require(elements, "an empty list has no field")
+    if kind == "tokens":
+        return [read_named(element, RESOURCE_TOKEN) for element in elements]
+    require(len(elements) % 2 == 0 and elements[::2] == sorted(elements[::2]), "table")
+    return {name.decode(): value.decode() for name, value in zip(elements[::2], elements[1::2])}
+
+
+def read_named(data, layout):
+    fields = read_record(data, set(layout))
+    return {layout[tag][0]: read_content(layout[tag][1], content) for tag, content in fields.items()}
+
+
+def read_session(data):
+    return read_named(data, SESSION)
+
+
 def slot_key_id(key):
     return hashlib.blake2b(b"", key=key, digest_size=16, person=b"TokenVault keyid").digest()
 

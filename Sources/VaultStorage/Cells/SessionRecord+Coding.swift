@@ -24,9 +24,14 @@ extension SessionRecord {
         static let subject: UInt8 = 19
         static let doubtCause: UInt8 = 20
         static let cameAfterDoubt: UInt8 = 21
+        static let resourceTokens: UInt8 = 22
+        /// Absent: the row's generation.
+        static let accessGeneration: UInt8 = 23
+        static let attributes: UInt8 = 24
+        static let isExpiryAssumed: UInt8 = 25
     }
 
-    private static let defaultTokenType = "Bearer"
+    static let defaultTokenType = "Bearer"
 
     func encoded() -> RecordWriter {
         var record = RecordWriter(capacity: 256 + (accessToken?.count ?? 0))
@@ -51,6 +56,14 @@ extension SessionRecord {
         record.append(Tag.subject, subject)
         record.append(Tag.doubtCause, doubtCause)
         if cameAfterDoubt { record.append(Tag.cameAfterDoubt, true) }
+        if !resourceTokens.isEmpty {
+            var tokens = RecordList(capacity: 2_048)
+            for token in resourceTokens { tokens.append(token.encoded()) }
+            record.append(Tag.resourceTokens, list: tokens)
+        }
+        record.append(Tag.accessGeneration, accessGeneration)
+        record.append(Tag.attributes, attributes)
+        if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
         return record
     }
 
@@ -82,6 +95,10 @@ extension SessionRecord {
         case Tag.label: label = try field.text()
         case Tag.grantedScope: grantedScope = try field.text()
         case Tag.subject: subject = try field.text()
+        case Tag.attributes: attributes = try field.textTable()
+        case Tag.isExpiryAssumed: isExpiryAssumed = try field.bool()
+        case Tag.resourceTokens: resourceTokens = try field.resourceTokens()
+        case Tag.accessGeneration: accessGeneration = try field.int64()
         default: try readTrouble(field)
         }
     }

@@ -34,6 +34,14 @@ package struct SessionRecord: Equatable, Sendable {
     package var grantedScope: String?
     /// The user's id at the provider.
     package var subject: String?
+    /// Access tokens for single resources or of narrower scopes, at most one for each target.
+    package var resourceTokens: [ResourceTokenRecord] = []
+    /// The generation that stored ``accessToken``, if renewals for single resources have moved the chain on since.
+    package var accessGeneration: Int64?
+    /// Members of replies that the provider's profile keeps, such as `instance_url`.
+    package var attributes: [String: String] = [:]
+    /// ``expiresAt`` is what the profile assumes, because the server did not tell.
+    package var isExpiryAssumed = false
 
     package init(
         state: SessionStateCode, accessToken: SecretBytes? = nil, tokenType: String = "Bearer", scope: String? = nil,
