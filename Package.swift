@@ -117,9 +117,16 @@ let package = Package(
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
             name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/StorageProbe"),
+        // Stands between SQLite and the file system, for tests that let the disk fail. The library knows nothing of it.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        .executableTarget(
+            name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "VaultCrypto", "VaultStorage"],
+            path: "Tests/FaultProbe"),
         .testTarget(
             name: "VaultStorageTests",
-            dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage", "storage-probe"]),
+            dependencies: [
+                "CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe", "storage-probe",
+            ]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [

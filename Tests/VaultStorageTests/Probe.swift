@@ -6,20 +6,24 @@ final class Probe {
     private let output = Pipe()
 
     init(_ fixture: VaultFixture, user: String, logins: Int, rounds: Int) throws {
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        process.executableURL = Self.executable("storage-probe")
+        process.arguments = [fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"]
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// A program that is built beside the tests.
+    static func executable(_ name: String) -> URL? {
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let candidates = [
             URL(fileURLWithPath: program).deletingLastPathComponent(),
             URL(fileURLWithPath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? program)
                 .deletingLastPathComponent(),
             Bundle.main.bundleURL,
         ]
-        let executable = candidates.map { $0.appendingPathComponent("storage-probe") }.first {
+        return candidates.map { $0.appendingPathComponent(name) }.first {
             FileManager.default.isExecutableFile(atPath: $0.path)
         }
-        process.executableURL = executable
-        process.arguments = [fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"]
-        process.standardOutput = output
-        try process.run()
     }
 
     /// Reads until a line makes `isEnough` true, or the process ends.

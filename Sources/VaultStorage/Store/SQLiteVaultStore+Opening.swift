@@ -18,7 +18,7 @@ extension SQLiteVaultStore {
                 createdAt: draft.createdAt, vaultKey: draft.vaultKey, keyring: draft.keyring, clock: clock)
             return try SQLiteVaultStore(file, context)
         } catch {
-            for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
+            for suffix in ["", "-journal", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
             throw error
         }
     }

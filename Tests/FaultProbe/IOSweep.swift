@@ -1,0 +1,112 @@
+import CFaultVFS
+import CSQLite
+import Foundation
+import VaultStorage
+
+/// For each scenario and each way to fail: lets the first operation fail, then the second, and so on until the scenario
+/// ends without having met the fault; each once, and from then on for ever.
+///
+/// Afterwards the disk works again. The same store goes on; then it is opened anew, and must hold all that was
+/// acknowledged, with every cell, manifest and page in order.
+final class IOSweep {
+    struct Failure {
+        let name: String
+        let operations: UInt32
+        let action: fault_action
+        let code: Int32
+
+        init(_ name: String, _ operations: fault_operation..., code: Int32, action: fault_action = FAULT_FAIL) {
+            self.name = name
+            self.operations = operations.reduce(0) { $0 | $1.rawValue }
+            self.action = action
+            self.code = code
+        }
+
+        static var all: [Failure] {
+            [
+                Failure("IOERR_READ", FAULT_READ, code: Int32(FAULT_IOERR_READ)),
+                Failure("SHORT_READ", FAULT_READ, code: Int32(FAULT_IOERR_SHORT_READ), action: FAULT_FAIL_HALFWAY),
+                Failure("IOERR_WRITE", FAULT_WRITE, code: Int32(FAULT_IOERR_WRITE)),
+                Failure("FULL", FAULT_WRITE, code: SQLITE_FULL, action: FAULT_FAIL_HALFWAY),
+                Failure("IOERR_FSYNC", FAULT_SYNC, code: Int32(FAULT_IOERR_FSYNC)),
+                Failure("IOERR_TRUNCATE", FAULT_TRUNCATE, code: Int32(FAULT_IOERR_TRUNCATE)),
+                Failure("BUSY", FAULT_LOCK, FAULT_SHM_LOCK, code: SQLITE_BUSY),
+                Failure("IOERR_SHMMAP", FAULT_SHM_MAP, code: Int32(FAULT_IOERR_SHMMAP)),
+                Failure("IOERR_SHMLOCK", FAULT_SHM_LOCK, code: Int32(FAULT_IOERR_SHMLOCK)),
+                Failure("CANTOPEN", FAULT_OPEN, code: SQLITE_CANTOPEN),
+            ]
+        }
+    }
+
+    private let options: Options
+    private let report: Report
+    private var runs = 0
+
+    init(_ options: Options, _ report: Report) {
+        self.options = options
+        self.report = report
+    }
+
+    func run() async throws {
+        Faults.register()
+        fault_vfs_skip_sleep(true)
+        let scenarios = try await Scenario.all()
+        let chosen = options.text("scenario").map { $0.split(separator: ",").map(String.init) }
+        // How many operations in a row fail; 0: all that follow.
+        let lengths = (options.text("lengths") ?? "1,0").split(separator: ",").compactMap { Int($0) }
+        let failures = options.text("failure").map { $0.split(separator: ",").map(String.init) }
+        for scenario in scenarios where chosen?.contains(scenario.name) ?? true {
+            let before = runs
+            let start = ContinuousClock.now
+            for failure in Failure.all where failures?.contains(failure.name) ?? true {
+                for length in lengths { try await sweep(scenario, failure, length) }
+            }
+            let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+            say("sweep \(scenario.name): \(runs - before) runs in \(Int(milliseconds)) ms: \(report.takeTally())")
+        }
+        say("total \(runs)")
+    }
+
+    private func sweep(_ scenario: Scenario, _ failure: Failure, _ count: Int) async throws {
+        var first = 1
+        while true {
+            let name =
+                "\(scenario.name), \(failure.name) \(count == 0 ? "from" : "\(count) times at") operation \(first)"
+            let hits = try await attempt(scenario, failure, first: first, count: count, name)
+            runs += 1
+            if hits == 0 { return }
+            first += 1
+        }
+    }
+
+    private func attempt(
+        _ scenario: Scenario, _ failure: Failure, first: Int, count: Int, _ name: String
+    ) async throws -> Int {
+        let sandbox = try Sandbox(scenario.image)
+        let run = ScenarioRun(sandbox, scenario.ledger.copy)
+        try await scenario.prepare(run)
+        Faults.arm(
+            operations: failure.operations, files: FAULT_ANY_FILE.rawValue, first: first, count: count,
+            action: failure.action, code: failure.code)
+        var outcome: StoreError?
+        do {
+            try await scenario.run(run)
+        } catch let error as StoreError {
+            outcome = error
+        } catch {
+            report.fail("\(name): \(error)")
+        }
+        let hits = Faults.disarm()
+        report.count(outcome.map { Self.word($0.code) } ?? (hits > 0 ? "unaffected" : "without fault"))
+        if hits == 0, let outcome { report.fail("\(name): failed without a fault: \(outcome)") }
+        if let problem = await scenario.aftermath(run, outcome) { report.fail("\(name): \(problem)") }
+        return hits
+    }
+
+    private static func word(_ code: StoreError.Code) -> String {
+        switch code {
+        case .io: "io"
+        default: String("\(code)".prefix { $0 != "(" })
+        }
+    }
+}
