@@ -38,8 +38,9 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     }
 }
 
-// Not `await` at top level: that parks the main thread in a way that valgrind 3.19 does not survive.
-Task {
+// Detached, since the main thread sleeps below; and not `await` at top level: that parks the main thread in a way that
+// valgrind 3.19 does not survive.
+Task.detached {
     do {
         try await run()
         exit(0)
