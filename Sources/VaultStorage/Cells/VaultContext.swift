@@ -9,6 +9,7 @@ final class VaultContext: Sendable {
     let vaultKey: SealingKey
     let keyring: Keyring
     let clock: @Sendable () -> Timestamp
+    let liveness = Liveness()
 
     init(
         path: String, vaultID: Bytes16, incarnation: Int64, createdAt: Timestamp, vaultKey: SealingKey,

@@ -10,7 +10,7 @@ final class Reader: @unchecked Sendable {
 
     init(_ context: VaultContext) throws(StoreError) {
         self.context = context
-        connection = try Connection(path: context.path)
+        connection = try Connection(path: context.path, liveness: context.liveness)
         try connection.configure(isReader: true)
         sessionsOfUser = try connection.prepare(SQL.sessionsOfUser)
         sessionOfLogin = try connection.prepare(SQL.sessionOfLogin)

@@ -11,22 +11,32 @@ final class ReaderPool: Sendable {
     }
 
     private let context: VaultContext
+    private let place: VaultPlace
     private let state: Mutex<State>
 
-    init(_ context: VaultContext, first: Reader) {
+    init(_ context: VaultContext, _ place: VaultPlace, first: Reader) {
         self.context = context
+        self.place = place
         state = Mutex(State(idle: [first]))
     }
 
     @inline(__always)
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
+        try context.liveness.check()
         let idle = try state.withLock { state throws(StoreError) -> Reader? in
             if state.isClosed { throw .closed }
             return state.idle.popLast()
         }
-        let reader = if let idle { idle } else { try Reader(context) }
+        let reader = if let idle { idle } else { try makeReader() }
         defer { giveBack(reader) }
         return try body(reader)
+    }
+
+    /// What has taken the vault's place meanwhile is not read beside it.
+    private func makeReader() throws(StoreError) -> Reader {
+        let reader = try Reader(context)
+        try place.checkDatabase()
+        return reader
     }
 
     private func giveBack(_ reader: Reader) {

@@ -22,4 +22,5 @@ package struct StoreStatistics: Sendable {
     package let isSQLiteAffectedByWALReset: Bool
     package let sodiumVersion: String
     package let lockedMemory: LockedMemoryState
+    package internal(set) var spool = SpoolDepth()
 }

@@ -4,6 +4,7 @@ import VaultCrypto
 /// One connection to a vault file. Used by one thread at a time.
 @safe final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
+    let liveness: Liveness?
     private var statements: [UInt: Statement] = [:]
 
     enum Access {
@@ -13,7 +14,9 @@ import VaultCrypto
     }
 
     /// - Parameter path: without symbolic links; SQLite refuses the file if there is one.
-    init(path: String, access: Access = .readWrite) throws(StoreError) {
+    /// - Parameter liveness: of the store that the connection is a part of.
+    init(path: String, access: Access = .readWrite, liveness: Liveness? = nil) throws(StoreError) {
+        self.liveness = liveness
         var opened: OpaquePointer?
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch access {
@@ -31,8 +34,13 @@ import VaultCrypto
 
     deinit {
         statements = [:]
+        if isAbandoned { return }
         unsafe sqlite3_close_v2(handle)
     }
+
+    /// Nothing of it may be touched any more, not even to close it: its descriptors' numbers may stand for other files
+    /// by now, and in a fork its locks are the parent's.
+    var isAbandoned: Bool { liveness?.isLost ?? ForkGuard.isForked }
 
     /// Runs SQL that gives no rows that anybody needs.
     func execute(_ sql: String) throws(StoreError) {
@@ -74,6 +82,9 @@ import VaultCrypto
 
     /// Whether no transaction is open. SQLite rolls back by itself after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    /// SQLite's extended code of what failed last.
+    var lastCode: Int32 { unsafe sqlite3_extended_errcode(handle) }
 
     func error(_ code: Int32) -> StoreError {
         StoreError(sqlite: code, systemError: unsafe sqlite3_system_errno(handle))

@@ -5,9 +5,11 @@ import VaultCrypto
 @safe final class Statement {
     let handle: OpaquePointer
     private let connection: OpaquePointer
+    private let liveness: Liveness?
 
     init(_ connection: Connection, _ sql: String, isPersistent: Bool = false) throws(StoreError) {
         unsafe self.connection = connection.handle
+        liveness = connection.liveness
         var prepared: OpaquePointer?
         let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = unsafe sqlite3_prepare_v3(connection.handle, sql, -1, flags, &prepared, nil)
@@ -15,7 +17,11 @@ import VaultCrypto
         unsafe handle = statement
     }
 
-    deinit { unsafe sqlite3_finalize(handle) }
+    deinit {
+        // See ``Connection/isAbandoned``.
+        if liveness?.isLost ?? ForkGuard.isForked { return }
+        unsafe sqlite3_finalize(handle)
+    }
 
     /// Whether there is a row.
     func step() throws(StoreError) -> Bool {

@@ -10,6 +10,8 @@ struct VaultFile: Sendable {
     private let directory: String
 
     init(_ path: String) throws(StoreError) {
+        // SQLite would share with the parent's connections what it knows of their locks.
+        if ForkGuard.isForked { throw .ownershipLost }
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw StoreError(.unsafeFile, "the path of the vault is empty or holds a NUL", hint: "check the path")
         }
@@ -80,6 +82,13 @@ struct VaultFile: Sendable {
             "put the vault on a local disk")
     }
 
+    /// Judges the file that is open, not what its path leads to by now.
+    static func check(descriptor: Int32, _ path: String) throws(StoreError) {
+        var info = stat()
+        guard unsafe fstat(descriptor, &info) == 0 else { throw StoreError(.io(errno), "\(path) cannot be read") }
+        try check(info, path)
+    }
+
     static func check(_ info: stat, _ path: String) throws(StoreError) {
         guard info.st_mode & S_IFMT != S_IFLNK else {
             throw unsafe("it is a symbolic link", "name the file itself: \(path)")
@@ -96,6 +105,18 @@ struct VaultFile: Sendable {
         guard info.st_nlink == 1 else {
             throw unsafe("it has more than one name (hard link)", "remove the other names: \(path)")
         }
+    }
+
+    /// What the commits of one renewal take from the file system at most, with something to spare.
+    private static let leastRoom: UInt64 = 256 * 1024
+
+    /// Refuses to begin what could not be stored in the end.
+    func checkRoom() throws(StoreError) {
+        var info = statvfs()
+        // A file system that does not tell is not believed to be full.
+        guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return }
+        let blocks = geteuid() == 0 ? info.f_bfree : info.f_bavail
+        guard UInt64(blocks) * UInt64(info.f_frsize) >= Self.leastRoom else { throw StoreError.diskFull }
     }
 
     /// A new empty file that only its owner may use, made before SQLite sees it: SQLite gives its mode to the other

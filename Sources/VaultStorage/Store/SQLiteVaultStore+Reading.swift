@@ -75,9 +75,11 @@ extension SQLiteVaultStore: VaultStore {
     }
 
     package func statistics() throws(StoreError) -> StoreStatistics {
-        try readers.read { reader throws(StoreError) in
+        var statistics = try readers.read { reader throws(StoreError) in
             try reader.withSnapshot { () throws(StoreError) in try reader.statistics() }
         }
+        statistics.spool = try spoolFile.depth()
+        return statistics
     }
 
     package var owner: Int64 { ownerLock.owner }
@@ -85,9 +87,4 @@ extension SQLiteVaultStore: VaultStore {
     package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }
 
     package var ownsItsLock: Bool { ownerLock.isHeld }
-
-    package func close() {
-        writer.close()
-        readers.close()
-    }
 }

@@ -1,11 +1,27 @@
 extension SQLiteVaultStore {
-    package func prepareSpool() throws(StoreError) {}
-
-    package func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
-        throw StoreError(.full, "there is no spool yet")
+    package func prepareSpool() throws(StoreError) {
+        try context.liveness.check()
+        try place.checkRoom()
+        try spoolFile.prepare()
     }
 
-    package func unspool(_ handle: SpoolHandle) throws(StoreError) {}
+    // Not refused when the lock is lost: what a server has given must be kept whatever else went wrong.
+    package func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
+        try refuseFork()
+        return try spoolFile.add(reply)
+    }
 
-    package func spooledReplies() throws(StoreError) -> [SpoolListing] { [] }
+    package func unspool(_ handle: SpoolHandle) throws(StoreError) {
+        try refuseFork()
+        try spoolFile.remove(handle)
+    }
+
+    package func spooledReplies() throws(StoreError) -> [SpoolListing] {
+        try refuseFork()
+        return try spoolFile.listings()
+    }
+
+    private func refuseFork() throws(StoreError) {
+        if ForkGuard.isForked { throw .ownershipLost }
+    }
 }

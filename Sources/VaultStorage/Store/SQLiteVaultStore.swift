@@ -7,15 +7,21 @@ package final class SQLiteVaultStore: Sendable {
     let readers: ReaderPool
     let writer: WriterThread
     let ownerLock: OwnerLock
+    let place: VaultPlace
+    let spoolFile: Spool
 
     init(_ file: VaultFile, _ context: VaultContext) throws(StoreError) {
         self.context = context
-        readers = ReaderPool(context, first: try Reader(context))
-        writer = WriterThread { () throws(StoreError) in try WriteBatch(context) }
-        ownerLock = try OwnerLock(file)
+        let lock = try OwnerLock(file)
+        let place = VaultPlace(file, lock, context.liveness)
+        readers = ReaderPool(context, place, first: try Reader(context))
+        writer = WriterThread { WriteBatch(context, place) }
+        spoolFile = Spool(file, context, lock)
+        ownerLock = lock
+        self.place = place
     }
 
-    deinit { writer.close() }
+    deinit { close() }
 
     package static let schemaVersion = Migrations.all.last?.version ?? 0
 
@@ -23,8 +29,19 @@ package final class SQLiteVaultStore: Sendable {
     package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
 
     func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
-        try await withCheckedThrowingContinuation { continuation in
+        try context.liveness.check()
+        return try await withCheckedThrowingContinuation { continuation in
             writer.submit(BodyOperation(continuation, body))
         }
+    }
+
+    /// Finishes what is under way, and leaves intents and spooled replies to whoever lives.
+    package func close() {
+        // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
+        if ForkGuard.isForked { return }
+        writer.close()
+        readers.close()
+        spoolFile.close()
+        ownerLock.release()
     }
 }

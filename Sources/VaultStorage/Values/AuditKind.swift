@@ -8,6 +8,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let vaultMigrated = AuditKind(rawValue: 2)
     package static let keySlotAdded = AuditKind(rawValue: 3)
     package static let keySlotRemoved = AuditKind(rawValue: 4)
+    /// A commit had failed in a way that does not tell what became of it; the row tells.
+    package static let commitSettled = AuditKind(rawValue: 5)
     package static let providerAdded = AuditKind(rawValue: 10)
     package static let providerUpdated = AuditKind(rawValue: 11)
     package static let providerRemoved = AuditKind(rawValue: 12)
@@ -39,6 +41,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     private static let names: [AuditKind: String] = [
         vaultCreated: "vault-created", vaultMigrated: "vault-migrated",
         keySlotAdded: "key-slot-added", keySlotRemoved: "key-slot-removed",
+        commitSettled: "commit-settled",
         providerAdded: "provider-added", providerUpdated: "provider-updated", providerRemoved: "provider-removed",
         loginCreated: "login-created", loginChanged: "login-changed",
         renewalStarted: "renewal-started", renewed: "renewed", renewalFailed: "renewal-failed",

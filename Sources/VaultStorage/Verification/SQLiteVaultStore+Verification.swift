@@ -3,8 +3,10 @@ import VaultCrypto
 extension SQLiteVaultStore {
     package func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         // A connection of its own: the readers' stay free for readers.
-        let connection = try Connection(path: context.path)
+        try context.liveness.check()
+        let connection = try Connection(path: context.path, liveness: context.liveness)
         try connection.configure(isReader: true)
+        try place.checkDatabase()
         return try VaultCheck(connection, context).run(progress)
     }
 }

@@ -15,6 +15,7 @@ import Glibc
     private static let pause: UInt32 = 500
 
     private let path: String
+    private let liveness: Liveness?
     private let writer: Connection
     private var sibling: Connection?
     /// Set by SQLite at each commit: how many pages the WAL has.
@@ -25,6 +26,7 @@ import Glibc
 
     init(path: String, writer: Connection) {
         self.path = path
+        liveness = writer.liveness
         self.writer = writer
         unsafe pages = .allocate(capacity: 1)
         unsafe pages.initialize(to: 0)
@@ -81,7 +83,7 @@ import Glibc
     }
 
     private func connect() throws(StoreError) -> Connection {
-        let connection = try Connection(path: path)
+        let connection = try Connection(path: path, liveness: liveness)
         try connection.configure()
         // Others may write for a while; the next commit is as good an occasion.
         unsafe sqlite3_busy_timeout(connection.handle, 500)

@@ -1,14 +1,13 @@
 /// Runs operations on the writer's connection, several of them in one transaction.
 final class WriteBatch {
-    private let connection: Connection
-    private let transaction: WriteTransaction
-    private let gate: CheckpointGate
+    private let context: VaultContext
+    private let place: VaultPlace
+    private var channel: WriteChannel?
+    private var committedHead: WriteTransaction.AuditHead?
 
-    init(_ context: VaultContext) throws(StoreError) {
-        connection = try Connection(path: context.path)
-        try connection.configure()
-        transaction = try WriteTransaction(connection, context)
-        gate = CheckpointGate(path: context.path, writer: connection)
+    init(_ context: VaultContext, _ place: VaultPlace) {
+        self.context = context
+        self.place = place
     }
 
     /// Runs and finishes all operations. Gives the number of commits that it took.
@@ -21,12 +20,14 @@ final class WriteBatch {
             for operation in outcome.done { operation.finish(outcome.failure) }
             rest = rest.dropFirst(outcome.done.count)
         }
-        gate.checkpointIfDue()
+        channel?.gate.checkpointIfDue()
         return commits
     }
 
     /// Moves the WAL into the database file while nobody waits.
-    func close() { gate.checkpoint() }
+    func close() {
+        if (try? place.checkProcess()) != nil { channel?.gate.checkpoint() }
+    }
 
     private struct Outcome {
         var done: ArraySlice<WriteOperation>
@@ -36,30 +37,68 @@ final class WriteBatch {
     /// One transaction with as many of the operations as it survives. When SQLite gave it up in the middle, all that
     /// were in it fail with it, and the others get a transaction of their own.
     private func commit(_ operations: ArraySlice<WriteOperation>) -> Outcome {
+        let channel: WriteChannel
         do throws(StoreError) {
-            try connection.statement("BEGIN IMMEDIATE").run()
+            try place.checkProcess()
+            channel = try currentChannel()
+            try channel.begin()
         } catch {
+            giveUp(after: error)
             return Outcome(done: operations, failure: error)
         }
         do throws(StoreError) {
-            try transaction.begin()
+            try place.checkFiles()
+            try channel.transaction.begin()
             for index in operations.indices {
-                run(operations[index])
-                if connection.isOutsideTransaction {
-                    return Outcome(done: operations[...index], failure: transaction.lostTransaction)
+                run(operations[index], on: channel)
+                if channel.connection.isOutsideTransaction {
+                    let failure = channel.transaction.lostTransaction
+                    giveUp(after: failure)
+                    return Outcome(done: operations[...index], failure: failure)
                 }
             }
-            try connection.statement("COMMIT").run()
-            transaction.committed()
-            return Outcome(done: operations, failure: nil)
         } catch {
-            rollBack()
+            channel.rollBack()
+            giveUp(after: error)
             return Outcome(done: operations, failure: error)
+        }
+        let failure = finish(channel)
+        if let met = channel.transaction.notedFailure { giveUp(after: met) }
+        return Outcome(done: operations, failure: failure)
+    }
+
+    private func finish(_ channel: WriteChannel) -> StoreError? {
+        do throws(StoreError) {
+            try channel.commit()
+            channel.transaction.committed()
+            committedHead = channel.transaction.committedHead
+            return nil
+        } catch {
+            let failed = FailedCommit(channel, error)
+            guard failed.isDoubtful else {
+                channel.rollBack()
+                return error
+            }
+            self.channel = nil
+            return settle(failed)
         }
     }
 
+    private func currentChannel() throws(StoreError) -> WriteChannel {
+        if let channel { return channel }
+        let made = try WriteChannel(context, committedHead: committedHead)
+        channel = made
+        return made
+    }
+
+    /// Nothing is tried twice on a connection that has met an error of the disk.
+    private func giveUp(after error: StoreError) {
+        if case .io = error.code { channel = nil }
+    }
+
     /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
-    private func run(_ operation: WriteOperation) {
+    private func run(_ operation: WriteOperation, on channel: WriteChannel) {
+        let (connection, transaction) = (channel.connection, channel.transaction)
         do {
             let mark = transaction.head
             try connection.statement("SAVEPOINT operation").run()
@@ -76,11 +115,37 @@ final class WriteBatch {
             }
         } catch {
             transaction.note(error)
-            rollBack()
+            channel.rollBack()
         }
     }
 
-    private func rollBack() {
-        if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
+    /// Finds out, on new connections, what became of a commit that failed; `nil` if it is in the vault after all.
+    ///
+    /// The commit that tells of it in the audit trail overwrites in the WAL what the failed one may have left there, so
+    /// that no later recovery brings it back to life.
+    private func settle(_ failed: FailedCommit) -> StoreError? {
+        do throws(StoreError) {
+            let channel = try WriteChannel(context, committedHead: committedHead)
+            try channel.begin()
+            let isThere: Bool
+            do throws(StoreError) {
+                try place.checkFiles()
+                try channel.transaction.begin()
+                isThere = try channel.transaction.holds(failed.head)
+                try channel.transaction.audit(failed.event(isThere: isThere), about: AuditSubject())
+                try channel.commit()
+            } catch {
+                channel.rollBack()
+                throw error
+            }
+            channel.transaction.committed()
+            committedHead = channel.transaction.committedHead
+            self.channel = channel
+            // The kernel may have dropped what it could not write, and report success the next time: what is there is
+            // only believed to be on disk once it has been copied into the database file and synchronised there.
+            return isThere && channel.gate.checkpoint() ? nil : failed.error
+        } catch {
+            return failed.error
+        }
     }
 }

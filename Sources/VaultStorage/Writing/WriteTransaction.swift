@@ -16,12 +16,16 @@ final class WriteTransaction {
     let opener: RowOpener
     var head = AuditHead(sequence: 0, mac: .genesis)
     /// The highest end of the chain that this process has committed. A vault that falls behind it was rolled back.
-    private var committedHead: AuditHead?
+    private(set) var committedHead: AuditHead?
     private var failure: StoreError?
 
-    init(_ connection: Connection, _ context: VaultContext) throws(StoreError) {
+    /// - Parameter committedHead: known from another connection of this process.
+    init(
+        _ connection: Connection, _ context: VaultContext, committedHead: AuditHead? = nil
+    ) throws(StoreError) {
         self.connection = connection
         self.context = context
+        self.committedHead = committedHead
         do throws(VaultCryptoError) {
             opener = RowOpener(context: context, scratch: try CellScratch())
         } catch {
@@ -53,6 +57,15 @@ final class WriteTransaction {
 
     func committed() { committedHead = head }
 
+    /// Whether the audit chain has this very link: the transaction that wrote it is then in the vault, as a whole.
+    func holds(_ link: AuditHead) throws(StoreError) -> Bool {
+        let row = try connection.statement("SELECT mac FROM audit WHERE sequence = ?1")
+        defer { row.reset() }
+        row.bind(1, link.sequence)
+        guard try row.step() else { return false }
+        return unsafe AuditMAC(row.blob(0)) == link.mac
+    }
+
     func restore(_ mark: AuditHead, after error: any Error) {
         head = mark
         note(error)
@@ -60,6 +73,8 @@ final class WriteTransaction {
 
     /// Remembers what SQLite reported last, for the case that it has given up the transaction.
     func note(_ error: any Error) { failure = error as? StoreError ?? failure }
+
+    var notedFailure: StoreError? { failure }
 
     /// Why the transaction is gone.
     var lostTransaction: StoreError { failure ?? StoreError(.io(0), "the transaction was given up") }
