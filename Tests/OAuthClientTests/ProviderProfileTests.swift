@@ -42,14 +42,6 @@ struct ProviderProfileTests {
         #expect(ProviderProfile.generic.refresh == generic.refresh)
     }
 
-    @Test func repeatedUseAfterALostReplyFollowsTheProfile() throws {
-        #expect(try ProviderProfile.named("generic").immediateReplays == 1)
-        #expect(try ProviderProfile.named("xero").immediateReplays == 3)
-        #expect(try ProviderProfile.named("okta").immediateReplays == 1)
-        #expect(try parse(#""refresh":{"rotation":"always","reuseBlast":"clientUser"}"#).immediateReplays == 0)
-        #expect(try parse(#""refresh":{"replay":"never"}"#).immediateReplays == 0)
-    }
-
     @Test(arguments: Refusal.all)
     func aProfileIsRefusedWithItsFileAndField(refusal: Refusal) {
         #expect(throws: ProfileError(refusal.code, file: "own.json", field: refusal.field)) {

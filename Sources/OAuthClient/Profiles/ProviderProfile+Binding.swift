@@ -28,15 +28,4 @@ extension ProviderProfile {
         limits.timeout = self.limits.timeout
         return limits
     }
-
-    /// How often one refresh token may be sent again at once after a lost reply.
-    ///
-    /// Once by default: without it the chain is lost anyway. More often only inside a grace period that is known, each
-    /// try counted with its whole timeout. Never where a second use costs more than this login.
-    package var immediateReplays: Int {
-        guard refresh.replay == .auto else { return 0 }
-        if refresh.grace == .zero, refresh.reuseBlast == .clientUser, refresh.rotation != .never { return 0 }
-        let tries = refresh.grace / (limits.timeout + .seconds(1))
-        return max(1, min(3, Int(tries)))
-    }
 }

@@ -4,8 +4,9 @@ import FoundationEssentials
 /// A signed statement of who the client is (RFC 7523 §3). One for each request, repeats included: its `jti` counts once.
 struct ClientAssertion {
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// Long enough for a slow network, short enough to be worthless afterwards.
-    static let lifetime: Int64 = 60
+    /// Signed right before the request is sent, and short: one that is held up on its way and comes after a second one is
+    /// refused by the server itself.
+    static let lifetime: Int64 = 30
 
     let rawValue: String
 

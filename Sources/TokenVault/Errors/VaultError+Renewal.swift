@@ -32,6 +32,13 @@ extension VaultError {
             self.init(
                 .providerMisconfigured, "the provider refused this client and is not asked again yet",
                 hint: Self.registrationHint, retryAfter: max(.zero, until.since(now)))
+        case .mayNotSendAgain:
+            self.init(
+                .lostResponse,
+                "a reply of the provider was lost, and sending the refresh token again could end the user's other logins",
+                hint: "the access token is good until it runs out; then let the user log in again")
+        case .ownershipLost:
+            self.init(StoreError(.ownershipLost, Self.ownershipSentence, hint: Self.ownershipHint))
         case .ownerStalled:
             self.init(
                 .refreshStalled, "another process has begun this renewal and does not finish it",
@@ -59,6 +66,10 @@ extension VaultError {
         }
     }
 
+    private static let ownershipSentence =
+        "other processes do not see this one as alive any more, so nothing may be sent from here"
+    private static let ownershipHint =
+        "open the vault after a fork, and do not close descriptors that others have opened; start this process anew"
     private static let registrationHint = "check the client id, its secret and the endpoints of the provider"
 
     /// Why a renewal gave nothing that the caller can use.
@@ -79,7 +90,13 @@ extension VaultError {
             self.init(
                 .tryLater, "no usable reply came; the provider may or may not have renewed",
                 retryAfter: retryAfter)
-        case .failed(.withdrawn):
+        case .failed(.notSent(.ownershipLost)):
+            self.init(RenewalRefusal.ownershipLost, now: now)
+        case .failed(.notSent(.tooLate)):
+            self.init(
+                .tryLater, "this process was too slow to send the renewal safely, again and again",
+                hint: "look at the load of this machine")
+        case .failed(.withdrawn), .failed(.notSent(.changed)):
             self.init(.conflict, "the renewal was overtaken by another change")
         case .successorOnly:
             self.init(

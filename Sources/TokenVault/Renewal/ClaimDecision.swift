@@ -5,8 +5,12 @@ enum ClaimDecision: Equatable, Sendable {
     case satisfied
     case refused(RenewalRefusal)
     case ownedElsewhere
-    /// `doubtSince`: an earlier attempt with this refresh token has an unknown end.
-    case proceed(RenewalClaim.Method, doubtSince: Timestamp?)
+    /// `Doubt`: an earlier attempt with this refresh token has an unknown end.
+    case proceed(RenewalClaim.Method, Doubt?)
+    /// The doubt cannot be cleared up any more: the login is dead.
+    case giveUp
+    /// What was begun can have spent nothing, and nobody waits for it: the intent goes.
+    case close
 
     /// What is known of an open intent's owner.
     enum Owner: Equatable, Sendable {
@@ -21,6 +25,10 @@ enum ClaimDecision: Equatable, Sendable {
         var now: Timestamp
         var canUseProvider: Bool
         var hasHandler: Bool
+        var replay = ReplayPolicy()
+        var hasOtherLogins = false
+        /// Intents to be taken from owners that live.
+        var stalled: Set<Int64> = []
         var owner: @Sendable (IntentRecord) -> Owner
     }
 
@@ -28,20 +36,51 @@ enum ClaimDecision: Equatable, Sendable {
         let judge = TokenJudge(position: state.position, session: state.session, now: circumstances.now)
         let refusal = RenewalRefusal(
             session: state.session, userStatus: state.userStatus, isHeld: state.isHeld, now: circumstances.now)
-        if judge.isEnough(for: circumstances.demand) {
+        let isForRecovery = circumstances.demand == .recovery
+        if isForRecovery ? state.intent == nil : judge.isEnough(for: circumstances.demand) {
             self = .satisfied
         } else if let refusal {
             self = .refused(refusal)
-        } else if let intent = state.intent, circumstances.owner(intent) == .working {
+        } else if let intent = state.intent, !circumstances.stalled.contains(intent.fence),
+            circumstances.owner(intent) == .working
+        {
             self = .ownedElsewhere
         } else if state.refresh?.refreshToken != nil, state.provider != nil {
-            guard circumstances.canUseProvider else {
-                self = .refused(.providerMissing)
-                return
-            }
-            self = .proceed(.grant, doubtSince: state.intent.map { $0.doubtSince ?? $0.startedAt })
+            self = Self.grant(state, circumstances, judge)
+        } else if isForRecovery {
+            self = .close
         } else {
-            self = circumstances.hasHandler ? .proceed(.handler, doubtSince: nil) : .refused(.notRefreshable)
+            self = circumstances.hasHandler ? .proceed(.handler, nil) : .refused(.notRefreshable)
         }
+    }
+
+    private static func grant(
+        _ state: LoginState, _ circumstances: Circumstances, _ judge: TokenJudge
+    ) -> ClaimDecision {
+        guard circumstances.canUseProvider else { return .refused(.providerMissing) }
+        guard let intent = state.intent, let doubt = doubt(intent, state, circumstances) else {
+            return .proceed(.grant, nil)
+        }
+        // A late reply brought the next token: the one in doubt is not sent again at all.
+        if state.hasSuccessorInHand { return .proceed(.grant, doubt) }
+        let situation = ReplayPolicy.Situation(
+            elapsed: circumstances.now.since(doubt.since), tries: intent.tries,
+            hasOtherLogins: circumstances.hasOtherLogins)
+        switch circumstances.replay.answer(situation) {
+        case .atOnce, .later: return .proceed(.grant, doubt)
+        case .exhausted: return .giveUp
+        case .never:
+            guard judge.isAcceptable(for: .validity(nil)) else { return .giveUp }
+            return .refused(.mayNotSendAgain(until: state.session.expiresAt))
+        }
+    }
+
+    private static func doubt(
+        _ intent: IntentRecord, _ state: LoginState, _ circumstances: Circumstances
+    ) -> Doubt? {
+        guard !circumstances.stalled.contains(intent.fence) else {
+            return Doubt(since: intent.doubtSince ?? intent.startedAt, cause: .takenOver)
+        }
+        return intent.doubt(cause: state.session.doubtCause, isAbandoned: true)
     }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import VaultStorage
 
 /// One renewal in flight and those who wait for it.
 ///
@@ -9,6 +10,8 @@ final class Flight: Sendable {
 
     enum Wait: Equatable, Sendable {
         case ended(Ending)
+        /// The new tokens are in the spool, and the vault cannot take them yet.
+        case spooled(SpooledReply)
         case cancelled
         case deadlinePassed
     }
@@ -16,13 +19,14 @@ final class Flight: Sendable {
     private enum Waiter {
         /// Counted, and about to wait.
         case arriving
-        case waiting(CheckedContinuation<Wait, Never>)
+        case waiting(CheckedContinuation<Wait, Never>, accepts: @Sendable (SpooledReply) -> Bool)
         /// His wait was over before it began.
         case settled(Wait)
     }
 
     private struct State {
         var ending: Ending?
+        var spooled: SpooledReply?
         var waiters: [Int: Waiter] = [:]
         var joined = 0
         var cancelled = 0
@@ -45,8 +49,12 @@ final class Flight: Sendable {
         }
     }
 
-    /// Waits for the end, the caller's cancellation or his deadline, whichever comes first.
-    func wait(as id: Int, deadline: Duration?, timeSource: any TimeSource) async -> Wait {
+    /// Waits for the end, the caller's cancellation or his deadline, whichever comes first; or for tokens that are safe
+    /// though not stored, if they are good enough for him.
+    func wait(
+        as id: Int, deadline: Duration?, timeSource: any TimeSource,
+        accepts: @escaping @Sendable (SpooledReply) -> Bool = { _ in false }
+    ) async -> Wait {
         let alarm = deadline.map { deadline in
             Task {
                 guard (try? await timeSource.sleep(for: deadline)) != nil else { return }
@@ -62,7 +70,11 @@ final class Flight: Sendable {
                         state.waiters[id] = nil
                         return wait
                     }
-                    state.waiters[id] = .waiting(continuation)
+                    if let reply = state.spooled, accepts(reply) {
+                        state.waiters[id] = nil
+                        return .spooled(reply)
+                    }
+                    state.waiters[id] = .waiting(continuation, accepts: accepts)
                     return nil
                 }
                 if let early { continuation.resume(returning: early) }
@@ -79,7 +91,22 @@ final class Flight: Sendable {
             defer { state.waiters = [:] }
             return state.waiters.values.map { $0 }
         }
-        for case .waiting(let continuation) in waiters { continuation.resume(returning: .ended(ending)) }
+        for case .waiting(let continuation, _) in waiters { continuation.resume(returning: .ended(ending)) }
+    }
+
+    /// Lets those go whom these tokens serve, and whoever comes until the end.
+    func serve(_ reply: SpooledReply) {
+        let served = state.withLock { state in
+            state.spooled = reply
+            var served: [CheckedContinuation<Wait, Never>] = []
+            for (id, waiter) in state.waiters {
+                guard case .waiting(let continuation, let accepts) = waiter, accepts(reply) else { continue }
+                state.waiters[id] = nil
+                served.append(continuation)
+            }
+            return served
+        }
+        for continuation in served { continuation.resume(returning: .spooled(reply)) }
     }
 
     private func cancelWait(_ id: Int) {
@@ -97,7 +124,7 @@ final class Flight: Sendable {
     private func settle(_ id: Int, _ wait: Wait) {
         let continuation: CheckedContinuation<Wait, Never>? = state.withLock { state in
             switch state.waiters[id] {
-            case .waiting(let continuation):
+            case .waiting(let continuation, _):
                 state.waiters[id] = nil
                 return continuation
             case .arriving:

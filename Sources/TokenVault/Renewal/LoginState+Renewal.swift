@@ -2,24 +2,6 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-/// Tokens that an attempt brought, while they are in memory only.
-enum TokensInHand: Sendable {
-    case issued(IssuedTokens, startedAt: Timestamp)
-    /// A refresh token without a usable access token.
-    case successor(PartialTokens, startedAt: Timestamp)
-    /// From the app.
-    case handed(RefreshedAccessToken, at: Timestamp)
-
-    /// What must not be lost, nor left alive when nobody can use it.
-    var refreshToken: RefreshToken? {
-        switch self {
-        case .issued(let tokens, _): tokens.refreshToken
-        case .successor(let tokens, _): tokens.refreshToken
-        case .handed: nil
-        }
-    }
-}
-
 // The writes of a renewal, inside their transactions. Each is conditional on what the attempt was entitled to.
 extension LoginState {
     /// Whether this attempt is still the one that the login waits for.
@@ -32,74 +14,54 @@ extension LoginState {
             && intent.generation == position.generation
     }
 
-    /// Whether these very tokens are the stored ones.
-    func holds(_ tokens: TokensInHand, of claim: RenewalClaim) -> Bool {
-        guard position == claim.position.successor, intent == nil else { return false }
-        return switch tokens {
-        case .issued(let issued, _): session.accessToken == SecretBytes(utf8: issued.accessToken.reveal())
-        case .successor(let partial, _): refresh?.refreshToken == SecretBytes(utf8: partial.refreshToken.reveal())
-        case .handed(let handed, _): session.accessToken == SecretBytes(utf8: handed.accessToken.reveal())
-        }
+    /// Whether what this reply brought is what is stored.
+    func holds(_ reply: SpooledReply) -> Bool {
+        guard position == reply.position.successor, intent == nil else { return false }
+        if let accessToken = reply.accessToken { return session.accessToken == accessToken }
+        return refresh?.refreshToken == reply.refreshToken
     }
 
     /// D2: the next link of the chain.
-    mutating func commit(_ tokens: TokensInHand, nonces: [String: DPoPNonce]) {
-        switch tokens {
-        case .issued(let issued, let startedAt): commit(issued, startedAt: startedAt)
-        case .successor(let partial, let startedAt): commit(partial, startedAt: startedAt)
-        case .handed(let handed, let time):
-            replaceAccessToken(handed.accessToken, obtainedAt: time, expiresAt: handed.expiresAt.map { Timestamp($0) })
+    mutating func commit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool = false) {
+        if let accessToken = reply.accessToken {
+            replaceAccessToken(accessToken, obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt)
+            session.tokenType = reply.tokenType
+            if let scope = reply.scope { session.scope = scope }
+            if let idToken = reply.idToken { refresh?.idToken = idToken }
+        } else {
+            session.accessToken = nil
         }
-        remember(nonces)
+        replaceRefreshToken(with: reply)
+        for (origin, nonce) in reply.nonces { key?.nonces[origin] = nonce }
+        if let expiresAt = session.expiresAt, reply.accessToken != nil, expiresAt <= reply.obtainedAt {
+            // It came expired: the next call would ask again at once, and so on.
+            postpone(from: reply.obtainedAt, retryAfter: nil, random: 1)
+        }
         position = position.successor
         intent = nil
+        session.doubtCause = nil
+        session.cameAfterDoubt = afterDoubt
+        tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool)
     }
 
-    private mutating func commit(_ issued: IssuedTokens, startedAt: Timestamp) {
-        replaceAccessToken(
-            issued.accessToken, obtainedAt: startedAt, expiresAt: issued.expiresIn.map { startedAt.advanced(by: $0) })
-        session.tokenType = issued.tokenType.storedForm
-        if let scope = issued.scope { session.scope = scope.description }
-        if let idToken = issued.idToken { refresh?.idToken = SecretBytes(utf8: idToken.reveal()) }
-        replaceRefreshToken(issued.refreshToken, expiresIn: issued.refreshExpiresIn, startedAt: startedAt)
-        if let expiresAt = session.expiresAt, expiresAt <= startedAt {
-            // It came expired: the next call would ask again at once, and so on.
-            postpone(from: startedAt, retryAfter: nil, random: 1)
+    private mutating func tellOfCommit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool) {
+        guard reply.accessToken != nil else {
+            auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "successorOnly")]))
+            return
         }
-        auditEvents.append(AuditEvent(.renewed))
+        var detail: [AuditEvent.Detail] = []
+        if afterDoubt { detail.append(.init("after", "doubt")) }
+        if isFromSpool { detail.append(.init("from", "spool")) }
+        auditEvents.append(AuditEvent(.renewed, detail))
     }
 
-    private mutating func commit(_ partial: PartialTokens, startedAt: Timestamp) {
-        session.accessToken = nil
-        replaceRefreshToken(partial.refreshToken, expiresIn: partial.refreshExpiresIn, startedAt: startedAt)
-        if !partial.cause.redeemsAtOnce { postpone(from: startedAt, retryAfter: nil, random: 1) }
-        auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", partial.cause.rawValue)]))
-    }
-
-    mutating func replaceAccessToken(_ token: AccessToken, obtainedAt: Timestamp, expiresAt: Timestamp?) {
-        session.accessToken = SecretBytes(utf8: token.reveal())
+    mutating func replaceAccessToken(_ token: SecretBytes, obtainedAt: Timestamp, expiresAt: Timestamp?) {
+        session.accessToken = token
         session.obtainedAt = obtainedAt
         session.expiresAt = expiresAt
         session.state = .established
         session.clearObstacles()
         dueAt = expiresAt
-    }
-
-    private mutating func replaceRefreshToken(
-        _ token: RefreshToken?, expiresIn: Duration?, startedAt: Timestamp
-    ) {
-        let expiresAt = expiresIn.map { startedAt.advanced(by: $0) }
-        guard let token else {
-            if let expiresAt { refresh?.refreshExpiresAt = expiresAt }
-            return
-        }
-        let old = refresh?.refreshToken
-        let new = SecretBytes(utf8: token.reveal())
-        var record = refresh ?? RefreshRecord(refreshToken: new)
-        if let old, old != new { record.previousRefresh = old }
-        record.refreshToken = new
-        record.refreshExpiresAt = expiresAt
-        refresh = record
     }
 
     mutating func remember(_ nonces: [String: DPoPNonce]) {

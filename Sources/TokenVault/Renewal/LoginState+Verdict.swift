@@ -3,43 +3,64 @@ import VaultCrypto
 import VaultStorage
 
 extension LoginState {
+    /// What a verdict is about.
+    struct Trial: Sendable {
+        let claim: RenewalClaim
+        let policy: ReplayPolicy
+        let hasOtherLogins: Bool
+        let now: Timestamp
+        let random: Double
+    }
+
     /// Writes an outcome that brought no token. The caller has checked that the attempt is still open.
-    mutating func record(_ verdict: RenewalVerdict, for claim: RenewalClaim, now: Timestamp, random: Double) {
+    mutating func record(_ verdict: RenewalVerdict, of trial: Trial) {
+        let claim = trial.claim
+        let now = trial.now
         switch verdict {
         case .dead(let reason):
-            die(reason, at: now)
+            die(reason, at: now, isLateArrivalSuspected: isLateArrivalSuspected(reason, trial))
         case .needsUser:
             session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
-            rest(inDoubt: claim.isInDoubt, at: now)
-            auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "needsUser")]))
+            rest(after: claim, newDoubt: nil)
+            tellOfFailure("needsUser")
         case .misconfigured:
-            rest(inDoubt: claim.isInDoubt, at: now)
-            auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "misconfigured")]))
-        case .transient(let retryAfter, let keepsDoubt, let isRejection):
+            rest(after: claim, newDoubt: nil)
+            tellOfFailure("misconfigured")
+        case .transient(let retryAfter, _, let isRejection):
             if isRejection {
                 let earlier = session.rejections
                 session.rejections = VaultStorage.RejectionHistory(
                     count: (earlier?.count ?? 0) + 1, since: earlier?.since ?? now)
             }
-            postpone(from: now, retryAfter: retryAfter, random: random)
-            rest(inDoubt: keepsDoubt || claim.isInDoubt, at: now)
-            auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "transient")]))
+            postpone(from: now, retryAfter: retryAfter, random: trial.random)
+            rest(after: claim, newDoubt: verdict.newDoubt)
+            tellOfFailure("transient")
         case .inDoubt:
-            postpone(from: now, retryAfter: nil, random: random)
-            rest(inDoubt: true, at: now)
+            postpone(from: now, retryAfter: nil, random: trial.random)
+            rest(after: claim, newDoubt: verdict.newDoubt)
             auditEvents.append(AuditEvent(.renewalInDoubt))
+        case .notSent:
+            var unsent = claim
+            unsent.tries -= 1
+            rest(after: unsent, newDoubt: nil)
+            tellOfFailure("notSent")
         case .withdrawn:
-            rest(inDoubt: claim.isInDoubt, at: now)
-            auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
+            rest(after: claim, newDoubt: nil)
+            tellOfFailure("withdrawn")
         }
     }
 
+    private mutating func tellOfFailure(_ cause: String) {
+        auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", cause)]))
+    }
+
     /// The login is over: flagged, and what only a living chain needs is destroyed.
-    private mutating func die(_ reason: RefreshFailure.Reason, at now: Timestamp) {
+    mutating func die(_ reason: RefreshFailure.Reason, at now: Timestamp, isLateArrivalSuspected: Bool = false) {
         session.failure = FailureRecord(reason: reason.code, at: now)
         session.notifiedFailure = false
         session.notBefore = nil
         session.state = .tokenExpired
+        session.doubtCause = nil
         // After mere rejections nobody has said that the grant is dead: its token and key stay, to be revoked at the end.
         if reason != .unclassifiedRejection {
             key = nil
@@ -47,30 +68,46 @@ extension LoginState {
         }
         dueAt = nil
         intent = nil
-        auditEvents.append(AuditEvent(.loginDead, [.init("reason", reason.description)]))
+        var detail = [AuditEvent.Detail("reason", reason.description)]
+        if isLateArrivalSuspected { detail.append(.init("suspected", "lateArrival")) }
+        auditEvents.append(AuditEvent(.loginDead, detail))
+    }
+
+    /// Tokens that came after a doubt die within the time that the earlier request may have been on its way: it may have
+    /// arrived after them, and the server took it for theft.
+    func isLateArrivalSuspected(_ reason: RefreshFailure.Reason, _ trial: Trial) -> Bool {
+        guard session.cameAfterDoubt, reason == .deadGrant || reason == .lostResponse else { return false }
+        return trial.now.since(session.obtainedAt) < trial.policy.timeout
     }
 
     /// Ends the attempt. In doubt, the intent stays without an owner: whoever renews next knows of it.
-    private mutating func rest(inDoubt: Bool, at now: Timestamp) {
-        guard inDoubt else {
+    ///
+    /// - Parameter newDoubt: what this attempt itself has left in doubt.
+    mutating func rest(after claim: RenewalClaim, newDoubt: RenewalDoubt.Cause?) {
+        guard claim.isInDoubt || newDoubt != nil else {
             intent = nil
+            session.doubtCause = nil
             return
         }
         intent?.owner = IntentRecord.nobody
-        if intent?.doubtSince == nil { intent?.doubtSince = now }
+        intent?.tries = claim.tries
+        guard let intent, intent.doubtSince == nil else { return }
+        self.intent?.doubtSince = intent.startedAt
+        session.doubtCause = (newDoubt ?? .lostReply).code
     }
 
-    /// Tokens of an attempt that is not the login's any more. They must neither be used nor left alive.
-    mutating func disown(_ token: RefreshToken, of claim: RenewalClaim, now: Timestamp) {
-        if position.chain == claim.position.chain, session.state != .terminated, userStatus == .active {
-            // The grant lives on under a newer link, and revoking any of its tokens would end it: keep this one sealed.
-            refresh?.previousRefresh = SecretBytes(utf8: token.reveal())
-        } else if let provider {
-            outbox.append(
-                OutboxRecord(
-                    provider: provider, login: handle, user: user,
-                    refreshToken: SecretBytes(utf8: token.reveal()), accessToken: nil,
-                    dpopPrivateKey: key?.dpopPrivateKey, createdAt: now))
+    /// Tokens of an attempt that is not the login's any more. They must neither be used nor left alive; but while the
+    /// grant lives on, revoking one of its tokens would end it.
+    ///
+    /// - Parameter spent: the refresh token that they were given for, if that is known.
+    mutating func disown(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
+        let livesOn =
+            position.chain == reply.position.chain && session.state != .terminated && userStatus == .active
+            && session.failure?.isFinal != true
+        if livesOn {
+            keepLate(reply, spent: spent, at: now)
+        } else if let record = reply.revocation(at: now) {
+            outbox.append(record)
         }
     }
 }

@@ -4,12 +4,23 @@ import VaultStorage
 extension Renewal {
     /// D1: reads the row again, judges it again, and writes the intent, in one transaction.
     func claim(_ demand: RenewalDemand) async -> (RenewalMachine.Event, RenewalAttempt?) {
+        guard vault.store.ownsItsLock else { return (.ownershipLost, nil) }
         let provider: StoredProvider?
+        var hasOtherLogins = false
         do {
             // Before anything is written: whether the provider is there and may be asked.
             let stored = try vault.store.login(login)
             let needed = stored.refresh?.refreshToken != nil ? stored.provider : nil
             provider = try needed.map { try vault.store.provider($0) }
+            if let intent = stored.intent, vault.owner(of: intent) == .gone {
+                // What its owner may have left beside the vault comes first: a token that was replaced must not be sent.
+                await engine.restoreSpooled(of: login)
+                if let provider, (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true {
+                    hasOtherLogins = vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
+                }
+            }
+            // Room for the reply, should the vault not be able to take it.
+            if provider != nil { try vault.store.prepareSpool() }
         } catch {
             return (Self.event(for: error), nil)
         }
@@ -18,34 +29,42 @@ extension Renewal {
         {
             return (.refused(.breakerOpen(until: until)), nil)
         }
-        return await writeIntent(demand, provider)
+        return await writeIntent(demand, provider, hasOtherLogins: hasOtherLogins)
     }
 
     private func writeIntent(
-        _ demand: RenewalDemand, _ provider: StoredProvider?
+        _ demand: RenewalDemand, _ provider: StoredProvider?, hasOtherLogins: Bool
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
         let now = vault.now
         let vault = vault
         let fences = fences
-        let replays = (try? provider?.record.profile.immediateReplays) ?? 1
+        let policy = provider.flatMap { try? ReplayPolicy($0.record) } ?? ReplayPolicy()
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, now: now, canUseProvider: provider != nil, hasHandler: engine.handler != nil,
-            owner: { vault.owner(of: $0) })
+            replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all, owner: { vault.owner(of: $0) })
         do {
             return try await vault.store.updateLogin(login) { state in
                 switch ClaimDecision(state, circumstances) {
                 case .satisfied: return (.satisfied, nil)
                 case .refused(let refusal): return (.refused(refusal), nil)
-                case .ownedElsewhere: return (.ownedElsewhere, nil)
-                case .proceed(let method, let doubtSince):
-                    var claim = state.open(method, doubtSince: doubtSince, owner: vault.store.owner, at: now)
-                    claim.replays = replays
+                // Who works on it settles it.
+                case .ownedElsewhere: return (demand == .recovery ? .satisfied : .ownedElsewhere, nil)
+                case .close:
+                    state.intent = nil
+                    state.session.doubtCause = nil
+                    return (.satisfied, nil)
+                case .giveUp:
+                    state.die(.lostResponse, at: now)
+                    return (.gaveUp, nil)
+                case .proceed(let method, let doubt):
+                    let claim = state.open(method, doubt, owner: vault.store.owner, at: now)
                     // Known as under way before anybody can read the intent.
                     vault.attemptStarted(claim.fence)
                     fences.insert(claim.fence)
-                    let stored = ClaimedLogin(
-                        userID: state.userID, session: state.session, refresh: state.refresh, key: state.key)
-                    return (.claimed(claim), RenewalAttempt(claim: claim, provider: provider, stored: stored))
+                    let attempt = RenewalAttempt(
+                        claim: claim, provider: provider, stored: ClaimedLogin(state), policy: policy,
+                        claimedAt: vault.timeSource.uptime())
+                    return (.claimed(claim), attempt)
                 }
             }
         } catch {
@@ -59,20 +78,34 @@ extension Renewal {
         case .notFound(.provider): .refused(.providerMissing)
         case .notFound: .refused(.loginMissing)
         case .closed: .closed
+        case .ownershipLost: .ownershipLost
         default: .storeFailed
         }
     }
 }
 
+extension ClaimedLogin {
+    fileprivate init(_ state: LoginState) {
+        self.init(
+            login: state.handle, user: state.user, userID: state.userID, session: state.session,
+            refresh: state.refresh, key: state.key)
+    }
+}
+
 extension LoginState {
     fileprivate mutating func open(
-        _ method: RenewalClaim.Method, doubtSince: Timestamp?, owner: Int64, at now: Timestamp
+        _ method: RenewalClaim.Method, _ doubt: Doubt?, owner: Int64, at now: Timestamp
     ) -> RenewalClaim {
-        let tries = intent?.tries ?? 0
-        let fence = openIntent(owner: owner, at: now).fence
-        intent?.doubtSince = doubtSince
-        intent?.tries = tries + 1
-        auditEvents.append(AuditEvent(doubtSince == nil ? .renewalStarted : .intentTakenOver))
-        return RenewalClaim(position: position, fence: fence, method: method, isInDoubt: doubtSince != nil)
+        if refresh?.mayTryPrevious(at: now) == false { refresh?.forgetPrevious() }
+        let isOtherToken = doubt != nil && takeSuccessor(at: now)
+        let tries = isOtherToken ? 1 : (intent?.tries ?? 0) + 1
+        let fence = openIntent(owner: owner, at: now, doubtSince: doubt?.since, tries: tries).fence
+        session.doubtCause = doubt?.cause.code
+        auditEvents.append(
+            doubt.map { AuditEvent(.intentTakenOver, [.init("cause", $0.cause.description)]) }
+                ?? AuditEvent(.renewalStarted))
+        return RenewalClaim(
+            position: position, fence: fence, method: method, isInDoubt: doubt != nil, doubtSince: doubt?.since,
+            tries: tries)
     }
 }

@@ -1,11 +1,10 @@
 import Logging
 import OAuthClient
-import Synchronization
 import VaultStorage
 
 /// Drives one ``RenewalMachine``: performs its effects and brings back what came of them.
 ///
-/// Tokens live here between the reply and the commit, and nowhere else.
+/// Tokens live here between the reply and the commit, and in the spool if the commit has to wait, and nowhere else.
 struct Renewal: Sendable {
     let engine: RenewalEngine
     let flight: Flight
@@ -13,17 +12,28 @@ struct Renewal: Sendable {
     let demand: RenewalDemand
     /// Every intent that this renewal has written.
     let fences = FenceSet()
+    /// Intents that are taken from owners that live, because the policy says so.
+    let stalled = FenceSet()
     /// What came, until what it brought is stored.
     let responses = HeldResponses()
+    let startedAt: Duration
 
     var vault: Vault { engine.vault }
+
+    init(engine: RenewalEngine, flight: Flight, login: LoginHandle, demand: RenewalDemand) {
+        self.engine = engine
+        self.flight = flight
+        self.login = login
+        self.demand = demand
+        startedAt = engine.vault.timeSource.uptime()
+    }
 
     func run() async -> RenewalMachine.Ending {
         defer { vault.attemptsEnded(fences.all) }
         var machine = RenewalMachine()
         var attempt: RenewalAttempt?
+        var patience = ClosingPatience()
         var event = RenewalMachine.Event.started
-        let startedAt = vault.now
         while true {
             var answer: RenewalMachine.Event?
             for effect in machine.handle(event) {
@@ -32,14 +42,19 @@ struct Renewal: Sendable {
                     let wanted = machine.hasRedeemedSuccessor ? .validity(nil) : demand
                     (answer, attempt) = await claim(wanted)
                 case .pause(let pause):
-                    answer = await rest(pause, since: startedAt)
+                    answer = await rest(pause, attempt, &patience)
                 case .send(let claim):
                     answer = await send(claim, &attempt)
                 case .ask(let claim):
                     answer = await ask(claim, &attempt)
-                case .store(let claim, _):
-                    answer = await store(claim, attempt)
-                    if case .stored? = answer { responses.announce() }
+                case .store(let claim, let reply):
+                    answer = await store(claim, reply, attempt)
+                case .spool:
+                    answer = spool(&attempt)
+                case .serveSpooled:
+                    if let reply = attempt?.reply { flight.serve(reply) }
+                case .unspool:
+                    unspool(&attempt)
                 case .record(let claim, let verdict):
                     answer = await record(claim, verdict, attempt)
                     responses.announce()
@@ -52,8 +67,7 @@ struct Renewal: Sendable {
                 case .announceDeath:
                     await engine.announceDeath(of: login)
                 case .end(let ending):
-                    log(ending)
-                    responses.announce()
+                    finish(ending, attempt)
                     return ending
                 }
             }
@@ -62,40 +76,16 @@ struct Renewal: Sendable {
         }
     }
 
-    /// The waits of the machine. Waiting for another owner watches the intent by reading: a write for each look would
-    /// be a durable commit that changes nothing.
-    private func rest(_ pause: RenewalMachine.Pause, since startedAt: Timestamp) async -> RenewalMachine.Event {
-        switch pause {
-        case .forOwner:
-            return await waitForOwner(since: startedAt)
-        case .beforeReplay:
-            // The first request may still be running somewhere: two at once would look like theft.
-            await vault.pause(.milliseconds(250))
-        case .beforeStoringAgain(let failures):
-            await vault.pause(Backoff.storing.pause(afterFailures: failures, random: engine.random()))
-        }
-        return .pauseEnded
-    }
-
-    private func waitForOwner(since startedAt: Timestamp) async -> RenewalMachine.Event {
-        var look = Duration.milliseconds(5)
-        while vault.now.since(startedAt) < engine.options.stallLimit ?? .seconds(60) {
-            await vault.pause(look)
-            look = min(look * 2, .milliseconds(100))
-            do {
-                let stored = try vault.store.login(login)
-                guard let intent = stored.intent, vault.owner(of: intent) == .working else { return .pauseEnded }
-            } catch {
-                return .pauseEnded
-            }
-        }
-        return .refused(.ownerStalled)
-    }
-
-    private func log(_ ending: RenewalMachine.Ending) {
+    private func finish(_ ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {
         vault.logger.debug(
             "renewal ended",
             metadata: ["vault-login-handle": "\(login.text)", "ending": "\(ending.name)"])
+        if case .refused = ending, attempt?.reply != nil, attempt?.spooled == nil {
+            vault.logger.error(
+                "new tokens are lost: neither the vault nor its spool could be written",
+                metadata: ["vault-login-handle": "\(login.text)"])
+        }
+        responses.announce()
     }
 }
 
@@ -104,43 +94,22 @@ struct RenewalAttempt: Sendable {
     let claim: RenewalClaim
     let provider: StoredProvider?
     let stored: ClaimedLogin
-    var tokens: TokensInHand?
+    let policy: ReplayPolicy
+    /// When the transaction of the intent ran.
+    let claimedAt: Duration
+    /// What came, until it is stored.
+    var reply: SpooledReply?
+    /// Where it is kept meanwhile.
+    var spooled: SpoolHandle?
     var nonces: [String: DPoPNonce] = [:]
 }
 
 /// What the transaction of the intent read: nothing older may be sent.
 struct ClaimedLogin: Sendable {
+    let login: LoginHandle
+    let user: UserHandle
     let userID: String
     let session: SessionRecord
     let refresh: RefreshRecord?
     let key: KeyRecord?
-}
-
-/// The fences of one renewal, collected inside transactions.
-final class FenceSet: Sendable {
-    private let fences = Mutex<Set<Int64>>([])
-
-    var all: Set<Int64> { fences.withLock { $0 } }
-
-    func insert(_ fence: Int64) {
-        fences.withLock { _ = $0.insert(fence) }
-    }
-}
-
-/// Responses that no listener may hear of yet: the tokens in them are not stored.
-final class HeldResponses: Sendable {
-    private let recorders = Mutex<[ResponseRecorder]>([])
-
-    func add(_ recorder: ResponseRecorder?) {
-        guard let recorder else { return }
-        recorders.withLock { $0.append(recorder) }
-    }
-
-    func announce() {
-        let ready = recorders.withLock { recorders in
-            defer { recorders = [] }
-            return recorders
-        }
-        for recorder in ready { recorder.announce() }
-    }
 }

@@ -16,10 +16,12 @@ struct RenewalClaim: Equatable, Sendable {
     /// Identifies this attempt for ever; every later write is conditional on it.
     let fence: Int64
     let method: Method
-    /// An earlier attempt with this refresh token may have reached the server, and no usable reply came.
+    /// An earlier request with this refresh token may have reached the server, and no usable reply came.
     var isInDoubt: Bool
-    /// How often the same token may be sent again at once if the reply is lost: the provider's profile says.
-    var replays = 1
+    /// When the first of them was about to be sent; nil if it was sent under this claim.
+    var doubtSince: Timestamp?
+    /// How often this refresh token has been sent, with the request that is about to be sent.
+    var tries = 1
 }
 
 /// What came of an attempt that brought no token.
@@ -32,10 +34,22 @@ enum RenewalVerdict: Equatable, Sendable {
     case misconfigured
     /// Not now. `keepsDoubt`: the refresh token may nevertheless be spent. `isRejection`: a refusal that says nothing.
     case transient(retryAfter: Duration?, keepsDoubt: Bool, isRejection: Bool)
-    /// The request may have arrived and no usable reply came.
-    case inDoubt
+    /// The request may have arrived and no usable reply came. `mayReplay`: the same token may be sent again at once.
+    case inDoubt(mayReplay: Bool)
+    /// Nothing was sent, because what was true when the intent was written was not certain any more.
+    case notSent(Hindrance)
     /// Nobody wants the result any more, and nothing can have been spent.
     case withdrawn
+
+    /// What was found in the look right before the request.
+    enum Hindrance: Equatable, Sendable {
+        /// Too much time has passed since the intent was written.
+        case tooLate
+        /// The login, its intent or its provider is not as it was.
+        case changed
+        /// Others do not see this process as alive any more.
+        case ownershipLost
+    }
 }
 
 /// What an attempt brought, without the tokens themselves.
@@ -46,7 +60,7 @@ enum RenewalReply: Equatable, Sendable {
     case verdict(RenewalVerdict)
 
     enum Defect: Equatable, Sendable {
-        /// REFERENCE row 19a: redeem the new refresh token at once, once.
+        /// Row 19a of `docs/token-outcomes.md`: redeem the new refresh token at once, once.
         case accessTokenMissing
         /// Row 20: the token is not bound as it must be. Asking again would bring the same.
         case downgraded
@@ -65,7 +79,11 @@ enum RenewalRefusal: Equatable, Sendable {
     case postponed(until: Timestamp)
     case providerMissing
     case breakerOpen(until: Timestamp)
+    /// The refresh token may be spent and must not be sent again. The access token is good until then; nil: for as long as
+    /// resource servers take it.
+    case mayNotSendAgain(until: Timestamp?)
     case ownerStalled
+    case ownershipLost
     case closed
     /// The store did not take the intent: nothing was sent.
     case storeFailed

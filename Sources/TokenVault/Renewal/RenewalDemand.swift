@@ -6,6 +6,8 @@ enum RenewalDemand: Equatable, Sendable {
     case validity(Duration?)
     /// Newer than the one of this generation, whatever is left of that.
     case newer(than: Int64)
+    /// None at all: what an earlier attempt left open is to be settled.
+    case recovery
 }
 
 /// Judges a stored session against a demand. Pure: the time comes in.
@@ -24,13 +26,14 @@ struct TokenJudge: Sendable {
         switch demand {
         case .newer(let generation): isUsable && position.generation > generation
         case .validity(let asked): remains(asked.map(clipped) ?? usualLead)
+        case .recovery: false
         }
     }
 
     /// Whether the stored token does for this caller although a renewal was wanted and did not succeed.
     func isAcceptable(for demand: RenewalDemand) -> Bool {
         switch demand {
-        case .newer: isEnough(for: demand)
+        case .newer, .recovery: isEnough(for: demand)
         case .validity(let asked): remains(asked.map(clipped) ?? .milliseconds(1))
         }
     }

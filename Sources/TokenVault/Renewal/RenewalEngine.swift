@@ -18,6 +18,10 @@ final class RenewalEngine: Sendable {
     /// What resource servers want in proofs. In memory: forgetting it costs one more request.
     let resourceServers = ResourceServers()
     let revocations = RevocationsUnderWay()
+    /// Open intents that need no look before a while.
+    let resting = RestingIntents()
+    /// Tokens whose predecessors are still kept.
+    let unproven = UnprovenTokens()
 
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
@@ -67,17 +71,24 @@ final class RenewalEngine: Sendable {
             // Whatever came of it, the row says what is true now.
             let current = try vault.session(.login(login))
             if let token = try acceptable(current, demand) { return token }
-            guard case .ended(let ending) = wait else {
+            switch wait {
+            case .ended(let ending):
+                guard ending.allowsAnotherRound, round < Self.mostRounds else {
+                    throw VaultError(ending, current: current, now: vault.now)
+                }
+            case .spooled(let reply):
+                if let token = try usableToken(in: reply, current) { return token }
+                guard round < Self.mostRounds else {
+                    throw VaultError(.superseded, current: current, now: vault.now)
+                }
+            case .cancelled, .deadlinePassed:
                 throw VaultError(.deadlineExceeded, "the renewal took longer than the caller wanted to wait")
-            }
-            guard ending.allowsAnotherRound, round < Self.mostRounds else {
-                throw VaultError(ending, current: current, now: vault.now)
             }
         }
     }
 
     /// Joins the flight of this login, or starts one.
-    private func join(_ login: LoginHandle, demand: RenewalDemand, deadline: Duration?) async -> Flight.Wait {
+    func join(_ login: LoginHandle, demand: RenewalDemand, deadline: Duration?) async -> Flight.Wait {
         let (flight, id, isNew) = flights.withLock { flights in
             if let flight = flights[login] { return (flight, flight.join(), false) }
             let flight = Flight()
@@ -85,7 +96,9 @@ final class RenewalEngine: Sendable {
             return (flight, flight.join(), true)
         }
         if isNew { start(flight, login, demand) }
-        return await flight.wait(as: id, deadline: deadline, timeSource: vault.timeSource)
+        return await flight.wait(
+            as: id, deadline: deadline, timeSource: vault.timeSource,
+            accepts: { self.isAcceptable($0, for: demand) })
     }
 
     private func start(_ flight: Flight, _ login: LoginHandle, _ demand: RenewalDemand) {
@@ -144,7 +157,7 @@ extension RenewalMachine.Ending {
     /// The renewal was another caller's, with another demand, or he gave it up, or another change came first.
     fileprivate var allowsAnotherRound: Bool {
         switch self {
-        case .satisfied, .superseded, .failed(.withdrawn): true
+        case .satisfied, .superseded, .failed(.withdrawn), .failed(.notSent(.changed)): true
         case .renewed, .refused, .failed, .successorOnly: false
         }
     }

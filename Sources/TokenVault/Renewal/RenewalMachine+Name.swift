@@ -11,6 +11,7 @@ extension RenewalMachine.Ending {
         case .failed(.misconfigured): "misconfigured"
         case .failed(.transient): "transient"
         case .failed(.inDoubt): "inDoubt"
+        case .failed(.notSent): "notSent"
         case .failed(.withdrawn): "withdrawn"
         case .successorOnly: "successorOnly"
         }

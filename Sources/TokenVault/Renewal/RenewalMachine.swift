@@ -1,7 +1,7 @@
 /// The life of one renewal, as a value: events go in, effects come out, nothing is done here.
 ///
-/// Drawn and explained in `docs/session-states.md`. The driver is ``RenewalFlight``. Each transition gives at most one
-/// effect that answers with an event; the machine ends in ``State/ended(_:)`` whatever happens.
+/// Drawn and explained in `docs/session-states.md`. The driver is ``Renewal``. Each transition gives at most one effect
+/// that answers with an event; the machine ends in ``State/ended(_:)`` whatever happens.
 struct RenewalMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
         case idle
@@ -15,8 +15,10 @@ struct RenewalMachine: Equatable, Sendable {
         case pausingBeforeReplay(RenewalClaim)
         /// The app is being asked for a token.
         case asking(RenewalClaim)
-        /// New tokens are in memory and must reach the disk (D2). Only the commit leads out.
-        case storing(RenewalClaim, RenewalReply, failures: Int)
+        /// New tokens are in memory, perhaps in the spool too, and must reach the vault (D2).
+        case storing(RenewalClaim, RenewalReply, failures: Int, isSpooled: Bool)
+        /// The vault did not take the new tokens; they are being written beside it. `last`: nothing more is tried after.
+        case spooling(RenewalClaim, RenewalReply, failures: Int, last: RenewalRefusal?)
         /// An outcome without tokens is being written.
         case recording(RenewalClaim, RenewalVerdict, failures: Int)
         case ended(Ending)
@@ -29,6 +31,8 @@ struct RenewalMachine: Equatable, Sendable {
         /// Somebody has renewed meanwhile.
         case satisfied
         case refused(RenewalRefusal)
+        /// The doubt about the refresh token can no longer be cleared up: the login is dead, and that is durable.
+        case gaveUp
         case ownedElsewhere
         case pauseEnded
         case replied(RenewalReply)
@@ -37,9 +41,15 @@ struct RenewalMachine: Equatable, Sendable {
         /// The row had moved on: another chain, another generation, another fence, or no login any more. The tokens,
         /// if any, went to where such tokens go in the same transaction.
         case superseded
+        /// The refresh token was refused, and another one of the same chain has taken its place.
+        case otherTokenTaken
         /// The write did not happen, or it is not known to have happened.
         case storeFailed
+        case spooled
+        case spoolFailed
         case closed
+        /// Others do not see this process as alive any more: it must not write.
+        case ownershipLost
     }
 
     enum Effect: Equatable, Sendable {
@@ -48,7 +58,11 @@ struct RenewalMachine: Equatable, Sendable {
         case send(RenewalClaim)
         case ask(RenewalClaim)
         case store(RenewalClaim, RenewalReply)
+        case spool(RenewalClaim)
         case record(RenewalClaim, RenewalVerdict)
+        /// The spooled tokens are safe, if not in the vault: waiters may have them.
+        case serveSpooled(RenewalClaim)
+        case unspool
         case openBreaker
         case closeBreaker
         case announceDeath
@@ -75,10 +89,14 @@ struct RenewalMachine: Equatable, Sendable {
 
     private(set) var state: State = .idle
     private(set) var replaysMade = 0
+    private(set) var claimsGivenBack = 0
     private(set) var hasRedeemedSuccessor = false
+    private(set) var hasTriedOtherToken = false
 
     /// An outcome that cannot be written after so many tries is left to the intent, which says *in doubt*.
     static let recordingTries = 5
+    /// Intents that one renewal gives back because it came to the request too late, or to another login than it knew.
+    static let mostClaimsGivenBack = 3
 
     /// The one transition function.
     mutating func handle(_ event: Event) -> [Effect] {
@@ -95,12 +113,12 @@ struct RenewalMachine: Equatable, Sendable {
             return end(.satisfied)
         case (.claiming, .refused(let refusal)):
             return end(.refused(refusal))
+        case (.claiming, .gaveUp):
+            return [.announceDeath] + end(.refused(.dead(.lostResponse)))
         case (.claiming, .ownedElsewhere):
             return enter(.waitingForOwner, .pause(.forOwner))
         case (.claiming, .storeFailed):
             return end(.refused(.storeFailed))
-        case (.claiming, .closed):
-            return end(.refused(.closed))
 
         case (.waitingForOwner, .pauseEnded):
             return enter(.claiming, .claim)
@@ -114,20 +132,37 @@ struct RenewalMachine: Equatable, Sendable {
         case (.asking(let claim), .replied(let reply)):
             return received(reply, for: claim)
 
-        case (.storing(_, let reply, _), .stored):
-            return stored(reply)
-        case (.storing, .superseded):
-            return end(.superseded)
-        case (.storing(let claim, let reply, let failures), .storeFailed):
-            state = .storing(claim, reply, failures: failures + 1)
-            return [.pause(.beforeStoringAgain(failures: failures + 1))]
-        case (.storing(let claim, let reply, _), .pauseEnded):
+        case (.storing(_, let reply, _, let isSpooled), .stored):
+            return (isSpooled ? [.unspool] : []) + stored(reply)
+        case (.storing(_, _, _, let isSpooled), .superseded):
+            return (isSpooled ? [.unspool] : []) + end(.superseded)
+        case (.storing(let claim, let reply, let failures, isSpooled: false), .storeFailed):
+            return enter(.spooling(claim, reply, failures: failures + 1, last: nil), .spool(claim))
+        case (.storing(let claim, let reply, let failures, isSpooled: true), .storeFailed):
+            return storeAgain(claim, reply, failures: failures + 1, isSpooled: true)
+        case (.storing(let claim, let reply, _, _), .pauseEnded):
             return [.store(claim, reply)]
+        case (.storing(let claim, let reply, let failures, isSpooled: false), .closed):
+            return enter(.spooling(claim, reply, failures: failures, last: .closed), .spool(claim))
+        case (.storing(let claim, let reply, let failures, isSpooled: false), .ownershipLost):
+            return enter(.spooling(claim, reply, failures: failures, last: .ownershipLost), .spool(claim))
+
+        case (.spooling(_, _, _, let refusal?), .spooled), (.spooling(_, _, _, let refusal?), .spoolFailed):
+            return end(.refused(refusal))
+        case (.spooling(let claim, let reply, let failures, nil), .spooled):
+            return [.serveSpooled(claim)] + storeAgain(claim, reply, failures: failures, isSpooled: true)
+        case (.spooling(let claim, let reply, let failures, nil), .spoolFailed):
+            return storeAgain(claim, reply, failures: failures, isSpooled: false)
 
         case (.recording(let claim, let verdict, _), .stored):
             return recorded(verdict, for: claim)
         case (.recording, .superseded):
             return end(.superseded)
+        case (.recording, .otherTokenTaken):
+            guard !hasTriedOtherToken else { return end(.superseded) }
+            hasTriedOtherToken = true
+            replaysMade = 0
+            return enter(.claiming, .claim)
         case (.recording(let claim, let verdict, let failures), .storeFailed):
             guard failures + 1 < Self.recordingTries else { return end(.failed(verdict)) }
             state = .recording(claim, verdict, failures: failures + 1)
@@ -135,12 +170,14 @@ struct RenewalMachine: Equatable, Sendable {
         case (.recording(let claim, let verdict, _), .pauseEnded):
             return [.record(claim, verdict)]
 
-        case (.storing, .closed), (.recording, .closed):
+        case (.claiming, .closed), (.waitingForOwner, .closed), (.storing, .closed), (.recording, .closed):
             return end(.refused(.closed))
+        case (.claiming, .ownershipLost), (.storing, .ownershipLost), (.recording, .ownershipLost):
+            return end(.refused(.ownershipLost))
 
         // An event that the state does not await changes nothing.
         case (.idle, _), (.claiming, _), (.waitingForOwner, _), (.sending, _), (.pausingBeforeReplay, _),
-            (.asking, _), (.storing, _), (.recording, _), (.ended, _):
+            (.asking, _), (.storing, _), (.spooling, _), (.recording, _), (.ended, _):
             return []
         }
     }
@@ -148,13 +185,13 @@ struct RenewalMachine: Equatable, Sendable {
     private mutating func received(_ reply: RenewalReply, for claim: RenewalClaim) -> [Effect] {
         switch reply {
         case .tokens, .successorOnly:
-            return enter(.storing(claim, reply, failures: 0), .store(claim, reply))
-        case .verdict(.inDoubt) where claim.method == .grant && replaysMade < claim.replays:
-            // At once, because a server that forgives a replay forgives it for seconds only; no more often than its
-            // profile allows, usually once, because each further replay is as likely to meet reuse detection.
+            return enter(.storing(claim, reply, failures: 0, isSpooled: false), .store(claim, reply))
+        case .verdict(.inDoubt(mayReplay: true)) where claim.method == .grant && replaysMade < ReplayPolicy.mostAtOnce:
+            // At once, because a server that forgives a replay forgives it for seconds only.
             replaysMade += 1
             var replay = claim
             replay.isInDoubt = true
+            replay.tries += 1
             return enter(.pausingBeforeReplay(replay), .pause(.beforeReplay))
         case .verdict(let verdict):
             return enter(.recording(claim, verdict, failures: 0), .record(claim, verdict))
@@ -174,13 +211,25 @@ struct RenewalMachine: Equatable, Sendable {
         }
     }
 
+    private mutating func storeAgain(
+        _ claim: RenewalClaim, _ reply: RenewalReply, failures: Int, isSpooled: Bool
+    ) -> [Effect] {
+        enter(
+            .storing(claim, reply, failures: failures, isSpooled: isSpooled),
+            .pause(.beforeStoringAgain(failures: failures)))
+    }
+
     private mutating func recorded(_ verdict: RenewalVerdict, for claim: RenewalClaim) -> [Effect] {
         switch verdict {
         case .dead:
             return [.announceDeath] + end(.failed(verdict))
         case .misconfigured:
             return [.openBreaker] + end(.failed(verdict))
-        case .needsUser, .transient, .inDoubt, .withdrawn:
+        case .notSent(.tooLate), .notSent(.changed):
+            guard claimsGivenBack < Self.mostClaimsGivenBack else { return end(.failed(verdict)) }
+            claimsGivenBack += 1
+            return enter(.claiming, .claim)
+        case .needsUser, .transient, .inDoubt, .notSent(.ownershipLost), .withdrawn:
             return end(.failed(verdict))
         }
     }

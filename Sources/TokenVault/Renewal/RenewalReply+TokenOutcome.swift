@@ -10,7 +10,7 @@ extension RenewalReply {
             case .dead(let cause): .verdict(.dead(RefreshFailure.Reason(cause)))
             case .misconfigured: .verdict(.misconfigured)
             case .needsUser: .verdict(.needsUser)
-            case .inDoubt: .verdict(.inDoubt)
+            case .inDoubt: .verdict(.inDoubt(mayReplay: false))
             case .transient(let failure):
                 .verdict(
                     .transient(

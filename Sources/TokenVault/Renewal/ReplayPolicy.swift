@@ -29,6 +29,8 @@ struct ReplayPolicy: Equatable, Sendable {
     var grace = Duration.zero
     /// A server that sees a token twice ends all logins of the user, not only this one.
     var harmsOtherLogins = false
+    /// A server that sees a token twice refuses it and does no more.
+    var forgivesReuse = false
     var isForbidden = false
     /// How long one request takes at most.
     var timeout = Duration.seconds(30)
@@ -58,7 +60,8 @@ extension ReplayPolicy {
         let profile = try record.profile
         self.init(
             rotates: profile.refresh.rotation != .never, grace: profile.refresh.grace,
-            harmsOtherLogins: profile.refresh.reuseBlast == .clientUser, isForbidden: profile.refresh.replay == .never,
+            harmsOtherLogins: profile.refresh.reuseBlast == .clientUser,
+            forgivesReuse: profile.refresh.reuseBlast == .none, isForbidden: profile.refresh.replay == .never,
             timeout: profile.limits.timeout)
     }
 }

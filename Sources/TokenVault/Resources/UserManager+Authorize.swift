@@ -93,6 +93,7 @@ extension UserManager {
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
         let newNonce = token.tokenType == .dpop ? DPoPNonce(in: response) : nil
         if let newNonce { engine.resourceServers.learn(newNonce, for: token.login, at: target.origin) }
+        if response.status.kind == .successful { engine.prove(token) }
         guard response.status == .unauthorized else { return .final }
         for challenge in AuthenticationChallenge.all(in: response) {
             switch (challenge.scheme, challenge.error) {

@@ -1,11 +1,15 @@
 extension UserManager {
     /// Looks once for what processes that have ended left behind, and for doubts whose time has come, and deals with it.
     ///
-    /// A manager does it by itself when it is made and every ``UserManagerOptions/recoveryInterval``.
+    /// A manager does it by itself when it is made and every ``UserManagerOptions/recoveryInterval``. Any number of
+    /// managers and processes may do it at once: the work is shared, and nothing is done twice. Nothing is sent for a login
+    /// that is dead, held, ended or postponed, nor to a provider that refuses this client.
+    ///
+    /// Returns when all that was found has been tried, which may take as long as the providers take.
     @discardableResult
     public func recover() async throws -> RecoveryReport {
         try vault.requireOpen()
-        return RecoveryReport(restoredReplies: 0, settledRenewals: 0, openRenewals: 0)
+        return await engine.recover()
     }
 }
 
@@ -17,4 +21,27 @@ public struct RecoveryReport: Sendable, Equatable {
     public var settledRenewals: Int
     /// Renewals that are still open and that nobody is at work on: postponed, or not settled by this try.
     public var openRenewals: Int
+}
+
+/// The recovery that a manager does by itself. It keeps neither the manager nor the process alive.
+final class BackgroundRecovery: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ engine: RenewalEngine, interval: Duration) {
+        let timeSource = engine.vault.timeSource
+        task = Task { [weak engine] in
+            while !Task.isCancelled {
+                guard let current = engine, !current.vault.isClosing else { return }
+                _ = await current.recover()
+                guard await Self.sleep(interval, timeSource) else { return }
+            }
+        }
+        engine.vault.whenClosing { [task] in task.cancel() }
+    }
+
+    deinit { task.cancel() }
+
+    private static func sleep(_ interval: Duration, _ timeSource: any TimeSource) async -> Bool {
+        (try? await timeSource.sleep(for: interval)) != nil
+    }
 }

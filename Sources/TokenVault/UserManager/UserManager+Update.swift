@@ -49,10 +49,12 @@ extension LoginState {
     /// A token from the app. It wins over every renewal of the chain that it replaces.
     mutating func set(_ accessToken: AccessToken, expiresAt: Timestamp?, refreshToken: RefreshToken?, now: Timestamp) {
         let startsChain = refreshToken != nil || refresh?.refreshToken == nil || session.failure?.isFinal == true
-        replaceAccessToken(accessToken, obtainedAt: now, expiresAt: expiresAt)
+        replaceAccessToken(SecretBytes(utf8: accessToken.reveal()), obtainedAt: now, expiresAt: expiresAt)
         if startsChain {
             refresh = refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) }
             key = nil
+            session.doubtCause = nil
+            session.cameAfterDoubt = false
             session.tokenType = TokenType.bearer.storedForm
             position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
             intent = nil

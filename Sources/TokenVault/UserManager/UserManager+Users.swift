@@ -63,6 +63,7 @@ extension LoginState {
         session.terminationReason = reason.code
         session.accessToken = nil
         session.clearObstacles()
+        session.doubtCause = nil
         refresh = nil
         key = nil
         intent = nil

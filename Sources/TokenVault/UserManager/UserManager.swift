@@ -21,6 +21,9 @@ import VaultStorage
 /// - ``accessToken(userId:minimumValidity:deadline:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``
 /// - ``reportRejected(_:)``
+/// ### When something went wrong
+/// - ``recover()``
+/// - ``takeOver(login:)``
 /// ### Requests to APIs
 /// - ``authorize(_:userId:minimumValidity:deadline:)``
 /// - ``read(_:to:authorizedWith:startedAt:)``
@@ -32,6 +35,7 @@ import VaultStorage
 public final class UserManager: Sendable {
     public let vault: Vault
     let engine: RenewalEngine
+    private let recovery: BackgroundRecovery?
 
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
@@ -47,6 +51,9 @@ public final class UserManager: Sendable {
         try vault.requireOpen()
         self.vault = vault
         self.engine = RenewalEngine(vault: vault, transport: transport, handler: refreshHandler, options: options)
+        // Before anything is served: tokens that came and could not be stored.
+        await engine.restoreSpooled()
+        recovery = options.recoveryInterval.map { [engine] in BackgroundRecovery(engine, interval: $0) }
         if options.retriesRevocationsInBackground { engine.revokeSoon() }
     }
 }

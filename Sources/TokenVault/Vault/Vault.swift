@@ -36,6 +36,7 @@ public final class Vault: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// Fences of attempts under way in this process.
         var attempts: Set<Int64> = []
+        var closingActions: [@Sendable () -> Void] = []
     }
 
     private let life = Mutex(Life())
@@ -49,7 +50,16 @@ public final class Vault: Sendable {
 
     /// Lets renewals under way finish, then closes the file. Calls that come later throw
     /// ``VaultError/Code/closed``.
+    ///
+    /// New tokens that cannot be written, because the disk is full for instance, are waited for: for about a second if they
+    /// are in the spool, where the next process finds them, and for about ten if they are nowhere but in memory.
     public func close() async {
+        let actions = life.withLock { life in
+            life.isClosing = true
+            defer { life.closingActions = [] }
+            return life.closingActions
+        }
+        for action in actions { action() }
         await withCheckedContinuation { continuation in
             let isIdle = life.withLock { life in
                 life.isClosing = true
@@ -61,13 +71,24 @@ public final class Vault: Sendable {
         store.close()
     }
 
+    var isClosing: Bool { life.withLock { $0.isClosing } }
+
     func requireOpen() throws {
-        guard !life.withLock({ $0.isClosing }) else { throw VaultError(.closed, "the vault is closed") }
+        guard !isClosing else { throw VaultError(.closed, "the vault is closed") }
     }
 }
 
 // What renewals need of the vault.
 extension Vault {
+    /// Runs the action when the vault begins to close; at once if it does already.
+    func whenClosing(_ action: @escaping @Sendable () -> Void) {
+        let isClosing = life.withLock { life in
+            if !life.isClosing { life.closingActions.append(action) }
+            return life.isClosing
+        }
+        if isClosing { action() }
+    }
+
     var now: Timestamp { timeSource.timestamp }
 
     package var wallClock: @Sendable () -> Date {
@@ -99,6 +120,11 @@ extension Vault {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Whether an attempt with this fence is under way in this process.
+    func isUnderWay(_ fence: Int64) -> Bool {
+        life.withLock { $0.attempts.contains(fence) }
+    }
+
     func attemptStarted(_ fence: Int64) {
         life.withLock { _ = $0.attempts.insert(fence) }
     }
@@ -110,9 +136,7 @@ extension Vault {
     /// Whether somebody is at work on this intent. Liveness decides, not time.
     func owner(of intent: IntentRecord) -> ClaimDecision.Owner {
         if intent.owner == IntentRecord.nobody { return .gone }
-        if intent.owner == store.owner {
-            return life.withLock { $0.attempts.contains(intent.fence) } ? .working : .gone
-        }
+        if intent.owner == store.owner { return isUnderWay(intent.fence) ? .working : .gone }
         return store.isOwnerAlive(intent.owner) ? .working : .gone
     }
 

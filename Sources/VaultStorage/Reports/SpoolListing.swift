@@ -16,4 +16,11 @@ package struct SpoolListing: Equatable, Sendable {
     /// Nil if it is damaged.
     package let reply: SpooledReply?
     package let damage: Damage?
+
+    package init(owner: Int64, handle: SpoolHandle?, reply: SpooledReply?, damage: Damage?) {
+        self.owner = owner
+        self.handle = handle
+        self.reply = reply
+        self.damage = damage
+    }
 }

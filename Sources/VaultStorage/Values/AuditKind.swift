@@ -29,6 +29,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let loggedOut = AuditKind(rawValue: 32)
     package static let loginRemoved = AuditKind(rawValue: 33)
     package static let tokenRevealed = AuditKind(rawValue: 34)
+    /// The tokens of the last renewal work; the refresh token before them was erased.
+    package static let renewalProven = AuditKind(rawValue: 35)
     package static let userChanged = AuditKind(rawValue: 40)
     package static let userDisabled = AuditKind(rawValue: 41)
     package static let userEnabled = AuditKind(rawValue: 42)
@@ -49,6 +51,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         intentTakenOver: "intent-taken-over", tokenUpdated: "token-updated", tokenRejected: "token-rejected",
         loginDead: "login-dead", failureNotified: "failure-notified", loggedOut: "logged-out",
         loginRemoved: "login-removed", tokenRevealed: "token-revealed",
+        renewalProven: "renewal-proven",
         userChanged: "user-changed", userDisabled: "user-disabled", userEnabled: "user-enabled",
         userErased: "user-erased",
         revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",

@@ -11,12 +11,11 @@ import VaultStorage
 /// The disk fails at the worst moments. No token that was received may be lost, and none sent twice.
 @Suite(.timeLimit(.minutes(10)))
 struct StoreFaultTests {
-    /// The same world, with a store that can fail.
+    /// The same world, with a store that can fail and no spool that works.
     private func makeFaulty(_ world: World) async throws -> (FaultyStore, UserManager) {
-        let store = FaultyStore(world.vault.store)
-        let vault = Vault(path: world.vault.path, store: store, timeSource: world.time, logger: world.logs.logger)
-        let users = try await UserManager(vault: vault, transport: world.transport, options: World.options)
-        return (store, users)
+        let process = try await world.faulty()
+        process.store.spoolFails = true
+        return (process.store, process.users)
     }
 
     @Test(arguments: [1, 7, 60])

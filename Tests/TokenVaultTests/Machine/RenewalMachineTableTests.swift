@@ -11,137 +11,157 @@ struct RenewalMachineTableTests {
     static let grant = RenewalClaim(
         position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: false)
     static let doubtful = RenewalClaim(
-        position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: true)
+        position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: true, tries: 2)
     static let handler = RenewalClaim(
         position: ChainPosition(chain: 2, generation: 1), fence: 8, method: .handler, isInDoubt: false)
     static let transient = RenewalVerdict.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
     static let dead = RenewalVerdict.dead(.deadGrant)
+    static let replayable = RenewalVerdict.inDoubt(mayReplay: true)
+    static let lost = RenewalVerdict.inDoubt(mayReplay: false)
 
     static let states: [Machine.State] = [
         .idle, .claiming, .waitingForOwner, .sending(grant), .pausingBeforeReplay(doubtful), .asking(handler),
-        .storing(grant, .tokens, failures: 0), .storing(grant, .tokens, failures: 3),
-        .storing(grant, .successorOnly(.accessTokenMissing), failures: 0),
-        .storing(grant, .successorOnly(.downgraded), failures: 0),
+        .storing(grant, .tokens, failures: 0, isSpooled: false),
+        .storing(grant, .tokens, failures: 3, isSpooled: true),
+        .storing(grant, .successorOnly(.accessTokenMissing), failures: 0, isSpooled: false),
+        .storing(grant, .successorOnly(.downgraded), failures: 2, isSpooled: true),
+        .spooling(grant, .tokens, failures: 1, last: nil), .spooling(grant, .tokens, failures: 1, last: .closed),
         .recording(grant, dead, failures: 0), .recording(grant, transient, failures: 4),
-        .recording(grant, .misconfigured, failures: 0), .ended(.renewed),
+        .recording(grant, .misconfigured, failures: 0), .recording(grant, .notSent(.tooLate), failures: 0),
+        .recording(grant, .notSent(.changed), failures: 0), .recording(grant, .notSent(.ownershipLost), failures: 0),
+        .ended(.renewed),
     ]
 
     static let events: [Machine.Event] = [
-        .started, .claimed(grant), .claimed(handler), .satisfied, .refused(.notRefreshable), .ownedElsewhere,
+        .started, .claimed(grant), .claimed(handler), .satisfied, .refused(.notRefreshable), .gaveUp, .ownedElsewhere,
         .pauseEnded, .replied(.tokens), .replied(.successorOnly(.downgraded)), .replied(.verdict(dead)),
-        .replied(.verdict(.inDoubt)), .replied(.verdict(transient)), .stored, .superseded, .storeFailed, .closed,
+        .replied(.verdict(replayable)), .replied(.verdict(lost)), .replied(.verdict(transient)),
+        .replied(.verdict(.notSent(.tooLate))), .stored, .superseded, .otherTokenTaken, .storeFailed, .spooled,
+        .spoolFailed, .closed, .ownershipLost,
     ]
 
     static let table: [Row] =
         beginnings + attempts(.sending(grant), grant, canReplay: true)
         + attempts(.asking(handler), handler, canReplay: false)
-        + storing + recording
+        + storing + spooling + recording
+
+    private static func ends(_ state: Machine.State, _ event: Machine.Event, _ ending: Machine.Ending) -> Row {
+        (state, event, .ended(ending), [.end(ending)])
+    }
 
     private static let beginnings: [Row] = [
         (.idle, .started, .claiming, [.claim]),
         (.claiming, .claimed(grant), .sending(grant), [.send(grant)]),
         (.claiming, .claimed(handler), .asking(handler), [.ask(handler)]),
-        (.claiming, .satisfied, .ended(.satisfied), [.end(.satisfied)]),
-        (.claiming, .refused(.notRefreshable), .ended(.refused(.notRefreshable)), [.end(.refused(.notRefreshable))]),
-        (.claiming, .ownedElsewhere, .waitingForOwner, [.pause(.forOwner)]),
-        (.claiming, .storeFailed, .ended(.refused(.storeFailed)), [.end(.refused(.storeFailed))]),
-        (.claiming, .closed, .ended(.refused(.closed)), [.end(.refused(.closed))]),
-        (.waitingForOwner, .pauseEnded, .claiming, [.claim]),
+        ends(.claiming, .satisfied, .satisfied),
+        ends(.claiming, .refused(.notRefreshable), .refused(.notRefreshable)),
         (
-            .waitingForOwner, .refused(.notRefreshable), .ended(.refused(.notRefreshable)),
-            [.end(.refused(.notRefreshable))]
+            .claiming, .gaveUp, .ended(.refused(.dead(.lostResponse))),
+            [.announceDeath, .end(.refused(.dead(.lostResponse)))]
         ),
+        (.claiming, .ownedElsewhere, .waitingForOwner, [.pause(.forOwner)]),
+        ends(.claiming, .storeFailed, .refused(.storeFailed)),
+        ends(.claiming, .closed, .refused(.closed)),
+        ends(.claiming, .ownershipLost, .refused(.ownershipLost)),
+        (.waitingForOwner, .pauseEnded, .claiming, [.claim]),
+        ends(.waitingForOwner, .refused(.notRefreshable), .refused(.notRefreshable)),
+        ends(.waitingForOwner, .closed, .refused(.closed)),
         (.pausingBeforeReplay(doubtful), .pauseEnded, .sending(doubtful), [.send(doubtful)]),
     ]
 
     private static func attempts(_ state: Machine.State, _ claim: RenewalClaim, canReplay: Bool) -> [Row] {
         var replay = claim
         replay.isInDoubt = true
+        replay.tries += 1
+        func recorded(_ verdict: RenewalVerdict) -> Row {
+            (state, .replied(.verdict(verdict)), .recording(claim, verdict, failures: 0), [.record(claim, verdict)])
+        }
+        func stored(_ reply: RenewalReply) -> Row {
+            (
+                state, .replied(reply), .storing(claim, reply, failures: 0, isSpooled: false),
+                [.store(claim, reply)]
+            )
+        }
         return [
-            (state, .replied(.tokens), .storing(claim, .tokens, failures: 0), [.store(claim, .tokens)]),
-            (
-                state, .replied(.successorOnly(.downgraded)), .storing(claim, .successorOnly(.downgraded), failures: 0),
-                [.store(claim, .successorOnly(.downgraded))]
-            ),
-            (state, .replied(.verdict(dead)), .recording(claim, dead, failures: 0), [.record(claim, dead)]),
-            (
-                state, .replied(.verdict(transient)), .recording(claim, transient, failures: 0),
-                [.record(claim, transient)]
-            ),
+            stored(.tokens), stored(.successorOnly(.downgraded)), recorded(dead), recorded(transient), recorded(lost),
+            recorded(.notSent(.tooLate)),
             canReplay
-                ? (
-                    state, .replied(.verdict(.inDoubt)), .pausingBeforeReplay(replay),
-                    [.pause(.beforeReplay)]
-                )
-                : (
-                    state, .replied(.verdict(.inDoubt)), .recording(claim, .inDoubt, failures: 0),
-                    [.record(claim, .inDoubt)]
-                ),
+                ? (state, .replied(.verdict(replayable)), .pausingBeforeReplay(replay), [.pause(.beforeReplay)])
+                : recorded(replayable),
         ]
     }
 
-    private static let storing: [Row] =
-        [
-            (.storing(grant, .tokens, failures: 0), .stored, .ended(.renewed), [.closeBreaker, .end(.renewed)]),
-            (.storing(grant, .tokens, failures: 3), .stored, .ended(.renewed), [.closeBreaker, .end(.renewed)]),
+    private static let storing: [Row] = states.flatMap { state -> [Row] in
+        guard case .storing(let claim, let reply, let failures, let isSpooled) = state else { return [] }
+        let unspool: [Machine.Effect] = isSpooled ? [.unspool] : []
+        let stored: Row =
+            switch reply {
+            case .tokens, .verdict:
+                (state, .stored, .ended(.renewed), unspool + [.closeBreaker, .end(.renewed)])
             // The new refresh token is redeemed at once, once.
-            (.storing(grant, .successorOnly(.accessTokenMissing), failures: 0), .stored, .claiming, [.claim]),
-            (
-                .storing(grant, .successorOnly(.downgraded), failures: 0), .stored, .ended(.successorOnly(.downgraded)),
-                [.end(.successorOnly(.downgraded))]
-            ),
+            case .successorOnly(.accessTokenMissing): (state, .stored, .claiming, unspool + [.claim])
+            case .successorOnly(let defect):
+                (state, .stored, .ended(.successorOnly(defect)), unspool + [.end(.successorOnly(defect))])
+            }
+        func last(_ event: Machine.Event, _ refusal: RenewalRefusal) -> Row {
+            isSpooled
+                ? ends(state, event, .refused(refusal))
+                : (state, event, .spooling(claim, reply, failures: failures, last: refusal), [.spool(claim)])
+        }
+        // Whatever fails, however often: new tokens are kept until they are stored, or belong to nobody.
+        return [
+            stored, (state, .superseded, .ended(.superseded), unspool + [.end(.superseded)]),
+            isSpooled
+                ? (
+                    state, .storeFailed, .storing(claim, reply, failures: failures + 1, isSpooled: true),
+                    [.pause(.beforeStoringAgain(failures: failures + 1))]
+                )
+                : (
+                    state, .storeFailed, .spooling(claim, reply, failures: failures + 1, last: nil), [.spool(claim)]
+                ),
+            (state, .pauseEnded, state, [.store(claim, reply)]),
+            last(.closed, .closed), last(.ownershipLost, .ownershipLost),
         ]
-        + states.flatMap { state -> [Row] in
-            guard case .storing(let claim, let reply, let failures) = state else { return [] }
-            // Whatever fails, however often: new tokens are kept until they are stored, or belong to nobody.
-            return [
-                (state, .superseded, .ended(.superseded), [.end(.superseded)]),
-                (
-                    state, .storeFailed, .storing(claim, reply, failures: failures + 1),
+    }
+
+    private static let spooling: [Row] = [
+        (
+            .spooling(grant, .tokens, failures: 1, last: nil), .spooled,
+            .storing(grant, .tokens, failures: 1, isSpooled: true),
+            [.serveSpooled(grant), .pause(.beforeStoringAgain(failures: 1))]
+        ),
+        // Nobody gets tokens that are in memory only.
+        (
+            .spooling(grant, .tokens, failures: 1, last: nil), .spoolFailed,
+            .storing(grant, .tokens, failures: 1, isSpooled: false), [.pause(.beforeStoringAgain(failures: 1))]
+        ),
+        ends(.spooling(grant, .tokens, failures: 1, last: .closed), .spooled, .refused(.closed)),
+        ends(.spooling(grant, .tokens, failures: 1, last: .closed), .spoolFailed, .refused(.closed)),
+    ]
+
+    private static let recording: [Row] = states.flatMap { state -> [Row] in
+        guard case .recording(let claim, let verdict, let failures) = state else { return [] }
+        let stored: Row =
+            switch verdict {
+            case .dead: (state, .stored, .ended(.failed(verdict)), [.announceDeath, .end(.failed(verdict))])
+            case .misconfigured: (state, .stored, .ended(.failed(verdict)), [.openBreaker, .end(.failed(verdict))])
+            // Given back: begun again.
+            case .notSent(.tooLate), .notSent(.changed): (state, .stored, .claiming, [.claim])
+            default: ends(state, .stored, .failed(verdict))
+            }
+        return [
+            stored, ends(state, .superseded, .superseded), (state, .otherTokenTaken, .claiming, [.claim]),
+            // The fifth failure leaves it to the intent.
+            failures == 4
+                ? ends(state, .storeFailed, .failed(verdict))
+                : (
+                    state, .storeFailed, .recording(claim, verdict, failures: failures + 1),
                     [.pause(.beforeStoringAgain(failures: failures + 1))]
                 ),
-                (state, .pauseEnded, state, [.store(claim, reply)]),
-                (state, .closed, .ended(.refused(.closed)), [.end(.refused(.closed))]),
-            ]
-        }
-
-    private static let recording: [Row] =
-        [
-            (
-                .recording(grant, dead, failures: 0), .stored, .ended(.failed(dead)),
-                [.announceDeath, .end(.failed(dead))]
-            ),
-            (
-                .recording(grant, transient, failures: 4), .stored, .ended(.failed(transient)),
-                [.end(.failed(transient))]
-            ),
-            (
-                .recording(grant, .misconfigured, failures: 0), .stored, .ended(.failed(.misconfigured)),
-                [.openBreaker, .end(.failed(.misconfigured))]
-            ),
-            // The fifth failure leaves it to the intent.
-            (
-                .recording(grant, transient, failures: 4), .storeFailed, .ended(.failed(transient)),
-                [.end(.failed(transient))]
-            ),
-            (
-                .recording(grant, dead, failures: 0), .storeFailed, .recording(grant, dead, failures: 1),
-                [.pause(.beforeStoringAgain(failures: 1))]
-            ),
-            (
-                .recording(grant, .misconfigured, failures: 0), .storeFailed,
-                .recording(grant, .misconfigured, failures: 1),
-                [.pause(.beforeStoringAgain(failures: 1))]
-            ),
+            (state, .pauseEnded, state, [.record(claim, verdict)]),
+            ends(state, .closed, .refused(.closed)), ends(state, .ownershipLost, .refused(.ownershipLost)),
         ]
-        + states.flatMap { state -> [Row] in
-            guard case .recording(let claim, let verdict, _) = state else { return [] }
-            return [
-                (state, .superseded, .ended(.superseded), [.end(.superseded)]),
-                (state, .pauseEnded, state, [.record(claim, verdict)]),
-                (state, .closed, .ended(.refused(.closed)), [.end(.refused(.closed))]),
-            ]
-        }
+    }
 
     @Test func everyPairOfStateAndEventDoesWhatTheTableSays() {
         var listed = 0
@@ -157,13 +177,26 @@ struct RenewalMachineTableTests {
             }
         }
         #expect(listed == Self.table.count, "the table has rows that no state and event reach")
+        print("renewal machine: \(Self.states.count) states × \(Self.events.count) events, \(listed) transitions")
     }
 
-    @Test func aDoubtfulAttemptIsRepeatedOnce() {
+    @Test func aDoubtfulAttemptIsRepeatedAsOftenAsIsAllowedAndNoMoreThanThreeTimes() {
         var machine = Machine(state: .sending(Self.grant))
-        #expect(machine.handle(.replied(.verdict(.inDoubt))) == [.pause(.beforeReplay)])
-        #expect(machine.handle(.pauseEnded) == [.send(Self.doubtful)])
-        #expect(machine.handle(.replied(.verdict(.inDoubt))) == [.record(Self.doubtful, .inDoubt)])
+        for replay in 1...3 {
+            #expect(machine.handle(.replied(.verdict(Self.replayable))) == [.pause(.beforeReplay)])
+            guard case .pausingBeforeReplay(let claim) = machine.state else {
+                Issue.record("no replay")
+                return
+            }
+            #expect(claim.isInDoubt)
+            #expect(claim.tries == 1 + replay)
+            #expect(machine.handle(.pauseEnded) == [.send(claim)])
+        }
+        let effects = machine.handle(.replied(.verdict(Self.replayable)))
+        guard case .record(_, Self.replayable) = effects.first else {
+            Issue.record("a fourth replay")
+            return
+        }
     }
 
     @Test func aSuccessorIsRedeemedOnce() {
@@ -176,13 +209,35 @@ struct RenewalMachineTableTests {
         #expect(machine.handle(.stored) == [.end(.successorOnly(.accessTokenMissing))])
     }
 
+    @Test func anotherTokenIsTriedOnce() {
+        var machine = Machine(state: .sending(Self.grant))
+        _ = machine.handle(.replied(.verdict(Self.dead)))
+        #expect(machine.handle(.otherTokenTaken) == [.claim])
+        _ = machine.handle(.claimed(Self.grant))
+        _ = machine.handle(.replied(.verdict(Self.dead)))
+        #expect(machine.handle(.otherTokenTaken) == [.end(.superseded)])
+    }
+
+    @Test func intentsAreGivenBackThreeTimes() {
+        var machine = Machine(state: .claiming)
+        let verdict = RenewalVerdict.notSent(.tooLate)
+        for _ in 0..<3 {
+            _ = machine.handle(.claimed(Self.grant))
+            _ = machine.handle(.replied(.verdict(verdict)))
+            #expect(machine.handle(.stored) == [.claim])
+        }
+        _ = machine.handle(.claimed(Self.grant))
+        _ = machine.handle(.replied(.verdict(verdict)))
+        #expect(machine.handle(.stored) == [.end(.failed(verdict))])
+    }
+
     /// However events come, an attempt ends, and never without an effect that answers.
     @Test func everyTransitionThatIsNotTheEndAsksForOneAnswer() {
         for row in Self.table {
             let answering = row.effects.filter { effect in
                 switch effect {
-                case .claim, .pause, .send, .ask, .store, .record: true
-                case .openBreaker, .closeBreaker, .announceDeath, .end: false
+                case .claim, .pause, .send, .ask, .store, .spool, .record: true
+                case .serveSpooled, .unspool, .openBreaker, .closeBreaker, .announceDeath, .end: false
                 }
             }
             if case .ended = row.next {

@@ -2,7 +2,7 @@ import Synchronization
 import VaultCrypto
 import VaultStorage
 
-/// A store whose next commits of logins fail as told; everything else passes through.
+/// A store whose next commits of logins fail as told, with a spool of its own; everything else passes through.
 final class FaultyStore: VaultStore {
     enum Fault: Sendable {
         /// Nothing was written.
@@ -15,18 +15,53 @@ final class FaultyStore: VaultStore {
         var skip = 0
         var faults: [Fault] = []
         var failed = 0
+        var spoolFails = false
+        var hasLostItsLock = false
+        var commits = 0
+        var afterCommit: (@Sendable (Int) async -> Void)?
     }
 
     private let base: any VaultStore
+    private let files: MemorySpool
     private let state = Mutex(State())
 
-    init(_ base: any VaultStore) {
+    init(_ base: any VaultStore, spool files: MemorySpool = MemorySpool()) {
         self.base = base
+        self.files = files
+    }
+
+    /// Whether the spool fails as well.
+    var spoolFails: Bool {
+        get { state.withLock { $0.spoolFails } }
+        set { state.withLock { $0.spoolFails = newValue } }
+    }
+
+    /// As after a host's `closefrom()`.
+    func loseLock() { state.withLock { $0.hasLostItsLock = true } }
+
+    /// Runs between a commit of a login and what the renewal does next, with the commit's number from 1 on.
+    func afterCommit(_ action: (@Sendable (Int) async -> Void)?) {
+        state.withLock { state in
+            state.commits = 0
+            state.afterCommit = action
+        }
+    }
+
+    private func committed() async {
+        let (commit, action) = state.withLock { state in
+            state.commits += 1
+            return (state.commits, state.afterCommit)
+        }
+        await action?(commit)
     }
 
     /// Lets so many commits pass, then fails the next ones.
     func fail(_ faults: [Fault], afterCommits skip: Int) {
-        state.withLock { $0 = State(skip: skip, faults: faults) }
+        state.withLock { state in
+            state.skip = skip
+            state.faults = faults
+            state.failed = 0
+        }
     }
 
     var failedCommits: Int { state.withLock { $0.failed } }
@@ -53,7 +88,9 @@ final class FaultyStore: VaultStore {
             _ = try await base.updateLogin(handle, body)
             throw StoreError(.io(1), "the commit is not known to be durable")
         case nil:
-            return try await base.updateLogin(handle, body)
+            let result = try await base.updateLogin(handle, body)
+            await committed()
+            return result
         }
     }
 
@@ -87,10 +124,15 @@ extension FaultyStore {
     }
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry { try base.outboxEntry(handle) }
     func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] { try base.openIntents(limit: limit) }
-    func prepareSpool() throws(StoreError) { try base.prepareSpool() }
-    func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle { try base.spool(reply) }
-    func unspool(_ handle: SpoolHandle) throws(StoreError) { try base.unspool(handle) }
-    func spooledReplies() throws(StoreError) -> [SpoolListing] { try base.spooledReplies() }
+    func prepareSpool() throws(StoreError) {}
+    func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
+        guard !spoolFails else { throw StoreError(.full, "the disk of the spool is full too") }
+        return files.add(reply, owner: owner)
+    }
+    func unspool(_ handle: SpoolHandle) throws(StoreError) { files.remove(handle) }
+    func spooledReplies() throws(StoreError) -> [SpoolListing] {
+        files.entries.filter { $0.owner == owner || !isOwnerAlive($0.owner) }
+    }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
     func statistics() throws(StoreError) -> StoreStatistics { try base.statistics() }
     func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
@@ -127,6 +169,33 @@ extension FaultyStore {
     func removeKeySlot(_ handle: KeySlotHandle) async throws { try await base.removeKeySlot(handle) }
     var owner: Int64 { base.owner }
     func isOwnerAlive(_ owner: Int64) -> Bool { base.isOwnerAlive(owner) }
-    var ownsItsLock: Bool { base.ownsItsLock }
+    var ownsItsLock: Bool { !state.withLock { $0.hasLostItsLock } && base.ownsItsLock }
     func close() { base.close() }
+}
+
+/// The spool of a vault whose processes are stores in one process.
+final class MemorySpool: Sendable {
+    private let state = Mutex<[SpoolListing]>([])
+
+    var entries: [SpoolListing] { state.withLock { $0 } }
+
+    func add(_ reply: SpooledReply, owner: Int64) -> SpoolHandle {
+        let handle = SpoolHandle(owner: owner, entry: SecureRandom.bytes16())
+        state.withLock { $0.append(SpoolListing(owner: owner, handle: handle, reply: reply, damage: nil)) }
+        return handle
+    }
+
+    func remove(_ handle: SpoolHandle) {
+        state.withLock { $0.removeAll { $0.handle == handle } }
+    }
+
+    /// The owners of all entries have died: nobody holds the locks that they name.
+    func orphanAll() {
+        state.withLock { entries in
+            entries = entries.map { entry in
+                SpoolListing(
+                    owner: 4_711, handle: entry.handle, reply: entry.reply, damage: entry.damage)
+            }
+        }
+    }
 }

@@ -1,0 +1,117 @@
+import VaultCrypto
+import VaultStorage
+
+// A second refresh token of the same chain is kept, sealed, until the current one has proven that it works: until it was
+// renewed with, or its access token was taken by a resource server, or a day has passed.
+extension LoginState {
+    /// Whether a late reply has brought the next token of the one that is current.
+    var hasSuccessorInHand: Bool {
+        refresh?.previousRefresh != nil && refresh?.previousRole == .successor
+    }
+
+    /// Takes what a reply says of the refresh token: a new one, or that the old one goes on.
+    mutating func replaceRefreshToken(with reply: SpooledReply) {
+        guard let new = reply.refreshToken, new != refresh?.refreshToken else {
+            if let expiresAt = reply.refreshExpiresAt { refresh?.refreshExpiresAt = expiresAt }
+            // The current one has just worked.
+            if !hasSuccessorInHand { refresh?.forgetPrevious() }
+            return
+        }
+        var record = refresh ?? RefreshRecord(refreshToken: new)
+        if record.previousRefresh == new {
+            record.forgetPrevious()
+        } else if hasSuccessorInHand {
+            // Two replies to one token: which of the two the server counts last is not known here.
+            record.previousRole = .sibling
+        } else if let old = record.refreshToken {
+            record.keep(old, as: .predecessor, since: reply.obtainedAt)
+        }
+        record.refreshToken = new
+        record.refreshExpiresAt = reply.refreshExpiresAt
+        refresh = record
+    }
+
+    /// Keeps the refresh token of a reply that came too late to be taken, if it may still be the one that works.
+    ///
+    /// - Parameter spent: the token that it was given for, if that is known.
+    mutating func keepLate(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
+        guard let token = reply.refreshToken, token != refresh?.refreshToken, token != refresh?.previousRefresh else {
+            return
+        }
+        let isForCurrent = spent.map { $0 == refresh?.refreshToken } ?? (reply.position == position)
+        let isBesideCurrent =
+            spent.map { $0 == refresh?.previousRefresh } ?? false
+            || (refresh?.previousRefresh != nil && reply.position.successor == position)
+        if isForCurrent {
+            refresh?.keep(token, as: .successor, since: now)
+        } else if isBesideCurrent {
+            refresh?.keep(token, as: .sibling, since: now)
+        }
+        // Otherwise its successor has been used: nothing can come of it any more.
+    }
+
+    /// The current token is in doubt, and its successor is here: the successor is sent, not the same token again.
+    mutating func takeSuccessor(at now: Timestamp) -> Bool {
+        guard hasSuccessorInHand, var record = refresh, let old = record.refreshToken else { return false }
+        record.refreshToken = record.previousRefresh
+        record.refreshExpiresAt = nil
+        record.keep(old, as: .predecessor, since: now)
+        refresh = record
+        return true
+    }
+
+    /// The current token was refused. If another one of the chain may still work, it takes its place.
+    mutating func takeOtherToken(_ policy: ReplayPolicy, hasOtherLogins: Bool, at now: Timestamp) -> Bool {
+        guard var record = refresh, let other = record.previousRefresh, record.mayTryPrevious(at: now),
+            policy.mayTry(record.previousRole, hasOtherLogins: hasOtherLogins)
+        else { return false }
+        let role = record.previousRole
+        record.refreshToken = other
+        record.refreshExpiresAt = nil
+        record.forgetPrevious()
+        refresh = record
+        intent = nil
+        session.doubtCause = nil
+        if role != .predecessor {
+            // If this one is refused too, a reply was lost or came too late: the user did not end the grant.
+            openIntent(owner: IntentRecord.nobody, at: now, doubtSince: now)
+            session.doubtCause = RenewalDoubt.Cause.lostReply.code
+        }
+        auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "otherTokenTaken")]))
+        return true
+    }
+}
+
+extension RefreshRecord {
+    /// After so long the other token is of no use, whatever becomes of the current one.
+    static let longestKept = Duration.seconds(86_400)
+
+    mutating func keep(_ token: SecretBytes, as role: PreviousRefreshRole, since: Timestamp) {
+        previousRefresh = token
+        previousRole = role
+        previousSince = since
+    }
+
+    mutating func forgetPrevious() {
+        previousRefresh = nil
+        previousRole = .predecessor
+        previousSince = nil
+    }
+
+    func mayTryPrevious(at now: Timestamp) -> Bool {
+        guard let previousSince else { return true }
+        return now.since(previousSince) < Self.longestKept
+    }
+}
+
+extension ReplayPolicy {
+    /// Whether another refresh token of the chain is sent after the current one was refused.
+    ///
+    /// A sibling or a successor has never been sent. A predecessor has: where that counts as theft it is left alone.
+    func mayTry(_ role: PreviousRefreshRole, hasOtherLogins: Bool) -> Bool {
+        switch role {
+        case .sibling, .successor: !(harmsOtherLogins && hasOtherLogins)
+        case .predecessor: rotates && forgivesReuse && !isForbidden
+        }
+    }
+}

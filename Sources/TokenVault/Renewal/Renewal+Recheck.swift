@@ -1,0 +1,32 @@
+import VaultStorage
+
+extension Renewal {
+    /// An intent older than this is given back and written anew: what was checked with it may not be true any more.
+    static let longestWayToRequest = Duration.seconds(2)
+
+    /// The last look before the refresh token is sent: whether this process still owns the intent in everybody's eyes,
+    /// and whether the login and its provider are what they were. Nil: send.
+    ///
+    /// After it there is nothing but the writing of the request itself. What happens in between is told apart at the
+    /// server alone, which refuses signed requests that come late.
+    func hindrance(_ attempt: RenewalAttempt, _ claim: RenewalClaim) -> RenewalVerdict.Hindrance? {
+        guard vault.store.ownsItsLock else { return .ownershipLost }
+        let lookedAt = vault.timeSource.uptime()
+        do throws(StoreError) {
+            let stored = try vault.store.login(login)
+            guard stored.position == claim.position, stored.intent?.fence == claim.fence,
+                stored.intent?.owner == vault.store.owner, !stored.isHeld, stored.userStatus == .active,
+                stored.session.state != .terminated
+            else { return .changed }
+            if let provider = attempt.provider {
+                let current = try vault.store.provider(provider.handle)
+                guard current.revision == provider.revision else { return .changed }
+            }
+        } catch {
+            return error.code == .ownershipLost ? .ownershipLost : .changed
+        }
+        // A replay has an old intent, which has just been seen to be the current one.
+        let since = claim.tries > attempt.claim.tries ? lookedAt : attempt.claimedAt
+        return vault.timeSource.uptime() - since < Self.longestWayToRequest ? nil : .tooLate
+    }
+}

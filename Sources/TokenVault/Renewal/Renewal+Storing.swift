@@ -1,0 +1,163 @@
+import Logging
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension Renewal {
+    /// D2: the new tokens, before anything else happens with them.
+    func store(
+        _ claim: RenewalClaim, _ outcome: RenewalReply, _ attempt: RenewalAttempt?
+    ) async -> RenewalMachine.Event {
+        guard let attempt, let reply = attempt.reply else { return .storeFailed }
+        let now = vault.now
+        let isDowngraded = outcome == .successorOnly(.downgraded)
+        do {
+            let isStored = try await vault.store.updateLogin(login) { state in
+                // A commit that was reported as failed may have happened all the same.
+                if state.holds(reply) { return true }
+                guard state.isOpen(claim) else {
+                    state.disown(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
+                    return false
+                }
+                state.commit(reply, afterDoubt: claim.isInDoubt)
+                // Asking again would bring the same.
+                if isDowngraded { state.postpone(from: now, retryAfter: nil, random: 1) }
+                return true
+            }
+            if isStored {
+                responses.announce()
+                engine.noteUnproven(reply)
+            } else {
+                engine.revokeSoon()
+            }
+            return isStored ? .stored : .superseded
+        } catch let error as StoreError where error.code == .notFound(.login) {
+            return await disownWithoutLogin(reply)
+        } catch {
+            return Self.failure(error, vault, login)
+        }
+    }
+
+    /// The login is gone: what came late for it is to be revoked.
+    private func disownWithoutLogin(_ reply: SpooledReply) async -> RenewalMachine.Event {
+        guard let record = reply.revocation(at: vault.now) else { return .superseded }
+        do {
+            try await vault.store.addOutbox([record])
+        } catch {
+            return Self.failure(error, vault, login)
+        }
+        engine.revokeSoon()
+        return .superseded
+    }
+
+    private static func failure(_ error: any Error, _ vault: Vault, _ login: LoginHandle) -> RenewalMachine.Event {
+        switch (error as? StoreError)?.code {
+        case .closed: return .closed
+        case .ownershipLost: return .ownershipLost
+        default:
+            vault.logger.warning(
+                "new tokens could not be stored yet", metadata: ["vault-login-handle": "\(login.text)"])
+            return .storeFailed
+        }
+    }
+
+    /// Beside the vault, because the vault does not take them now.
+    func spool(_ attempt: inout RenewalAttempt?) -> RenewalMachine.Event {
+        guard let reply = attempt?.reply else { return .spoolFailed }
+        do throws(StoreError) {
+            attempt?.spooled = try vault.store.spool(reply)
+            return .spooled
+        } catch {
+            vault.logger.warning(
+                "new tokens are in memory only: the spool cannot be written either",
+                metadata: ["vault-login-handle": "\(login.text)"])
+            return .spoolFailed
+        }
+    }
+
+    /// The vault has them, or they went where tokens go that nobody waits for.
+    func unspool(_ attempt: inout RenewalAttempt?) {
+        guard let handle = attempt?.spooled else { return }
+        attempt?.spooled = nil
+        do throws(StoreError) {
+            try vault.store.unspool(handle)
+        } catch {
+            // Whoever finds the entry finds its tokens in the vault too.
+            vault.logger.debug(
+                "a spooled reply that is stored could not be removed",
+                metadata: ["vault-login-handle": "\(login.text)"])
+        }
+    }
+
+    /// Writes an outcome without tokens.
+    func record(
+        _ claim: RenewalClaim, _ verdict: RenewalVerdict, _ attempt: RenewalAttempt?
+    ) async -> RenewalMachine.Event {
+        let policy = attempt?.policy ?? ReplayPolicy()
+        let trial = LoginState.Trial(
+            claim: claim, policy: policy, hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
+            now: vault.now, random: engine.random())
+        let nonces = attempt?.nonces ?? [:]
+        do {
+            let recorded = try await vault.store.updateLogin(login) { state in
+                guard state.isOpen(claim) else { return Recorded.superseded }
+                guard state.position == claim.position else {
+                    // The app has set an access token meanwhile: nothing of this is news, except a doubt about the refresh
+                    // token, which is still the current one.
+                    state.rest(after: claim, newDoubt: verdict.newDoubt)
+                    return .superseded
+                }
+                state.remember(nonces)
+                if verdict.isRefusalOfToken,
+                    state.takeOtherToken(policy, hasOtherLogins: trial.hasOtherLogins, at: trial.now)
+                {
+                    return .otherTokenTaken
+                }
+                let isSuspicious =
+                    if case .dead(let reason) = verdict { state.isLateArrivalSuspected(reason, trial) } else { false }
+                state.record(verdict, of: trial)
+                return isSuspicious ? .lateArrivalSuspected : .done
+            }
+            return tell(recorded)
+        } catch let error as StoreError where error.code == .notFound(.login) {
+            return .superseded
+        } catch let error as StoreError where error.code == .closed {
+            return .closed
+        } catch let error as StoreError where error.code == .ownershipLost {
+            return .ownershipLost
+        } catch {
+            return .storeFailed
+        }
+    }
+
+    private enum Recorded {
+        case done, superseded, otherTokenTaken, lateArrivalSuspected
+    }
+
+    private func tell(_ recorded: Recorded) -> RenewalMachine.Event {
+        switch recorded {
+        case .done: return .stored
+        case .superseded: return .superseded
+        case .otherTokenTaken: return .otherTokenTaken
+        case .lateArrivalSuspected:
+            vault.logger.warning(
+                "lateArrivalSuspected: tokens died right after a doubt; an earlier request may have arrived after them",
+                metadata: ["vault-login-handle": "\(login.text)"])
+            return .stored
+        }
+    }
+}
+
+extension RenewalVerdict {
+    /// The server has refused this very token.
+    var isRefusalOfToken: Bool { self == .dead(.deadGrant) || self == .dead(.lostResponse) }
+
+    /// What the attempt itself has left in doubt.
+    var newDoubt: RenewalDoubt.Cause? {
+        switch self {
+        case .inDoubt: .lostReply
+        case .transient(_, keepsDoubt: true, _): .serverError
+        case .dead, .needsUser, .misconfigured, .transient, .notSent, .withdrawn: nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import VaultStorage
+
+extension Renewal {
+    /// The waits of the machine. Waiting for another owner watches the intent by reading: a write for each look would
+    /// be a durable commit that changes nothing.
+    func rest(
+        _ pause: RenewalMachine.Pause, _ attempt: RenewalAttempt?, _ patience: inout ClosingPatience
+    ) async -> RenewalMachine.Event {
+        switch pause {
+        case .forOwner:
+            return await waitForOwner()
+        case .beforeReplay:
+            // The first request may still be running somewhere: two at once would look like theft.
+            await vault.pause(.milliseconds(250))
+        case .beforeStoringAgain(let failures):
+            if vault.isClosing {
+                guard patience.lasts(isSpooled: attempt?.spooled != nil) else { return .closed }
+            }
+            let pause = Backoff.storing.pause(afterFailures: failures, random: engine.random())
+            await vault.pause(vault.isClosing ? min(pause, ClosingPatience.longestPause) : pause)
+        }
+        return .pauseEnded
+    }
+
+    /// A living owner is waited for until it has stored its result, or for as long as it can reasonably take.
+    private func waitForOwner() async -> RenewalMachine.Event {
+        var look = Duration.milliseconds(5)
+        while true {
+            await vault.pause(look)
+            look = min(look * 2, .milliseconds(100))
+            guard !vault.isClosing else { return .closed }
+            let stored: StoredLogin
+            do throws(StoreError) {
+                stored = try vault.store.login(login)
+            } catch {
+                return .pauseEnded
+            }
+            guard let intent = stored.intent, vault.owner(of: intent) == .working else { return .pauseEnded }
+            let limit = engine.options.stallLimit ?? vault.stallLimit(of: stored.provider)
+            // One that has been at it for so long already is not waited for again by every caller.
+            guard vault.timeSource.uptime() - startedAt < limit, vault.now.since(intent.startedAt) < limit else {
+                guard engine.options.stallPolicy == .availabilityOverSafety else { return .refused(.ownerStalled) }
+                stalled.insert(intent.fence)
+                return .pauseEnded
+            }
+        }
+    }
+}
+
+/// How long a vault that is being closed waits for tokens that cannot be stored.
+///
+/// Not for long once they are in the spool: the next process that opens the vault finds them there. Longer if they are
+/// nowhere but in memory, but not for ever: who closes wants to end, and the disk may be full until he has.
+struct ClosingPatience {
+    static let longestPause = Duration.milliseconds(500)
+    static let triesWithSpool = 3
+    static let triesWithout = 20
+
+    private var tries = 0
+
+    mutating func lasts(isSpooled: Bool) -> Bool {
+        tries += 1
+        return tries <= (isSpooled ? Self.triesWithSpool : Self.triesWithout)
+    }
+}

@@ -1,0 +1,45 @@
+import Logging
+import VaultStorage
+
+extension RenewalEngine {
+    func noteUnproven(_ reply: SpooledReply) {
+        guard reply.refreshToken != nil else { return }
+        unproven.note(
+            .init(login: reply.login, generation: reply.position.successor.generation, since: vault.now))
+    }
+
+    /// A resource server has taken this token: the provider has really issued it, and the refresh token before it is of no
+    /// use any more.
+    func prove(_ token: VaultToken) {
+        guard let entry = unproven.take(token.login.handle, generation: Int64(token.generation)),
+            vault.flightStarted()
+        else { return }
+        Task {
+            await self.forgetPrevious(entry)
+            self.vault.flightEnded()
+        }
+    }
+
+    /// What has been kept for a day is of no use any more either.
+    func forgetAged() async {
+        for entry in unproven.takeAll(before: vault.now.advanced(by: .zero - RefreshRecord.longestKept)) {
+            await forgetPrevious(entry)
+        }
+    }
+
+    private func forgetPrevious(_ entry: UnprovenTokens.Entry) async {
+        do {
+            try await vault.store.updateLogin(entry.login) { state in
+                guard state.position.generation == entry.generation, state.refresh?.previousRefresh != nil,
+                    state.refresh?.previousRole != .successor
+                else { return }
+                state.refresh?.forgetPrevious()
+                state.auditEvents.append(AuditEvent(.renewalProven))
+            }
+        } catch {
+            // It goes with the next renewal.
+            vault.logger.debug(
+                "an old refresh token could not be erased yet", metadata: ["vault-login-handle": "\(entry.login.text)"])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import VaultStorage
+
+extension RenewalEngine {
+    /// Intents that one pass looks at.
+    private static let mostIntents = 10_000
+    /// Renewals that one pass has under way at a time.
+    private static let mostAtOnce = 8
+    /// How long an intent is left alone that no pass can do anything about.
+    private static let longRest = Duration.seconds(60)
+
+    /// One pass of recovery: first what is in the spool, then open intents that nobody is at work on, the oldest doubt
+    /// first, then what has been kept for long enough.
+    ///
+    /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
+    func recover() async -> RecoveryReport {
+        let restored = await restoreSpooled()
+        let open = ((try? vault.store.openIntents(limit: Self.mostIntents)) ?? []).filter {
+            vault.owner(of: $0.record) == .gone
+        }
+        resting.keep(open)
+        let now = vault.now
+        let settled = await settle(open.filter { !resting.isResting($0, now: now) })
+        await forgetAged()
+        return RecoveryReport(
+            restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
+    }
+
+    private func settle(_ intents: [StoredIntent]) async -> Int {
+        await withTaskGroup(of: Bool.self) { group in
+            var rest = intents[...]
+            for _ in 0..<Self.mostAtOnce {
+                guard let intent = rest.popFirst() else { break }
+                group.addTask { await self.settle(intent) }
+            }
+            var settled = 0
+            while let isSettled = await group.next() {
+                if isSettled { settled += 1 }
+                guard !Task.isCancelled, let intent = rest.popFirst() else { continue }
+                group.addTask { await self.settle(intent) }
+            }
+            return settled
+        }
+    }
+
+    /// Brings one login's open intent to an end, as a caller would who needs the login.
+    private func settle(_ intent: StoredIntent) async -> Bool {
+        guard case .ended(let ending) = await join(intent.login, demand: .recovery, deadline: nil) else { return false }
+        switch ending {
+        case .renewed, .satisfied, .superseded, .successorOnly, .refused(.loginMissing), .refused(.dead),
+            .failed(.dead):
+            return true
+        case .refused(.postponed(let until)), .refused(.breakerOpen(let until)),
+            .refused(.mayNotSendAgain(let until?)):
+            resting.rest(intent, until: until)
+        case .refused(.storeFailed), .refused(.closed), .refused(.ownershipLost), .failed:
+            break
+        case .refused:
+            resting.rest(intent, until: vault.now.advanced(by: Self.longRest))
+        }
+        return false
+    }
+}

@@ -1,0 +1,74 @@
+import Logging
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension RenewalEngine {
+    /// Brings replies that the vault could not take when they came to where they belong: into the vault, if their attempt
+    /// is still the one that the login waits for; otherwise to where such tokens go.
+    ///
+    /// Any number of processes may do this at once. The first commit counts; the others find it.
+    ///
+    /// - Parameter login: nil for all logins.
+    /// - Returns: how many there were.
+    @discardableResult
+    func restoreSpooled(of login: LoginHandle? = nil) async -> Int {
+        var restored = 0
+        for listing in (try? vault.store.spooledReplies()) ?? [] {
+            guard let reply = listing.reply, let handle = listing.handle, login == nil || reply.login == login,
+                !isBeingStored(reply, listing.owner)
+            else { continue }
+            if await restore(reply, handle) { restored += 1 }
+        }
+        if restored > 0, options.retriesRevocationsInBackground { revokeSoon() }
+        return restored
+    }
+
+    /// One of ours whose renewal is still trying: it comes to its end by itself.
+    private func isBeingStored(_ reply: SpooledReply, _ owner: Int64) -> Bool {
+        owner == vault.store.owner ? vault.isUnderWay(reply.fence) : vault.store.isOwnerAlive(owner)
+    }
+
+    private func restore(_ reply: SpooledReply, _ handle: SpoolHandle) async -> Bool {
+        let now = vault.now
+        do {
+            do {
+                try await vault.store.updateLogin(reply.login) { state in
+                    if state.holds(reply) { return }
+                    guard state.isOpen(RenewalClaim(reply)) else { return state.disown(reply, spent: nil, at: now) }
+                    state.commit(reply, afterDoubt: state.intent?.isInDoubt ?? false, isFromSpool: true)
+                }
+            } catch let error as StoreError where error.code == .notFound(.login) {
+                if let record = reply.revocation(at: now) { try await vault.store.addOutbox([record]) }
+            }
+            try vault.store.unspool(handle)
+            return true
+        } catch {
+            vault.logger.debug(
+                "a spooled reply could not be restored yet", metadata: ["vault-login-handle": "\(reply.login.text)"])
+            return false
+        }
+    }
+
+    /// Whether spooled tokens serve a caller.
+    func isAcceptable(_ reply: SpooledReply, for demand: RenewalDemand) -> Bool {
+        guard reply.accessToken != nil else { return false }
+        let session = SessionRecord(
+            state: .established, accessToken: reply.accessToken, tokenType: reply.tokenType,
+            createdAt: reply.obtainedAt, obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt)
+        return TokenJudge(position: reply.position.successor, session: session, now: vault.now)
+            .isAcceptable(for: demand)
+    }
+
+    /// The access token of a spooled reply, if the login is still where it was when the reply came.
+    func usableToken(in reply: SpooledReply, _ current: SessionSnapshot) throws -> VaultToken? {
+        guard current.position == reply.position, current.userStatus == .active,
+            current.session.state != .terminated, current.session.failure?.isFinal != true,
+            let text = reply.accessToken?.string(), let accessToken = try? AccessToken(text)
+        else { return nil }
+        return VaultToken(
+            accessToken: accessToken, tokenType: TokenType(reply.tokenType), expiresAt: reply.expiresAt?.date,
+            scope: reply.scope ?? current.session.scope, login: LoginID(reply.login),
+            generation: Int(reply.position.successor.generation), isVolatile: true)
+    }
+}

@@ -1,0 +1,188 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// What is remembered of a doubt, and how it ends.
+@Suite(.timeLimit(.minutes(10)))
+struct DoubtTests {
+    private let lost = ScriptedReply.failure(.maybeSent, .timeout)
+
+    private func renew(_ world: World, _ login: Login) async -> VaultError.Code? {
+        await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+    }
+
+    @Test func theCauseOfADoubtIsRemembered() async throws {
+        let cases: [([ScriptedReply], RenewalDoubt.Cause)] = [
+            ([lost, lost], .lostReply), ([.status(.badGateway)], .serverError),
+            ([.status(.ok, body: "<html>"), .status(.ok)], .lostReply),
+        ]
+        for (replies, cause) in cases {
+            let world = try await World()
+            let login = try await world.addChain()
+            for reply in replies { world.transport.enqueue(reply) }
+            world.expire()
+            let before = world.now
+            #expect(await renew(world, login) == .tryLater)
+            let renewal = try #require(try world.vault.diagnosis(of: login.id).renewal)
+            #expect(renewal.doubt?.cause == cause)
+            #expect(renewal.doubt?.since == before)
+            #expect(renewal.owner == .nobody)
+            #expect(renewal.tries == replies.count)
+            #expect(try world.vault.diagnosis().openRenewals == [renewal])
+        }
+    }
+
+    @Test func aDeadOwnerIsACauseOfItsOwn() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        try await world.leaveIntent(login)
+        #expect(try world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
+        #expect(try world.vault.diagnosis(of: login.id).renewal?.owner == .dead)
+        #expect(try world.vault.diagnosis(of: login.id).nextStep == .recover)
+        world.transport.enqueue(.status(.internalServerError))
+        world.expire()
+        #expect(await renew(world, login) == .tryLater)
+        // The first cause stays.
+        #expect(try world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
+        #expect(try world.tale().contains("intent-taken-over cause=ownerDied"))
+    }
+
+    @Test func insideTheGracePeriodAReplyIsAskedForThreeTimes() async throws {
+        let world = try await World(provider: World.provider(refresh: #"{"rotation":"always","graceSeconds":1800}"#))
+        let login = try await world.addChain()
+        world.transport.fallback = lost
+        world.expire()
+        #expect(await renew(world, login) == .tryLater)
+        #expect(world.transport.requestCount == 4)
+        #expect(try world.vault.diagnosis(of: login.id).renewal?.tries == 4)
+    }
+
+    private static let harmful = #"{"rotation":"always","reuseBlast":"clientUser"}"#
+
+    @Test func whereAReplayWouldHarmOthersTheOldTokenIsUsedToItsEnd() async throws {
+        let world = try await World(provider: World.provider(refresh: Self.harmful))
+        let login = try await world.addChain()
+        try await world.addChain(name: "other")
+        world.time.advance(by: .seconds(3_400))
+        world.transport.enqueue(lost)
+        #expect(try await world.withTimePassing { try await world.users.accessToken(login: login.id) }.name == "1")
+        world.time.advance(by: .seconds(60))
+        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(
+            await code { try await world.users.accessToken(login: login.id, minimumValidity: .seconds(3_000)) }
+                == .lostResponse)
+        let expiresAt = try world.vault.login(login.id).expiresAt
+        #expect(try world.vault.diagnosis(of: login.id).nextStep == .useToken(until: expiresAt))
+        #expect(try world.vault.login(login.id).failure == nil)
+        world.expire()
+        #expect(await renew(world, login) == .lostResponse)
+        #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func whereNobodyElseIsHarmedThereIsOneReplay() async throws {
+        let world = try await World(provider: World.provider(refresh: Self.harmful))
+        let login = try await world.addChain()
+        try await world.addChain(user: "bob", name: "other")
+        world.transport.enqueue(lost, .generation("2"))
+        world.expire()
+        #expect(await renew(world, login) == nil)
+        #expect(world.transport.requestCount == 2)
+    }
+
+    @Test func whereAReplayIsForbiddenTheLoginEndsWithItsToken() async throws {
+        let handler = RecordingHandler()
+        let world = try await World(
+            handler: handler, provider: World.provider(refresh: #"{"rotation":"always","replay":"never"}"#))
+        let login = try await world.addChain()
+        world.transport.enqueue(lost)
+        world.expire()
+        #expect(await renew(world, login) == .tryLater)
+        world.time.advance(by: .seconds(2))
+        #expect(await renew(world, login) == .lostResponse)
+        #expect(world.transport.requestCount == 1)
+        #expect(handler.failed == ["alice"])
+    }
+
+    @Test func anOutageOfHoursEndsNoLogin() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.fallback = .status(.serviceUnavailable)
+        world.expire()
+        for _ in 0..<60 {
+            #expect(await renew(world, login) == .tryLater)
+            world.time.advance(by: .seconds(600))
+        }
+        #expect(try world.vault.login(login.id).failure == nil)
+        world.transport.fallback = .generation("2")
+        #expect(await renew(world, login) == nil)
+        #expect(try world.vault.diagnosis(of: login.id).renewal == nil)
+    }
+
+    @Test func aDoubtThatNobodyAnswersForADayIsALostResponse() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.fallback = lost
+        world.expire()
+        for _ in 0..<8 {
+            #expect(await renew(world, login) == .tryLater)
+            world.time.advance(by: .seconds(600))
+        }
+        let requests = world.transport.requestCount
+        world.time.advance(by: .seconds(86_400))
+        #expect(await renew(world, login) == .lostResponse)
+        #expect(world.transport.requestCount == requests)
+        #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
+    }
+
+    @Test(arguments: [false, true])
+    func aTokenOfTheAppDoesNotMakeADoubtForgotten(wasInDoubt: Bool) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        if wasInDoubt { try await world.leaveIntent(login) }
+        world.expire()
+        let later = world.now.addingTimeInterval(3_600)
+        let users = world.users
+        world.transport.enqueue(
+            ScriptedReply { _ throws(HTTPTransportError) in
+                _ = try? await users.updateAccessToken(
+                    login: login.id, accessToken: Sample.accessToken("app"), expiresAt: later)
+                throw HTTPTransportError(wasInDoubt ? .notSent : .maybeSent, .timeout)
+            })
+        let token = try await world.withTimePassing { try await users.accessToken(login: login.id) }
+        #expect(token.name == "app")
+        #expect(try world.vault.login(login.id).isInDoubt)
+        world.expire()
+        world.transport.enqueue(.error("invalid_grant"))
+        #expect(await renew(world, login) == .lostResponse)
+    }
+
+    @Test func tokensThatDieRightAfterADoubtMakeALateArrivalSuspected() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.enqueue(lost, .generation("2"), .error("invalid_grant"))
+        world.expire()
+        #expect(await renew(world, login) == nil)
+        #expect(try world.tale().contains("renewed after=doubt"))
+        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(world.logs.text.contains("lateArrivalSuspected"))
+        #expect(try world.tale().contains("login-dead reason=deadGrant suspected=lateArrival"))
+    }
+
+    @Test func tokensThatDieLaterDoNot() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.enqueue(lost, .generation("2"), .error("invalid_grant"))
+        world.expire()
+        #expect(await renew(world, login) == nil)
+        world.time.advance(by: .seconds(31))
+        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(!world.logs.text.contains("lateArrivalSuspected"))
+        #expect(try world.tale().contains("login-dead reason=deadGrant"))
+    }
+}

@@ -1,0 +1,130 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// The last look before a refresh token is sent.
+@Suite(.timeLimit(.minutes(10)))
+struct RecheckTests {
+    @Test func aProcessThatOthersTakeForDeadSendsNothing() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.loseLock()
+        world.expire()
+        #expect(await code { try await process.users.accessToken(login: login.id) } == .ownershipLost)
+        #expect(world.transport.requestCount == 0)
+        #expect(try world.stored(login).intent == nil)
+    }
+
+    @Test func aLockThatIsLostAfterTheIntentStopsTheRequest() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.afterCommit { commit in
+            if commit == 1 { process.store.loseLock() }
+        }
+        world.expire()
+        do {
+            _ = try await process.users.accessToken(login: login.id)
+            Issue.record("a renewal without a lock")
+        } catch let error as VaultError {
+            #expect(error.code == .ownershipLost)
+            #expect(error.hint != nil)
+        }
+        #expect(world.transport.requestCount == 0)
+        // Nothing was sent, so nothing is in doubt.
+        #expect(try world.stored(login).intent == nil)
+    }
+
+    @Test func anIntentThatIsTooOldIsGivenBackAndWrittenAnew() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.afterCommit { commit in
+            if commit == 1 { world.time.advance(by: .seconds(2)) }
+        }
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requestCount == 1)
+        #expect(try world.tale().contains("renewal-failed cause=notSent"))
+        #expect(try !world.vault.login(login.id).isInDoubt)
+    }
+
+    @Test func aProcessThatIsAlwaysTooSlowGivesUpWithoutARequest() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.afterCommit { _ in world.time.advance(by: .seconds(3)) }
+        world.expire()
+        #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
+        #expect(world.transport.requestCount == 0)
+        #expect(try world.stored(login).intent == nil)
+        #expect(try world.tale().count { $0 == "renewal-started" } == 4)
+    }
+
+    @Test func aLogOutAfterTheIntentStopsTheRequest() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        world.transport.enqueue(.status(.ok))
+        process.store.afterCommit { commit in
+            if commit == 1 { _ = try? await world.users.logOut(login: login.id) }
+        }
+        world.expire()
+        #expect(await code { try await process.users.accessToken(login: login.id) } == .unknownLogin)
+        #expect(world.transport.requests.map(\.path) == ["/revoke"])
+    }
+
+    @Test func aProviderThatIsChangedAfterTheIntentIsAskedAsItIsNow() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.afterCommit { commit in
+            guard commit == 1, let stored = try? world.vault.store.provider(named: "acme") else { return }
+            var record = stored.record
+            record.tokenEndpoint = "https://acme.example/other"
+            _ = try? await world.vault.store.putProvider(record, replacing: stored.handle)
+        }
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requests.map(\.path) == ["/other"])
+    }
+
+    @Test func aTokenThatTheAppSetsAfterTheIntentIsTakenInstead() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        let later = world.now.addingTimeInterval(9_000)
+        process.store.afterCommit { commit in
+            guard commit == 1 else { return }
+            _ = try? await world.users.updateAccessToken(
+                login: login.id, accessToken: Sample.accessToken("app"), expiresAt: later)
+        }
+        world.expire()
+        #expect(try await process.users.accessToken(login: login.id).name == "app")
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test func anAttemptThatWasTakenOverBeforeItsRequestSendsNothing() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.anotherFaulty()
+        process.store.afterCommit { commit in
+            if commit == 1 { try? await world.users.takeOver(login: login.id) }
+        }
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        // Its call begins again, in doubt now, as everybody's would.
+        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requestCount == 1)
+        #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await process.vault.close()
+    }
+}

@@ -1,0 +1,70 @@
+import OAuthClient
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// A process of its own, as far as renewals can tell, with a store that can fail.
+struct FaultyProcess: Sendable {
+    let store: FaultyStore
+    let vault: Vault
+    let users: UserManager
+}
+
+extension World {
+    /// The same vault and owner, through a store that can fail.
+    func faulty(
+        spool: MemorySpool = MemorySpool(), handler: RecordingHandler? = nil,
+        options: UserManagerOptions = World.options
+    ) async throws -> FaultyProcess {
+        try await faulty(over: vault.store, spool, handler, options)
+    }
+
+    /// Another owner, through a store that can fail.
+    func anotherFaulty(
+        spool: MemorySpool = MemorySpool(), options: UserManagerOptions = World.options
+    ) async throws -> FaultyProcess {
+        try await faulty(over: temporary.openAgain().store, spool, nil, options)
+    }
+
+    private func faulty(
+        over base: any VaultStore, _ spool: MemorySpool, _ handler: RecordingHandler?, _ options: UserManagerOptions
+    ) async throws -> FaultyProcess {
+        let store = FaultyStore(base, spool: spool)
+        let vault = Vault(path: vault.path, store: store, timeSource: time, logger: logs.logger)
+        let users = try await UserManager(
+            vault: vault, transport: transport, refreshHandler: handler, options: options)
+        return FaultyProcess(store: store, vault: vault, users: users)
+    }
+
+    /// A provider of which this is known, as a profile's file says it.
+    static func provider(refresh: String) throws -> ProviderRegistration {
+        var registration = try Sample.provider()
+        registration.profileDocument = Array(
+            """
+            {"profile":1,"name":"own","title":"Own","source":[{"url":"https://acme.example/","read":"2026-11-21"}],
+            "refresh":\(refresh)}
+            """.utf8)
+        return registration
+    }
+
+    /// What a killed process leaves behind: an intent whose owner's lock nobody holds.
+    @discardableResult
+    func leaveIntent(_ login: Login, owner: Int64 = 4_711, inDoubt: Bool = false, tries: Int = 1) async throws -> Int64
+    {
+        let now = vault.now
+        return try await vault.store.updateLogin(login.id.handle) { state in
+            let intent = state.openIntent(owner: owner, at: now, doubtSince: inDoubt ? now : nil, tries: tries)
+            return intent.fence
+        }
+    }
+
+    func stored(_ login: Login) throws -> StoredLogin { try vault.store.login(login.id.handle) }
+
+    /// What the audit trail tells, in order, as `kind key=value …`.
+    func tale() throws -> [String] {
+        try vault.store.auditEntries(after: 0, limit: 10_000).map { entry in
+            ([entry.kind.name] + entry.detail.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
+        }
+    }
+}
