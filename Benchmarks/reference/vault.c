@@ -124,7 +124,8 @@ void vault_open(Vault *v, const char *path, const char *key_file) {
     check(sqlite3_exec(
         v->db,
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
-        "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 250", NULL, NULL, NULL), v);
+        "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON;"
+        "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 250", NULL, NULL, NULL), v);
     unlock(v, key_file);
     v->find = prepare(
         v, "SELECT " USER_COLUMNS ", " LOGIN_COLUMNS " FROM user LEFT JOIN login ON login.user = user.id"

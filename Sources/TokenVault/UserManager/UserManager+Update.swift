@@ -35,13 +35,14 @@ extension UserManager {
     ) async throws -> Login {
         let now = vault.now
         let expiry = expiresAt.map { Timestamp($0) }
-        try await vault.updateLogin(login) { state in
+        let updated = try await vault.updateLogin(login) { state in
             if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
             if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
             state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
+            return state
         }
         vault.superseding.fire([login])
-        return try vault.login(LoginID(login))
+        return vault.describe(updated)
     }
 }
 

@@ -8,6 +8,13 @@ extension Login {
             isDPoPBound: stored.key != nil, isInDoubt: stored.intent?.isInDoubt ?? false, now: now)
     }
 
+    init(_ state: LoginState, provider: String?, now: Timestamp) {
+        self.init(
+            id: LoginID(state.handle), userID: state.userID, provider: provider, position: state.position,
+            session: state.session, isRefreshable: state.refresh?.refreshToken != nil,
+            isDPoPBound: state.key != nil, isInDoubt: state.intent?.isInDoubt ?? false, now: now)
+    }
+
     init(_ handle: LoginHandle, _ content: LoginListing.Content, provider: String?, now: Timestamp) {
         self.init(
             id: LoginID(handle), userID: content.userID, provider: provider, position: content.position,

@@ -53,8 +53,16 @@ extension Vault {
 
     /// What the app may know of a stored login.
     func describe(_ stored: StoredLogin) -> Login {
-        let provider = stored.provider.flatMap { try? store.provider($0).record.name }
-        return Login(stored, provider: provider, now: now)
+        Login(stored, provider: name(of: stored.provider), now: now)
+    }
+
+    /// The same of a login as a transaction left it, which saves reading what was just written.
+    func describe(_ state: LoginState) -> Login {
+        Login(state, provider: name(of: state.provider), now: now)
+    }
+
+    private func name(of provider: ProviderHandle?) -> String? {
+        provider.flatMap { try? store.provider($0).record.name }
     }
 
     private func providerNames() throws -> [ProviderHandle: String] {
