@@ -15,6 +15,7 @@ struct FaultProbe {
         switch CommandLine.arguments.dropFirst().first {
         case "sweep": try await IOSweep(options, report).run()
         case "race": try await CheckpointRace(options, report).run()
+        case "settle": try await SettledCommit(report).run()
         case "neighbour": try await ProcessNeighbour.serve(options)
         default: exit(64)
         }

@@ -3,11 +3,16 @@ import VaultCrypto
 import VaultStorage
 
 /// `storage-probe VAULT KEY USER LOGINS ROUNDS`: writes to a vault and says so after each acknowledged change, until it
-/// is done or killed. Tests kill it.
+/// is done or killed. Tests kill it. See also ``Liveness``.
 @main
 struct StorageProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count > 3, ["fork", "closefrom", "read-closefrom"].contains(arguments[1]) {
+            let liveness = try Liveness(arguments[2], arguments[3])
+            if arguments[1] == "fork" { return try await liveness.fork() }
+            return try await liveness.closeFrom(readsFirst: arguments[1] == "read-closefrom")
+        }
         guard arguments.count == 6, let logins = Int(arguments[4]), let rounds = Int(arguments[5]) else { exit(64) }
         let store = try SQLiteVaultStore.open(
             at: arguments[1], unlocker: KeyFileUnlocker(path: arguments[2]),
@@ -39,10 +44,10 @@ struct StorageProbe {
             say("stored \(user) \(generation)")
         }
     }
+}
 
-    /// One write call for each line, so that a kill never leaves half of one.
-    private static func say(_ text: String) {
-        let line = Array((text + "\n").utf8)
-        _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
-    }
+/// One write call for each line, so that a kill never leaves half of one.
+func say(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
 }

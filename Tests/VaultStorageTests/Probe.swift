@@ -5,9 +5,13 @@ final class Probe {
     private let process = Process()
     private let output = Pipe()
 
-    init(_ fixture: VaultFixture, user: String, logins: Int, rounds: Int) throws {
+    convenience init(_ fixture: VaultFixture, user: String, logins: Int, rounds: Int) throws {
+        try self.init([fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"])
+    }
+
+    init(_ arguments: [String]) throws {
         process.executableURL = Self.executable("storage-probe")
-        process.arguments = [fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"]
+        process.arguments = arguments
         process.standardOutput = output
         try process.run()
     }
@@ -44,6 +48,9 @@ final class Probe {
         process.waitUntilExit()
         return rest
     }
+
+    /// Does not wait for the end: a fork of it would keep Foundation waiting.
+    func killAlone() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
     func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
 

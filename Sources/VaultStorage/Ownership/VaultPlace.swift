@@ -26,6 +26,17 @@ final class VaultPlace: Sendable {
         try liveness.check()
     }
 
+    /// What looks like damage is none if the vault's descriptors are somebody else's by now.
+    func explain(_ error: StoreError) -> StoreError {
+        switch error.code {
+        case .io, .damaged, .notAVault, .quarantined:
+            if lock.isIntact { return error }
+            liveness.lose()
+            return .ownershipLost
+        default: return error
+        }
+    }
+
     /// The vault's file itself; before what a new connection reads is believed.
     func checkDatabase() throws(StoreError) {
         guard let database, let found = Descriptor.Identity(path: file.path) else {

@@ -1,0 +1,119 @@
+import Foundation
+import VaultCrypto
+import VaultStorage
+
+/// `storage-probe fork VAULT KEY` and `storage-probe closefrom VAULT KEY`: hosts that do what no host should.
+struct Liveness {
+    private let path: String
+    private let key: String
+    private let store: SQLiteVaultStore
+
+    init(_ path: String, _ key: String) throws {
+        self.path = path
+        self.key = key
+        store = try Self.open(path, key)
+        say("owner \(store.owner)")
+    }
+
+    private static func open(_ path: String, _ key: String) throws(StoreError) -> SQLiteVaultStore {
+        try SQLiteVaultStore.open(
+            at: path, unlocker: KeyFileUnlocker(path: key), clock: { Timestamp(milliseconds: 1_800_000_000_000) })
+    }
+
+    private func insertLogin() async throws -> LoginHandle {
+        try await store.insertLogin(
+            LoginDraft(
+                userID: "liveness-\(store.owner)", provider: nil,
+                session: SessionRecord(
+                    state: .established, createdAt: Timestamp(milliseconds: 0), obtainedAt: Timestamp(milliseconds: 0)),
+                refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "1")))
+        ).handle
+    }
+
+    private func reply(_ login: LoginHandle) -> SpooledReply {
+        SpooledReply(
+            login: login, user: .random(), provider: nil, position: .first, fence: 1,
+            accessToken: SecretBytes(utf8: "access"), tokenType: "Bearer", obtainedAt: Timestamp(milliseconds: 0),
+            refreshToken: SecretBytes(utf8: "2"))
+    }
+
+    private func outcome(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "fine"
+        } catch {
+            return (error as? StoreError).map { "\($0.code)" } ?? "\(error)"
+        }
+    }
+
+    // MARK: Fork without exec
+
+    func fork() async throws {
+        let login = try await insertLogin()
+        try store.prepareSpool()
+        let handle = try store.spool(reply(login))
+        // Swift does not import fork, for good reasons.
+        guard let symbol = unsafe dlsym(nil, "fork") else { exit(70) }
+        let fork = unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+        let child = fork()
+        if child == 0 {
+            beChild(login, handle)
+            while true { pause() }
+        }
+        say("child-process \(child)")
+        for _ in 0..<20 { try await store.updateLogin(login) { $0.session.attempts += 1 } }
+        _ = try store.login(login)
+        say("parent owns \(store.ownsItsLock)")
+        while true { pause() }
+    }
+
+    /// Every call must be refused, and none may hang or touch a file.
+    private func beChild(_ login: LoginHandle, _ handle: SpoolHandle) {
+        let calls: [(String, () throws -> Void)] = [
+            ("session", { _ = try store.session(.login(login)) }), ("login", { _ = try store.login(login) }),
+            ("users", { _ = try store.users(after: nil, limit: 1) }), ("statistics", { _ = try store.statistics() }),
+            ("verify", { _ = try store.verify { _ in } }), ("openIntents", { _ = try store.openIntents(limit: 1) }),
+            ("prepareSpool", { try store.prepareSpool() }), ("spool", { _ = try store.spool(reply(login)) }),
+            ("unspool", { try store.unspool(handle) }), ("spooledReplies", { _ = try store.spooledReplies() }),
+            ("open", { _ = try Self.open(path, key) }),
+            ("migrate", { try SQLiteVaultStore.migrate(at: path, clock: { Timestamp(milliseconds: 0) }) }),
+        ]
+        for (name, call) in calls { say("child \(name) \(outcome(call))") }
+        say("child owns \(store.ownsItsLock)")
+        say("child frees \(!store.isOwnerAlive(12345))")
+        store.close()
+        say("child closed")
+    }
+
+    // MARK: Descriptors closed by somebody else
+
+    func closeFrom(readsFirst: Bool) async throws {
+        let login = try await insertLogin()
+        try store.prepareSpool()
+        _ = try store.session(.login(login))
+        closefrom(3)
+        // Whatever the vault had open is now this file, many times.
+        let bystander = path + "-bystander"
+        try Data("untouched".utf8).write(to: URL(filePath: bystander))
+        let descriptors = (0..<100).map { _ in unsafe Glibc.open(bystander, O_RDWR) }
+        if readsFirst {
+            _ = outcome { _ = try store.login(login) }
+            say("first read over")
+        } else {
+            say("owns \(store.ownsItsLock)")
+        }
+        do {
+            try await store.updateLogin(login) { $0.session.attempts += 1 }
+            say("write fine")
+        } catch {
+            say("write \((error as? StoreError).map { "\($0.code)" } ?? "\(error)")")
+        }
+        say("read \(outcome { _ = try store.session(.login(login)) })")
+        say("owns \(store.ownsItsLock)")
+        say("spool \(outcome { _ = try store.spool(reply(login)) })")
+        store.close()
+        let intact = descriptors.count { fcntl($0, F_GETFD) >= 0 }
+        say("bystander \(intact) \(try String(contentsOfFile: bystander, encoding: .utf8))")
+        say("done")
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import VaultCrypto
+
+@testable import VaultStorage
+
+/// Hosts that fork, or close what they did not open. In processes of their own: what they do concerns all of a process.
+@Suite(.timeLimit(.minutes(5))) struct LivenessTests {
+    private func owner(_ lines: [String]) throws -> Int64 {
+        try #require(lines.first { $0.hasPrefix("owner ") }.flatMap { Int64($0.dropFirst(6)) })
+    }
+
+    @Test func aForkIsRefusedEverythingAndHarmsNothing() async throws {
+        let fixture = try VaultFixture()
+        try fixture.create().close()
+        let probe = try Probe(["fork", fixture.path, fixture.keyPath])
+        let lines = probe.lines { $0.contains("child closed") && $0.contains { $0.hasPrefix("parent owns") } }
+        let calls = [
+            "session", "login", "users", "statistics", "verify", "openIntents", "prepareSpool", "spool", "unspool",
+            "spooledReplies", "open", "migrate",
+        ]
+        for call in calls { #expect(lines.contains("child \(call) ownershipLost"), "\(call): \(lines)") }
+        #expect(lines.contains("child owns false"))
+        #expect(lines.contains("child frees false"))
+        #expect(lines.contains("parent owns true"))
+        print("fork: \(calls.count) calls refused")
+
+        let child = try #require(
+            lines.first { $0.hasPrefix("child-process ") }.flatMap { pid_t($0.dropFirst(14)) })
+        let owner = try owner(lines)
+        let store = try fixture.open()
+        #expect(store.isOwnerAlive(owner))
+        #expect(try store.spooledReplies().isEmpty)
+        probe.killAlone()
+        for _ in 0..<10_000 where store.isOwnerAlive(owner) { try await Task.sleep(for: .milliseconds(1)) }
+        // The fork lives, and keeps nobody from taking over.
+        #expect(Foundation.kill(child, 0) == 0)
+        #expect(!store.isOwnerAlive(owner))
+        let left = try store.spooledReplies()
+        #expect(left.count == 1 && left.first?.reply != nil)
+        for listing in left { try store.unspool(try #require(listing.handle)) }
+        #expect(try fixture.spoolFiles() == [])
+        Foundation.kill(child, SIGKILL)
+        _ = probe.wait()
+        #expect(try store.session(.user("liveness-\(owner)")).session.attempts == 20)
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    /// SQLite does not notice that its descriptors are gone, and that their numbers are another file's.
+    @Test(arguments: ["closefrom", "read-closefrom"])
+    func aHostThatClosesDescriptorsIsCaught(mode: String) async throws {
+        let fixture = try VaultFixture()
+        try fixture.create().close()
+        let probe = try Probe([mode, fixture.path, fixture.keyPath])
+        let lines = probe.lines()
+        #expect(probe.wait() == 0, "\(lines)")
+        #expect(lines.contains("owns false") && !lines.contains("owns true"), "\(lines)")
+        #expect(lines.contains("write ownershipLost"), "\(lines)")
+        #expect(lines.contains("read ownershipLost"), "\(lines)")
+        #expect(lines.contains("spool fine"), "\(lines)")
+        // Neither written to, nor closed.
+        #expect(lines.contains("bystander 100 untouched"), "\(lines)")
+
+        let owner = try owner(lines)
+        let store = try fixture.open()
+        #expect(!store.isOwnerAlive(owner))
+        #expect(try store.session(.user("liveness-\(owner)")).session.attempts == 0)
+        #expect(try store.spooledReplies().count { $0.reply != nil } == 1)
+        #expect(try store.verify { _ in }.findings == [])
+    }
+
+    /// Somebody who tidies up: others lock another file of that name from now on, and see nobody of this one.
+    @Test func aReplacedLockFileFreesNobody() throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let other = try fixture.open()
+        #expect(store.ownsItsLock && other.ownsItsLock)
+        #expect(!store.isOwnerAlive(12345))
+        let lockPath = fixture.path + ".lock"
+        let kept = fixture.directory + "/kept"
+        #expect(unsafe rename(lockPath, kept) == 0)
+        #expect(!store.ownsItsLock)
+        #expect(store.isOwnerAlive(other.owner) && store.isOwnerAlive(12345))
+        let newcomer = try fixture.open()
+        #expect(newcomer.ownsItsLock && !store.ownsItsLock)
+        #expect(store.isOwnerAlive(12345))
+        newcomer.close()
+        #expect(unsafe rename(kept, lockPath) == 0)
+        #expect(store.ownsItsLock && !store.isOwnerAlive(12345))
+    }
+
+    @Test func aClosedStoreIsDeadToOthersAndKnowsOfNoDeath() throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let other = try fixture.open()
+        #expect(other.isOwnerAlive(store.owner))
+        store.close()
+        #expect(!other.isOwnerAlive(store.owner))
+        #expect(!store.ownsItsLock && store.isOwnerAlive(12345))
+    }
+}
