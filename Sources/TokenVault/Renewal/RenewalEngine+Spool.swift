@@ -15,6 +15,7 @@ extension RenewalEngine {
     func restoreSpooled(of login: LoginHandle? = nil) async -> Int {
         var restored = 0
         for listing in (try? vault.store.spooledReplies()) ?? [] {
+            dropIfTorn(listing)
             guard let reply = listing.reply, let handle = listing.handle, login == nil || reply.login == login,
                 !isBeingStored(reply, listing.owner)
             else { continue }
@@ -22,6 +23,14 @@ extension RenewalEngine {
         }
         if restored > 0, options.retriesRevocationsInBackground { revokeSoon() }
         return restored
+    }
+
+    /// Nothing can be had from an entry that was cut short: it was never acknowledged, so its tokens were in the memory of
+    /// its process alone. One that is whole and does not open is left for an operator.
+    private func dropIfTorn(_ listing: SpoolListing) {
+        guard listing.damage == .torn, let handle = listing.handle, listing.owner != vault.store.owner else { return }
+        vault.logger.warning("a spooled reply was cut short when its process ended")
+        try? vault.store.unspool(handle)
     }
 
     /// One of ours whose renewal is still trying: it comes to its end by itself.

@@ -90,8 +90,10 @@ extension Vault {
     private func spoolDiagnosis() -> VaultDiagnosis.Spool {
         do throws(StoreError) {
             let listings = try store.spooledReplies()
+            let depth = try store.statistics().spool
             return VaultDiagnosis.Spool(
-                entries: listings.count { $0.reply != nil }, tornEntries: listings.count { $0.damage == .torn },
+                entries: max(depth.entries, listings.count { $0.reply != nil }),
+                tornEntries: listings.count { $0.damage == .torn },
                 damagedEntries: listings.count { $0.reply == nil && $0.damage != .torn }, problem: nil)
         } catch {
             return VaultDiagnosis.Spool(entries: 0, tornEntries: 0, damagedEntries: 0, problem: error.reason)

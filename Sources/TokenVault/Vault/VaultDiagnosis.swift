@@ -28,7 +28,7 @@ public struct VaultDiagnosis: Sendable, Equatable {
 
     /// Replies that the vault could not take when they came.
     public struct Spool: Sendable, Equatable {
-        /// Waiting to be stored.
+        /// Waiting to be stored, those of other living processes too.
         public let entries: Int
         /// Cut short while they were written: they were never acknowledged.
         public let tornEntries: Int

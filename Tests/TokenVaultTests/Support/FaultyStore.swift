@@ -9,6 +9,8 @@ final class FaultyStore: VaultStore {
         case before
         /// It was written, and reported as failed.
         case after
+        /// Nothing is written any more: others take this process for dead.
+        case lost
     }
 
     private struct State {
@@ -22,10 +24,11 @@ final class FaultyStore: VaultStore {
     }
 
     private let base: any VaultStore
-    private let files: MemorySpool
+    /// Nil: the real one.
+    private let files: MemorySpool?
     private let state = Mutex(State())
 
-    init(_ base: any VaultStore, spool files: MemorySpool = MemorySpool()) {
+    init(_ base: any VaultStore, spool files: MemorySpool? = MemorySpool()) {
         self.base = base
         self.files = files
     }
@@ -84,6 +87,8 @@ final class FaultyStore: VaultStore {
         switch nextFault() {
         case .before:
             throw StoreError(.full, "the disk is full")
+        case .lost:
+            throw StoreError(.ownershipLost, "the lock is gone")
         case .after:
             _ = try await base.updateLogin(handle, body)
             throw StoreError(.io(1), "the commit is not known to be durable")
@@ -124,14 +129,19 @@ extension FaultyStore {
     }
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry { try base.outboxEntry(handle) }
     func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] { try base.openIntents(limit: limit) }
-    func prepareSpool() throws(StoreError) {}
+    func prepareSpool() throws(StoreError) { if files == nil { try base.prepareSpool() } }
     func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         guard !spoolFails else { throw StoreError(.full, "the disk of the spool is full too") }
+        guard let files else { return try base.spool(reply) }
         return files.add(reply, owner: owner)
     }
-    func unspool(_ handle: SpoolHandle) throws(StoreError) { files.remove(handle) }
+    func unspool(_ handle: SpoolHandle) throws(StoreError) {
+        guard let files else { return try base.unspool(handle) }
+        files.remove(handle)
+    }
     func spooledReplies() throws(StoreError) -> [SpoolListing] {
-        files.entries.filter { $0.owner == owner || !isOwnerAlive($0.owner) }
+        guard let files else { return try base.spooledReplies() }
+        return files.entries.filter { $0.owner == owner || !isOwnerAlive($0.owner) }
     }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
     func statistics() throws(StoreError) -> StoreStatistics { try base.statistics() }

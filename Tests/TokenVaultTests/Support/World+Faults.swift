@@ -14,7 +14,7 @@ struct FaultyProcess: Sendable {
 extension World {
     /// The same vault and owner, through a store that can fail.
     func faulty(
-        spool: MemorySpool = MemorySpool(), handler: RecordingHandler? = nil,
+        spool: MemorySpool? = MemorySpool(), handler: RecordingHandler? = nil,
         options: UserManagerOptions = World.options
     ) async throws -> FaultyProcess {
         try await faulty(over: vault.store, spool, handler, options)
@@ -22,13 +22,13 @@ extension World {
 
     /// Another owner, through a store that can fail.
     func anotherFaulty(
-        spool: MemorySpool = MemorySpool(), options: UserManagerOptions = World.options
+        spool: MemorySpool? = MemorySpool(), options: UserManagerOptions = World.options
     ) async throws -> FaultyProcess {
         try await faulty(over: temporary.openAgain().store, spool, nil, options)
     }
 
     private func faulty(
-        over base: any VaultStore, _ spool: MemorySpool, _ handler: RecordingHandler?, _ options: UserManagerOptions
+        over base: any VaultStore, _ spool: MemorySpool?, _ handler: RecordingHandler?, _ options: UserManagerOptions
     ) async throws -> FaultyProcess {
         let store = FaultyStore(base, spool: spool)
         let vault = Vault(path: vault.path, store: store, timeSource: time, logger: logs.logger)

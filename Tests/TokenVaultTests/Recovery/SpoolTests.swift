@@ -1,0 +1,195 @@
+import FoundationEssentials
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultCrypto
+import VaultStorage
+
+@testable import TokenVault
+
+/// Replies that the vault cannot take when they come.
+@Suite(.timeLimit(.minutes(10)))
+struct SpoolTests {
+    private static let always = [FaultyStore.Fault](repeating: .before, count: 1_000_000)
+
+    /// A process with a reply in the spool that it cannot store.
+    private func worldWithSpooledReply(
+        _ spool: MemorySpool?
+    ) async throws -> (world: World, login: Login, process: FaultyProcess) {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.anotherFaulty(spool: spool)
+        process.store.fail(Self.always, afterCommits: 1)
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        let token = try await process.users.accessToken(login: login.id)
+        #expect(token.name == "2")
+        #expect(token.isVolatile)
+        #expect(token.generation == 2)
+        return (world, login, process)
+    }
+
+    /// The process is killed: nobody holds the locks that its intent and its spool name.
+    private func kill(_ world: World, _ login: Login, _ spool: MemorySpool) async throws {
+        spool.orphanAll()
+        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = 4_711 }
+    }
+
+    private func pending(_ world: World) throws -> [String?] {
+        try world.vault.store.outboxEntries(limit: 100).map { $0.record.refreshToken?.string() }
+    }
+
+    @Test func callersGetTokensThatAreSpooledAndTheVaultGetsThemLater() async throws {
+        let spool = MemorySpool()
+        let (world, login, process) = try await worldWithSpooledReply(spool)
+        #expect(spool.entries.count == 1)
+        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try process.users.validAccessToken(login: login.id) == nil)
+        #expect(try await process.users.accessToken(login: login.id).isVolatile)
+        // Nobody is given more than there is.
+        #expect(
+            await code {
+                try await process.users.accessToken(
+                    login: login.id, minimumValidity: .seconds(7_000), deadline: .zero)
+            } == nil)
+        process.store.fail([], afterCommits: 0)
+        try await world.withTimePassing {
+            while try world.vault.login(login.id).generation == 1 || !spool.entries.isEmpty { await Task.yield() }
+        }
+        let token = try await process.users.accessToken(login: login.id)
+        #expect(!token.isVolatile)
+        #expect(token.name == "2")
+        #expect(world.transport.requestCount == 1)
+        await process.vault.close()
+    }
+
+    @Test func whoOpensTheVaultNextFindsThemBeforeAnythingIsServed() async throws {
+        let spool = MemorySpool()
+        let (world, login, _) = try await worldWithSpooledReply(spool)
+        try await kill(world, login, spool)
+        let next = try await world.anotherFaulty(spool: spool)
+        #expect(spool.entries.isEmpty)
+        #expect(try next.users.validAccessToken(login: login.id)?.name == "2")
+        #expect(world.transport.requestCount == 1)
+        #expect(try world.tale().contains("renewed from=spool"))
+        await next.vault.close()
+    }
+
+    @Test func whoTakesOverLooksIntoTheSpoolFirst() async throws {
+        let spool = MemorySpool()
+        let (world, login, _) = try await worldWithSpooledReply(spool)
+        let other = try await world.anotherFaulty(spool: spool)
+        try await kill(world, login, spool)
+        // A strict server would end the chain at the second sight of the old token.
+        world.transport.fallback = .error("invalid_grant")
+        #expect(try await other.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requestCount == 1)
+        await other.vault.close()
+    }
+
+    @Test func whatIsSpooledOfALivingProcessIsItsOwn() async throws {
+        let spool = MemorySpool()
+        let (world, login, process) = try await worldWithSpooledReply(spool)
+        let other = try await world.anotherFaulty(spool: spool)
+        #expect(try await other.users.recover().restoredReplies == 0)
+        #expect(try await process.users.recover().restoredReplies == 0)
+        #expect(spool.entries.count == 1)
+        #expect(try world.vault.login(login.id).generation == 1)
+        await other.vault.close()
+    }
+
+    private enum End: CaseIterable { case loggedOut, disabled, newChain, erased }
+
+    @Test func ofALoginThatIsOverTheyAreRevokedOnce() async throws {
+        for end in End.allCases {
+            let spool = MemorySpool()
+            let (world, login, _) = try await worldWithSpooledReply(spool)
+            try await kill(world, login, spool)
+            let entry = try #require(spool.entries.first?.reply)
+            switch end {
+            case .loggedOut: _ = try await world.users.logOut(login: login.id)
+            case .disabled: _ = try await world.users.disableUser("alice")
+            case .erased: _ = try await world.users.eraseUser("alice")
+            case .newChain:
+                try await world.users.updateAccessToken(
+                    login: login.id, accessToken: Sample.accessToken("n"), expiresAt: nil,
+                    refreshToken: Sample.refreshToken("n"))
+            }
+            var options = World.options
+            options.retriesRevocationsInBackground = false
+            let next = try await world.anotherFaulty(spool: spool, options: options)
+            #expect(spool.entries.isEmpty, "\(end)")
+            #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
+            // A crash after the commit leaves the entry: it is found again.
+            _ = spool.add(entry, owner: 4_711)
+            #expect(try await next.users.recover().restoredReplies == 1)
+            #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
+            if end == .newChain {
+                #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-n")
+            }
+            await next.vault.close()
+        }
+    }
+
+    @Test func anEntryThatIsStoredAlreadyChangesNothing() async throws {
+        let spool = MemorySpool()
+        let (world, login, _) = try await worldWithSpooledReply(spool)
+        try await kill(world, login, spool)
+        let entry = try #require(spool.entries.first?.reply)
+        let next = try await world.anotherFaulty(spool: spool)
+        for round in 3...5 {
+            _ = spool.add(entry, owner: 4_711)
+            let before = try world.stored(login)
+            #expect(try await next.users.recover().restoredReplies == 1)
+            #expect(try world.stored(login) == before)
+            #expect(try pending(world) == [])
+            world.transport.enqueue(.generation("\(round)"))
+            _ = try await next.users.updateAccessToken(login: login.id)
+        }
+        await next.vault.close()
+    }
+
+    @Test func closingReturnsOnceTheyAreSpooled() async throws {
+        let (world, login, process) = try await worldWithSpooledReply(nil)
+        await world.withTimePassing { await process.vault.close() }
+        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try world.vault.diagnosis().spool.entries == 1)
+        #expect(try await world.users.recover().restoredReplies == 1)
+        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requestCount == 1)
+        #expect(try world.vault.diagnosis().spool.entries == 0)
+    }
+
+    @Test func closingReturnsEvenIfTheyAreLost() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.anotherFaulty()
+        process.store.spoolFails = true
+        process.store.fail(Self.always, afterCommits: 1)
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        let call = Task { await code { try await process.users.accessToken(login: login.id) } }
+        await world.transport.waitForRequests(1)
+        await world.withTimePassing { await process.vault.close() }
+        _ = await call.value
+        #expect(process.store.failedCommits >= ClosingPatience.triesWithout)
+        #expect(world.logs.text.contains("new tokens are lost"))
+    }
+
+    @Test func aProcessThatMayNotWriteAnyMoreLeavesThemInTheSpool() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let spool = MemorySpool()
+        let process = try await world.anotherFaulty(spool: spool)
+        process.store.fail([.lost], afterCommits: 1)
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        #expect(await code { try await process.users.accessToken(login: login.id) } == .ownershipLost)
+        #expect(spool.entries.count == 1)
+        try await kill(world, login, spool)
+        let next = try await world.anotherFaulty(spool: spool)
+        #expect(try await next.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requestCount == 1)
+        await next.vault.close()
+    }
+}

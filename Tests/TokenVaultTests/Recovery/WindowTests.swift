@@ -1,0 +1,65 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Synchronization
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// The time in which a reply exists in the memory of one process only. It cannot be nothing; here is how long it is.
+@Suite(.timeLimit(.minutes(10)))
+struct WindowTests {
+    /// Hands out tokens, and remembers when.
+    private final class Provider: HTTPTransport {
+        private let state = Mutex((count: 1, repliedAt: ContinuousClock.now))
+
+        var repliedAt: ContinuousClock.Instant { state.withLock { $0.repliedAt } }
+
+        func send(
+            _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
+        ) async throws(HTTPTransportError) -> HTTPReply {
+            let count = state.withLock { state in
+                state.count += 1
+                return state.count
+            }
+            let text =
+                #"{"access_token":"access-\#(count)-\#(String(repeating: "x", count: 1_000))","token_type":"Bearer","#
+                + #""expires_in":3600,"refresh_token":"refresh-\#(count)"}"#
+            let reply = HTTPReply(
+                response: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),
+                body: Array(text.utf8))
+            state.withLock { $0.repliedAt = ContinuousClock.now }
+            return reply
+        }
+    }
+
+    @Test func fromTheReplyToTheDurableCommit() async throws {
+        let temporary = try await TemporaryVault()
+        try await temporary.vault.addProvider(Sample.provider())
+        let provider = Provider()
+        let store = FaultyStore(temporary.vault.store, spool: nil)
+        let vault = Vault(
+            path: temporary.path, store: store, timeSource: SystemTimeSource(), logger: temporary.options.logger)
+        let users = try await UserManager(
+            vault: vault, transport: provider, options: UserManagerOptions(recoveryInterval: nil))
+        let login = try await users.addLogin(
+            userId: "alice", provider: "acme", accessToken: Sample.accessToken(), refreshToken: Sample.refreshToken())
+        let measured = Mutex<[Duration]>([])
+        // The first commit of each renewal is the intent, the second one the tokens.
+        store.afterCommit { commit in
+            guard commit.isMultiple(of: 2) else { return }
+            let window = provider.repliedAt.duration(to: .now)
+            measured.withLock { $0.append(window) }
+        }
+        let rounds = 300
+        for _ in 0..<rounds { _ = try await users.updateAccessToken(login: login.id) }
+        let windows = measured.withLock { $0 }.sorted()
+        #expect(windows.count == rounds)
+        #expect(windows.allSatisfy { $0 > .zero })
+        print(
+            "window from reply to durable commit, \(rounds) renewals: median \(windows[rounds / 2]), "
+                + "p99 \(windows[rounds * 99 / 100]), longest \(windows[rounds - 1])")
+        await vault.close()
+    }
+}
