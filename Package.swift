@@ -148,7 +148,13 @@ let package = Package(
             name: "TokenVaultHTTPTests",
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "TokenVaultTesting",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ]
         ),
         .testTarget(

@@ -48,6 +48,11 @@ extension AsyncHTTPTransport {
     /// The most that one connection may deliver, in bytes and whatever `HTTPLimits` say: it also counts what never becomes a
     /// reply, such as an endless row of `100 Continue`.
     static let bytesPerConnection = 2 << 20
+    /// The most that may come before a reply's head is whole: 16 informational heads, handshake and all. One read may bring
+    /// 64 KiB, and the head may end in it.
+    static let bytesBeforeHead = 256 << 10
+    /// The most pieces of a body. A piece is a read's worth or a chunk, so nobody needs a chunk for every byte.
+    static let mostBodyParts = 8_192
 }
 
 extension HTTPClient.Configuration {
@@ -72,9 +77,10 @@ extension HTTPClient.Configuration {
         configuration.maximumUsesPerConnection = 1
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(
-                    ConnectionByteLimit(AsyncHTTPTransport.bytesPerConnection), position: .first)
-                try channel.guardResponseHeads()
+                let limit = ConnectionByteLimit(
+                    AsyncHTTPTransport.bytesPerConnection, mostOfHead: AsyncHTTPTransport.bytesBeforeHead)
+                try channel.pipeline.syncOperations.addHandler(limit, position: .first)
+                try channel.guardResponseHeads(onHead: limit.headArrived)
             }
         }
         return configuration

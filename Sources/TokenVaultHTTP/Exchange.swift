@@ -17,6 +17,7 @@ final class Exchange: HTTPClientResponseDelegate {
         var mayHaveBeenSent = false
         var response: HTTPResponse?
         var body: [UInt8] = []
+        var bodyParts = 0
     }
 
     private let limits: HTTPLimits
@@ -45,9 +46,10 @@ final class Exchange: HTTPClientResponseDelegate {
     func didReceiveBodyPart(task: HTTPClient.Task<HTTPReply>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
         task.eventLoop.makeCompletedFuture {
             try state.withLock { state in
-                guard part.readableBytes <= limits.bodyBytes - state.body.count else {
-                    throw ReplyRefused.tooLarge
-                }
+                state.bodyParts += 1
+                guard part.readableBytes <= limits.bodyBytes - state.body.count,
+                    state.bodyParts <= AsyncHTTPTransport.mostBodyParts
+                else { throw ReplyRefused.tooLarge }
                 state.body.append(contentsOf: part.readableBytesView)
             }
         }

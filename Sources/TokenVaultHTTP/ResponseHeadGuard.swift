@@ -12,8 +12,14 @@ final class ResponseHeadGuard: ChannelInboundHandler {
 
     static let mostInformationalHeads = 16
 
+    private let onHead: () -> Void
     private var informationalHeads = 0
     private var isRefused = false
+
+    /// - Parameter onHead: is called when the head of the reply itself has come.
+    init(onHead: @escaping () -> Void = {}) {
+        self.onHead = onHead
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // What the parser has read already comes even after the connection is closed.
@@ -29,14 +35,15 @@ final class ResponseHeadGuard: ChannelInboundHandler {
 
     private func accepts(_ status: UInt) -> Bool {
         informationalHeads = status < 200 ? informationalHeads + 1 : 0
+        if status >= 200 { onHead() }
         return status >= 100 && informationalHeads <= Self.mostInformationalHeads
     }
 }
 
 extension Channel {
     /// Puts a guard between the parser of a connection's replies and AsyncHTTPClient.
-    func guardResponseHeads() throws {
+    func guardResponseHeads(onHead: @escaping () -> Void = {}) throws {
         let parser = try pipeline.syncOperations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        try pipeline.syncOperations.addHandler(ResponseHeadGuard(), position: .after(parser))
+        try pipeline.syncOperations.addHandler(ResponseHeadGuard(onHead: onHead), position: .after(parser))
     }
 }

@@ -26,17 +26,3 @@ enum RawClient {
         return descriptor
     }
 }
-
-extension RawConnection {
-    /// Copies bytes both ways between this connection and a server on this machine until one side ends.
-    func relay(to port: UInt16) {
-        guard let other = try? RawClient.open(port) else { return }
-        let server = RawConnection(descriptor: other) { _ in }
-        RawServer.detachThread {
-            while let bytes = server.readBytes(), write(bytes) {}
-            shutdown(descriptor, Int32(SHUT_RDWR))
-        }
-        while let bytes = readBytes(), server.write(bytes) {}
-        shutdown(other, Int32(SHUT_RDWR))
-    }
-}

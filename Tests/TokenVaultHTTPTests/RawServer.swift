@@ -17,9 +17,16 @@ final class RawServer: Sendable {
         (descriptor, port) = try Self.listen()
         let descriptor = descriptor
         Self.detachThread { [weak self] in
+            // The thread that accepts also closes: a number that was closed elsewhere may by now be another server's.
+            defer { Glibc.close(descriptor) }
             while true {
                 let peer = Glibc.accept(descriptor, nil, nil)
-                guard peer >= 0 else { return }
+                guard peer >= 0 else {
+                    if [EINTR, ECONNABORTED].contains(errno) { continue }
+                    return
+                }
+                // A program that another test starts must not keep it open.
+                _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
                 self?.accepted.withLock { $0 += 1 }
                 Self.detachThread {
                     let connection = RawConnection(descriptor: peer) { request in
@@ -34,7 +41,6 @@ final class RawServer: Sendable {
 
     deinit {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
     }
 
     /// A port on which nobody listens.
@@ -96,11 +102,17 @@ struct RawConnection: Sendable {
 
     /// Reads a head and as much body as it announces.
     @discardableResult
-    func readRequest() -> String {
-        var text = readHead()
+    func readRequest() -> String { readRequest(readBytes) }
+
+    /// The same of bytes that were wrapped in something.
+    func readRequest(_ read: () -> [UInt8]?) -> String {
+        var text = ""
+        while text.range(ofCRLFCRLF: ()) == nil, let more = read() {
+            text += String(decoding: more, as: UTF8.self)
+        }
         if let end = text.range(ofCRLFCRLF: ()), let length = contentLength(text) {
-            while text.utf8.distance(from: end, to: text.utf8.endIndex) < length, let more = readSome() {
-                text += more
+            while text.utf8.distance(from: end, to: text.utf8.endIndex) < length, let more = read() {
+                text += String(decoding: more, as: UTF8.self)
             }
         }
         onRequest(text)

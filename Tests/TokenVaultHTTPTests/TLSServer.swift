@@ -1,66 +1,104 @@
 import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOSSL
+import NIOTLS
 
-/// `openssl s_server` with a certificate made for this run.
+/// A server that shakes hands as TLS wants it, and for the rest does byte for byte what the test says.
 final class TLSServer: Sendable {
-    let port: UInt16
-    let certificatePath: String
-    private let directory: URL
-    private let processIdentifier: Int32
+    private let server: RawServer
+    /// Trusts this server and nobody else besides the system's authorities.
+    let trustFile: String
 
-    /// - Parameters:
-    ///   - name: the host name in the certificate.
-    ///   - options: further options of `openssl s_server`.
-    static func start(certificateFor name: String, options: [String] = []) async throws -> TLSServer {
-        // Foundation's Process blocks its caller; the threads of the tests' tasks are few.
-        try await withCheckedThrowingContinuation { continuation in
-            RawServer.detachThread {
-                continuation.resume(with: Result { try TLSServer(certificateFor: name, options: options) })
+    var port: UInt16 { server.port }
+    var connections: Int { server.connections }
+    /// Requests that came through a finished handshake.
+    var received: [String] { server.received }
+
+    init(
+        _ certificate: Certificate, newest: TLSVersion? = nil,
+        _ behaviour: @escaping @Sendable (TLSConnection) -> Void
+    ) throws {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: Array(certificate.pem.utf8), format: .pem))],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(Certificate.privateKey.utf8), format: .pem)))
+        configuration.minimumTLSVersion = .tlsv1
+        configuration.maximumTLSVersion = newest
+        let context = try NIOSSLContext(configuration: configuration)
+        server = try RawServer { connection in
+            guard let secured = TLSConnection(connection, context) else { return }
+            behaviour(secured)
+        }
+        trustFile = FileManager.default.temporaryDirectory.path + "/tls-\(UUID().uuidString).pem"
+        try certificate.pem.write(toFile: trustFile, atomically: true, encoding: .utf8)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: trustFile)
+    }
+}
+
+/// One connection after its handshake. Returning from the server's behaviour cuts it: TCP ends, TLS does not.
+final class TLSConnection {
+    private let connection: RawConnection
+    private let channel: EmbeddedChannel
+
+    /// Nil if the peer did not want to go on.
+    fileprivate init?(_ connection: RawConnection, _ context: NIOSSLContext) {
+        self.connection = connection
+        let finished = HandshakeWatch()
+        channel = EmbeddedChannel(handlers: [NIOSSLServerHandler(context: context), finished])
+        do {
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            while !finished.isDone {
+                guard let bytes = connection.readBytes() else { return nil }
+                try channel.writeInbound(ByteBuffer(bytes: bytes))
+                try flush()
+            }
+        } catch {
+            // The alert that says why.
+            try? flush()
+            return nil
+        }
+    }
+
+    @discardableResult
+    func readRequest() -> String {
+        connection.readRequest { [channel] in
+            while true {
+                if let plain = try? channel.readInbound(as: ByteBuffer.self) { return Array(plain.readableBytesView) }
+                guard let bytes = self.connection.readBytes(),
+                    (try? channel.writeInbound(ByteBuffer(bytes: bytes))) != nil, (try? self.flush()) != nil
+                else { return nil }
             }
         }
     }
 
-    private init(certificateFor name: String, options: [String]) throws {
-        port = try RawServer.unusedPort()
-        directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let key = directory.appending(path: "key.pem").path
-        certificatePath = directory.appending(path: "certificate.pem").path
-        let subjectName = name.allSatisfy { $0.isNumber || $0 == "." } ? "IP:\(name)" : "DNS:\(name)"
-        let request = Self.openssl([
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-            "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(subjectName)",
-            "-keyout", key, "-out", certificatePath,
-        ])
-        try request.run()
-        request.waitUntilExit()
-        let process = Self.openssl(
-            ["s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificatePath, "-key", key, "-www", "-quiet"]
-                + options
-        )
-        try process.run()
-        processIdentifier = process.processIdentifier
-        waitUntilListening()
+    func write(_ text: String) {
+        _ = try? channel.writeOutbound(ByteBuffer(string: text))
+        _ = try? flush()
     }
 
-    deinit {
-        kill(processIdentifier, SIGKILL)
-        try? FileManager.default.removeItem(at: directory)
+    /// Says `close_notify`, so that the end of the connection is the end of the data.
+    func end() {
+        channel.close(promise: nil)
+        channel.embeddedEventLoop.run()
+        _ = try? flush()
     }
 
-    private func waitUntilListening() {
-        for _ in 0..<200 {
-            if (try? RawClient.connect(to: port)) != nil { return }
-            Thread.sleep(forTimeInterval: 0.02)
+    private func flush() throws {
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
+            connection.write(Array(bytes.readableBytesView))
         }
     }
+}
 
-    private static func openssl(_ arguments: [String]) -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.standardInput = Pipe()
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        return process
+private final class HandshakeWatch: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    var isDone = false
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event { isDone = true }
+        context.fireUserInboundEventTriggered(event)
     }
 }

@@ -1,49 +1,61 @@
+import FoundationEssentials
+import NIOSSL
 import OAuthClient
 import Testing
 import TokenVaultHTTP
 
 @Suite(.timeLimit(.minutes(10)))
 struct TLSTests {
-    /// `RawServer` stands before OpenSSL's server, so that connections can be counted.
-    private static func counting(_ server: TLSServer) throws -> RawServer {
-        let port = server.port
-        return try RawServer { $0.relay(to: port) }
+    private static func send(
+        _ server: TLSServer, trusted: Bool = true, limits: HTTPLimits = .patient
+    ) async throws -> SendResult {
+        let options = AsyncHTTPTransport.Options(
+            trustRoots: trusted ? try .systemAnd(pemFile: server.trustFile) : .system)
+        return await sendToken(to: "https://localhost:\(server.port)/token", limits: limits, options: options)
     }
 
-    private static func trusting(_ server: TLSServer) throws -> AsyncHTTPTransport.Options {
-        AsyncHTTPTransport.Options(trustRoots: try .systemAnd(pemFile: server.certificatePath))
+    private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+    private static func answering(_ certificate: Certificate) throws -> TLSServer {
+        try TLSServer(certificate) { connection in
+            connection.readRequest()
+            connection.write(reply)
+            connection.end()
+        }
     }
 
     @Test func aTrustedCertificateForTheRightNameIsAccepted() async throws {
-        let server = try await TLSServer.start(certificateFor: "localhost")
-        let front = try Self.counting(server)
-        let result = await sendToken(to: "https://localhost:\(front.port)/", options: try Self.trusting(server))
-        // OpenSSL's status page knows GET only; what it answers to POST, if anything, comes after the handshake.
-        #expect(result.reply != nil || result.failure?.phase == .maybeSent)
-        #expect(front.connections == 1)
+        let server = try Self.answering(.localhost)
+        let result = try await Self.send(server)
+        #expect(result.reply.map { String(decoding: $0.body, as: UTF8.self) } == "{}")
+        #expect(server.received.first?.hasPrefix("POST /token HTTP/1.1\r\n") == true)
+        #expect(server.connections == 1)
     }
 
-    @Test func aTrustedCertificateForAnotherNameIsRefusedBeforeAnythingIsSent() async throws {
-        let server = try await TLSServer.start(certificateFor: "other.example")
-        let front = try Self.counting(server)
-        let result = await sendToken(to: "https://localhost:\(front.port)/", options: try Self.trusting(server))
+    @Test(arguments: Certificate.allCases)
+    func aCertificateThatNobodyVouchesForIsRefusedBeforeAnythingIsSent(_ certificate: Certificate) async throws {
+        let server = try Self.answering(certificate)
+        let result = try await Self.send(server, trusted: false)
         #expect(result.failure == HTTPTransportError(.notSent, .tls))
-        #expect(front.connections == 1)
+        #expect(server.received.isEmpty)
+        #expect(server.connections == 1)
     }
 
-    @Test func aSelfSignedCertificateIsRefusedBeforeAnythingIsSent() async throws {
-        let server = try await TLSServer.start(certificateFor: "localhost")
-        let front = try Self.counting(server)
-        let result = await sendToken(to: "https://localhost:\(front.port)/", options: .init())
+    /// Expired, not yet valid, or somebody else's: even an authority of our own does not help.
+    @Test(arguments: [Certificate.otherName, .expired, .notYetValid])
+    func aTrustedCertificateThatDoesNotHoldIsRefusedBeforeAnythingIsSent(_ certificate: Certificate) async throws {
+        let server = try Self.answering(certificate)
+        let result = try await Self.send(server)
         #expect(result.failure == HTTPTransportError(.notSent, .tls))
-        #expect(front.connections == 1)
+        #expect(server.received.isEmpty)
+        #expect(server.connections == 1)
     }
 
     @Test func aServerThatOffersOnlyOldTLSIsRefused() async throws {
-        let server = try await TLSServer.start(
-            certificateFor: "localhost", options: ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
-        let result = await sendToken(to: "https://localhost:\(server.port)/", options: try Self.trusting(server))
+        let server = try TLSServer(.localhost, newest: .tlsv11) { $0.readRequest() }
+        let result = try await Self.send(server)
         #expect(result.failure?.phase == .notSent)
+        #expect(server.received.isEmpty)
     }
 
     @Test func aServerThatNeverShakesHandsWasNotSentAnything() async throws {
@@ -67,5 +79,62 @@ struct TLSTests {
     @Test func aFileWithoutCertificatesIsNoTrustRoot() throws {
         #expect(throws: (any Error).self) { try AsyncHTTPTransport.TrustRoots.systemAnd(pemFile: "/dev/null") }
         #expect(throws: (any Error).self) { try AsyncHTTPTransport.TrustRoots.systemAnd(pemFile: "/no/such/file") }
+    }
+
+    // MARK: The end of the connection
+
+    struct Ending: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        var saysGoodbye = false
+        let isBelieved: Bool
+    }
+
+    private static let good = HostileReply.good()
+    private static let chunked = HostileStep.head(200, ["Transfer-Encoding: chunked"]) + HostileCase.chunked(good)
+
+    /// An attacker who cannot read or change the connection can still cut it (RFC 9112 §9.8).
+    static let endings: [Ending] = [
+        Ending(
+            testDescription: "a whole reply with a length, then a cut",
+            text: HostileStep.head(200, ["Content-Length: \(good.utf8.count)"]) + good, isBelieved: true),
+        Ending(
+            testDescription: "a cut in a body with a length",
+            text: HostileStep.head(200, ["Content-Length: 500"]) + good, isBelieved: false),
+        Ending(
+            testDescription: "an orderly end in a body with a length",
+            text: HostileStep.head(200, ["Content-Length: 500"]) + good, saysGoodbye: true, isBelieved: false),
+        Ending(testDescription: "a whole reply in chunks, then a cut", text: chunked, isBelieved: true),
+        Ending(
+            testDescription: "a cut before the last chunk", text: String(chunked.dropLast("0\r\n\r\n".count)),
+            isBelieved: false),
+        Ending(
+            testDescription: "an orderly end before the last chunk",
+            text: String(chunked.dropLast("0\r\n\r\n".count)), saysGoodbye: true, isBelieved: false),
+        Ending(
+            testDescription: "an orderly end as the end of the body", text: bare, saysGoodbye: true, isBelieved: true),
+        Ending(testDescription: "a cut as the end of the body", text: bare, isBelieved: false),
+        Ending(testDescription: "a cut in the head", text: "HTTP/1.1 200 OK\r\nContent-", isBelieved: false),
+        Ending(testDescription: "a cut before the head", text: "", isBelieved: false),
+    ]
+
+    private static let bare = "HTTP/1.0 200 OK\r\n\r\n" + good
+
+    @Test(arguments: endings)
+    func aReplyThatWasCutIsInDoubt(_ ending: Ending) async throws {
+        let server = try TLSServer(.localhost) { connection in
+            connection.readRequest()
+            connection.write(ending.text)
+            if ending.saysGoodbye { connection.end() }
+        }
+        let transport = AsyncHTTPTransport(options: .init(trustRoots: try .systemAnd(pemFile: server.trustFile)))
+        let binding = ServerBinding(
+            tokenEndpoint: try EndpointURL("https://localhost:\(server.port)/token"), clientID: try ClientID("client"),
+            authentication: .none, limits: .patient)
+        let attempt = await TokenEndpoint(binding: binding, transport: transport, now: { .now }).refresh(
+            RefreshExchange(refreshToken: try RefreshToken("CANARY-refresh-1")), context: ClassificationContext())
+        #expect(HostileCase.Outcome(attempt) == (ending.isBelieved ? .success : .doubt))
+        #expect(server.connections == 1)
+        await transport.shutdown()
     }
 }

@@ -95,6 +95,22 @@ extension HostileCase {
             proof: "takes the proof and gives a Bearer token", [[.readRequest, .reply(200, HostileReply.good())]],
             .successor, requests: 1),
         HostileCase(
+            proof: "gives a nonce with every answer",
+            [
+                nonce(400, "DPoP-Nonce: one"),
+                [.readRequest, .reply(200, bound, "DPoP-Nonce: " + String(repeating: "n", count: 8_192))],
+            ],
+            .success, requests: 2),
+        HostileCase(
+            proof: "takes the proof and gives two nonces",
+            [[.readRequest, .reply(200, bound, "DPoP-Nonce: one", "DPoP-Nonce: two")]], .success, requests: 1),
+        HostileCase(
+            proof: "asks for a nonce and fails", [nonce(400, "DPoP-Nonce: one"), [.readRequest, .reply(500)]],
+            .laterInDoubt, requests: 2),
+        HostileCase(
+            proof: "asks for a nonce and hangs up", [nonce(400, "DPoP-Nonce: one"), [.readRequest]], .doubt, requests: 2
+        ),
+        HostileCase(
             proof: "has a clock of 1970",
             [
                 [

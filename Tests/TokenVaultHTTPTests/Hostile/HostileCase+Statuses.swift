@@ -96,6 +96,22 @@ extension HostileCase {
         .reply("refuses with a word that nobody knows", 400, HostileReply.error("nobody_knows"), .later),
         .reply("refuses with 60 000 letters", 400, HostileReply.error(String(repeating: "x", count: 60_000)), .later),
         .reply("refuses with an empty word", 400, HostileReply.error(""), .later),
+        .reply("asks a login without a key for a nonce", 400, HostileReply.error("use_dpop_nonce"), .misconfigured),
+        .reply(
+            "asks a login without a key for a nonce, and gives one", 400, HostileReply.error("use_dpop_nonce"),
+            .misconfigured, "DPoP-Nonce: one"),
+        .reply(
+            "refuses the proof of a login without a key", 400, HostileReply.error("invalid_dpop_proof"),
+            .misconfigured),
+        .reply(
+            "echoes the refresh token in the error itself", 400, HostileReply.error("CANARY-refresh-1"), .later),
+        .reply(
+            "echoes the refresh token in a header field", 400, HostileReply.error("nobody_knows"), .later,
+            "X-Debug: CANARY-refresh-1"),
+        .reply(
+            "echoes the refresh token in a page", 500, "<html>refresh_token=CANARY-refresh-1</html>", .laterInDoubt),
+        .reply(
+            "writes to the terminal in the error itself", 400, #"{"error":"\u001b[2J%n\nlevel=error msg=x"}"#, .later),
         .reply(
             "echoes the refresh token", 400,
             #"{"error":"invalid_grant","error_description":"no such token: CANARY-refresh-1"}"#, .dead),

@@ -47,6 +47,16 @@ struct HostileRun {
     }
 }
 
+/// What this process has read from files and connections, by the kernel's count (proc(5), io): nil where it keeps none.
+enum ReadBytes {
+    static var current: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("rchar: ") })
+        else { return nil }
+        return Int(line.dropFirst("rchar: ".count))
+    }
+}
+
 /// What this process holds in memory.
 enum ResidentMemory {
     /// In bytes, by the kernel's count of pages (proc(5), statm).

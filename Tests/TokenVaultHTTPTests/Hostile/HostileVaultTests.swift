@@ -46,29 +46,37 @@ struct HostileVaultTests {
     func onlyTheTablesRowsEndALogin(_ group: HostileGroup) async throws {
         // Floods are like any other doubt, and cost seconds each.
         let cases = group.cases.filter { $0.expectedSubject == nil && !$0.isFlood }
-        let temporary = try await TemporaryVault()
+        let findings = HostileFindings()
+        let temporary = try await TemporaryVault(options: VaultOptions(logger: findings.logger))
         let real = AsyncHTTPTransport(options: .loopback)
         let other = try RawServer { $0.readRequest() }
         try await cases.forEachConcurrently(4) { one in
             let users = try await UserManager(
-                vault: temporary.vault, transport: ImpatientTransport(real: real, limits: one.limits))
-            for mind in Mind.allCases { try await Self.play(one, mind, users, temporary.vault, other: other.port) }
+                vault: temporary.vault, transport: ImpatientTransport(real: real, limits: one.limits),
+                options: UserManagerOptions(tokenEndpointListener: findings))
+            for mind in Mind.allCases {
+                try await Self.play(one, mind, users, temporary.vault, other: other.port, findings)
+            }
         }
         #expect(other.connections == 0)
         let report = try await temporary.vault.verify()
         #expect(report.isClean)
         await real.shutdown()
+        #expect(findings.count > cases.count)
+        try findings.expectNothingOf(servers: group.testDescription, in: temporary)
         print("hostile \(group.testDescription): \(cases.count) cases in \(Mind.allCases.count) minds, on a vault")
     }
 
     private static func play(
-        _ one: HostileCase, _ mind: Mind, _ users: UserManager, _ vault: Vault, other: UInt16
+        _ one: HostileCase, _ mind: Mind, _ users: UserManager, _ vault: Vault, other: UInt16,
+        _ findings: HostileFindings
     ) async throws {
         let server = try HostileServer(one.scripts, other: other) { _, request in mind.answer(to: request) }
         let login = try await addLogin(
             one, mind, to: vault, users, tokenEndpoint: "http://127.0.0.1:\(server.port)/token")
-        let token = try? await users.updateAccessToken(login: login.id)
+        let token = await findings.watch { try await users.updateAccessToken(login: login.id) }
         let stored = try vault.login(login.id)
+        findings.show(stored)
         let reason = stored.failure?.reason
         #expect(failures(one, mind).contains(reason), "\(one.name), \(mind): \(reason.map { "\($0)" } ?? "alive")")
         let sent = server.connections
