@@ -2,17 +2,14 @@
 
 The server is what the project's own client is tested against, so it has to be right by more than that client:
 requests-oauth2client plays a public client and both confidential ones, plain and with DPoP, with and without nonces;
-Authlib plays a second one, and joserfc reads the id token.
+Authlib plays a second one, and joserfc reads the id token. Pushed requests, signed assertions, tokens of the client's own
+and resources are in signed_requests.py.
 
 Usage: oauth_client_check.py PATH-OF-DEV-AUTHSERVER
 """
 
-import contextlib
 import os
-import re
-import subprocess
 import sys
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import requests
@@ -32,6 +29,9 @@ from requests_oauth2client import (
     PublicApp,
 )
 
+from harness import check, check_refused, count, running, visit
+from signed_requests import check_signed_requests
+
 # Authlib refuses plain http otherwise; the server listens on loopback only.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 
@@ -42,43 +42,6 @@ AUTHENTICATIONS = {
     "post": ClientSecretPost("demo-post", "demo-post-secret"),
 }
 
-passed = 0
-
-
-def check(what: str, holds: bool) -> None:
-    """Counts what holds; the first thing that does not ends the run."""
-    global passed
-    if not holds:
-        sys.exit(f"oauth_client_check: failed: {what}")
-    passed += 1
-
-
-def check_refused(what: str, error: type[Exception], action) -> None:
-    try:
-        action()
-    except error:
-        check(what, True)
-    else:
-        check(what, False)
-
-
-@contextlib.contextmanager
-def running(program: str, *options: str) -> Iterator[str]:
-    """A server of its own for one check, and its issuer. It goes with its standard input, even if this script dies."""
-    process = subprocess.Popen(
-        [program, "--exit-with-stdin", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        line = process.stdout.readline()
-        check("the ready line", re.fullmatch(r"listening on http://127\.0\.0\.1:\d+\n", line) is not None)
-        yield line.removeprefix("listening on ").strip()
-    finally:
-        process.stdin.close()
-        code = process.wait(timeout=10)
-        process.stdout.close()
-    check("the server ends in good order", code == 0)
-
-
 def make_client(issuer: str, kind: str) -> OAuth2Client:
     return OAuth2Client.from_discovery_endpoint(
         issuer=issuer,
@@ -87,13 +50,6 @@ def make_client(issuer: str, kind: str) -> OAuth2Client:
         id_token_signed_response_alg="ES256",
         testing=True,
     )
-
-
-def visit(url: str) -> str:
-    """What a browser does until it would leave for the application: the address it is sent to."""
-    response = requests.get(url, allow_redirects=False, timeout=10)
-    check("the authorization endpoint redirects", response.status_code == 302)
-    return response.headers["Location"]
 
 
 def log_in(client: OAuth2Client, user: str, key: DPoPKey | None = None) -> BearerToken:
@@ -263,7 +219,9 @@ def main() -> None:
         for _ in range(3):
             check("without rotation the token stays", client.refresh_token(token).access_token is not None)
 
-    print(f"oauth_client_check: {passed} checks passed")
+    check_signed_requests(program)
+
+    print(f"oauth_client_check: {count()} checks passed")
 
 
 if __name__ == "__main__":
