@@ -16,6 +16,8 @@ struct FaultProbe {
         case "sweep": try await IOSweep(options, report).run()
         case "race": try await CheckpointRace(options, report).run()
         case "settle": try await SettledCommit(report).run()
+        case "power": try await PowerLoss(options, report).run()
+        case "damage": try await Damage(options, report).run()
         case "neighbour": try await ProcessNeighbour.serve(options)
         default: exit(64)
         }

@@ -46,9 +46,8 @@ final class Ledger: Sendable {
                 let session = try store.session(.user(user))
                 let login = try store.login(session.login)
                 let generation = login.position.generation
-                guard let acknowledged = entry.acknowledged, generation >= acknowledged else {
-                    if entry.acknowledged == nil, generation == entry.attempted { continue }
-                    return "\(user) is at generation \(generation), \(entry.acknowledged ?? -1) was acknowledged"
+                guard generation >= entry.acknowledged ?? 0 else {
+                    return "\(user) is at generation \(generation), \(entry.acknowledged ?? 0) was acknowledged"
                 }
                 guard generation <= entry.attempted else { return "\(user) is at \(generation), which nobody wrote" }
                 let isWhole =

@@ -12,10 +12,10 @@ struct CrashTests {
         let fixture = try VaultFixture()
         try fixture.create().close()
         var acknowledged: [String: Int64] = [:]
-        let kills = 6
+        let kills = FaultRun.isDeep ? 250 : 6
         for kill in 0..<kills {
             let probe = try Probe(fixture, user: "round-\(kill)", logins: logins, rounds: 100_000)
-            let lines = probe.lines { $0.count > 20 + kill * 13 } + probe.kill()
+            let lines = probe.lines { $0.count > 20 + kill % 20 * 13 } + probe.kill()
             for line in lines {
                 let words = line.split(separator: " ")
                 if words.count == 3, let generation = Int64(words[2]) {

@@ -8,7 +8,7 @@ import Testing
 
     /// Shows that the schedule is the right one: without the gate, this SQLite loses commits that it has acknowledged.
     @Test(
-        .timeLimit(.minutes(30)),
+        .timeLimit(.minutes(120)),
         .enabled(if: SQLiteLibrary.isAffectedByWALReset, "SQLite \(SQLiteLibrary.version) does not lose commits"),
         arguments: [1, 2])
     func withoutTheGateAcknowledgedCommitsAreLost(processes: Int) async throws {
@@ -17,7 +17,7 @@ import Testing
         #expect(race.number("during") ?? 0 > 0)
     }
 
-    @Test(.timeLimit(.minutes(30)), arguments: [1, 2])
+    @Test(.timeLimit(.minutes(120)), arguments: [1, 2])
     func behindTheGateNoneIsLost(processes: Int) async throws {
         let race = try await FaultRun("race", "gated=1", "processes=\(processes)", "rounds=\(Self.rounds)")
         #expect(race.number("lost") == 0)

@@ -11,7 +11,7 @@ struct FaultRun {
 
     /// Runs one suite, shows its counts, and records what it found.
     init(_ suite: String, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let result = try await Self.run([suite] + options)
+        let result = try await Self.run([suite] + options + (Self.isDeep ? ["seconds=7200"] : []))
         lines = result.0
         status = result.1
         for line in lines {

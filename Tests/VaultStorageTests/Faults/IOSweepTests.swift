@@ -8,7 +8,7 @@ import Testing
         ("checkpoint", 600), ("verification", 200), ("migration", 400), ("key slot", 70),
     ]
 
-    @Test(.timeLimit(.minutes(10)), arguments: scenarios)
+    @Test(.timeLimit(.minutes(120)), arguments: scenarios)
     func noFailureOfTheDiskLosesWhatWasAcknowledged(scenario: String, runs: Int) async throws {
         let sweep = try await FaultRun(
             "sweep", "scenario=\(scenario)", "lengths=\(FaultRun.isDeep ? "1,0,2,3,7" : "1,0")")

@@ -62,6 +62,117 @@ struct FullDiskTests {
         print("full disk: \(refused) writes refused, \(acknowledged.count) acknowledged ones all there")
     }
 
+    /// Disks of 128 KiB to 4 MiB, full after another number of changes each.
+    @Test(.timeLimit(.minutes(30))) func spaceMayEndAtAnyStep() async throws {
+        let cases = FaultRun.isDeep ? 300 : 30
+        var tally = Tally()
+        for number in 0..<cases {
+            // Every third has hardly room for a vault, the others for one of some size.
+            let isTiny = number % 3 == 0
+            let kibibytes = isTiny ? 128 + number % 30 * 32 : 2048 + number % 30 * 64
+            let disk = try SmallFileSystem(byteCount: kibibytes << 10)
+            if isTiny {
+                try await useUp(disk, &tally)
+            } else {
+                try await fillUp(disk, after: number * 7 % 40, &tally)
+            }
+        }
+        print("full disk: \(cases) cases, \(tally)")
+        #expect(tally.refused > cases)
+    }
+
+    private struct Tally: CustomStringConvertible {
+        var impossible = 0
+        var refused = 0
+        var done = 0
+        var description: String {
+            "\(impossible) without room for a vault, \(refused) changes refused, \(done) acknowledged and all there"
+        }
+    }
+
+    /// Goes on until there is no room at all; what was acknowledged is there.
+    private func useUp(_ disk: SmallFileSystem, _ tally: inout Tally) async throws {
+        let vault = SampleVault(in: try PrivateDirectory(in: disk.path))
+        var generations: [LoginHandle: Int64] = [:]
+        do {
+            try vault.create()
+            let store = try vault.open()
+            defer { store.close() }
+            for number in 0..<1000 {
+                try await change(number, vault, store, &generations)
+                tally.done += 1
+            }
+        } catch let error as StoreError {
+            #expect(error.code == .full, "\(error)")
+            if generations.isEmpty { tally.impossible += 1 } else { tally.refused += 1 }
+        }
+        if generations.isEmpty { return }
+        let store = try vault.open()
+        defer { store.close() }
+        for (login, generation) in generations {
+            #expect(try store.login(login).position.generation >= generation)
+        }
+        #expect(try store.verify { _ in }.isClean)
+    }
+
+    private func fillUp(_ disk: SmallFileSystem, after changes: Int, _ tally: inout Tally) async throws {
+        let vault = SampleVault(in: try PrivateDirectory(in: disk.path))
+        try vault.create()
+        var store = try vault.open()
+        var generations: [LoginHandle: Int64] = [:]
+        var isOpen = true
+        for number in 0..<(changes + 12) {
+            if number == changes { disk.fill() }
+            do {
+                try await change(number, vault, store, &generations)
+                tally.done += 1
+            } catch let error as StoreError {
+                #expect(error.code == .full, "\(error)")
+                tally.refused += 1
+            }
+            if number == changes + 6 {
+                store.close()
+                isOpen = false
+                // It opens where it still has room for its shared memory.
+                do { store = try vault.open() } catch {
+                    #expect(error.code == .full, "\(error)")
+                    break
+                }
+                isOpen = true
+            }
+            for (login, generation) in generations {
+                #expect(try store.login(login).position.generation >= generation)
+            }
+        }
+        disk.empty()
+        if !isOpen { store = try vault.open() }
+        for number in 0..<4 { try await change(number, vault, store, &generations) }
+        store.close()
+        let reopened = try vault.open()
+        defer { reopened.close() }
+        for (login, generation) in generations {
+            #expect(try reopened.login(login).position.generation >= generation)
+        }
+        #expect(try reopened.verify { _ in }.isClean)
+    }
+
+    /// Every second one a new user, the others a renewal each.
+    private func change(
+        _ number: Int, _ vault: SampleVault, _ store: SQLiteVaultStore, _ generations: inout [LoginHandle: Int64]
+    ) async throws {
+        guard number % 2 == 1, let login = generations.keys.min(by: { $0.text < $1.text }) else {
+            let draft = SampleVault.draft(user: "CANARY-\(generations.count)-\(number)", number: 0, provider: nil)
+            let login = try await store.insertLogin(draft)
+            generations[login.handle] = login.position.generation
+            return
+        }
+        let now = vault.clock.now
+        generations[login] = try await store.updateLogin(login) { state in
+            state.renew(marker: "\(number)", at: now)
+            return state.position.generation
+        }
+    }
+
     @Test(.timeLimit(.minutes(10))) func aVaultOpensOnAFullDisk() async throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
         let vault = try await vault(on: disk)

@@ -1,10 +1,11 @@
 import Testing
 import VaultStorage
 
-/// A vault whose bytes have suffered, without any malice.
+/// A vault with something in every table, whose bytes have suffered without any malice. `DamageTests` goes through every
+/// part of a smaller one.
 @Suite struct DamagedFileTests {
     private static let pageSize = 4096
-    private static let flipCount = 70
+    private static let flipCount = 40
 
     /// Of each part: every page once, then anywhere, then a quarter of the file's header.
     @Test(.timeLimit(.minutes(10)), arguments: 0..<4) func flippedBytesNeverGiveAWrongAnswer(part: Int) async throws {
@@ -28,12 +29,6 @@ import VaultStorage
     @Test(.timeLimit(.minutes(10))) func lostPagesNeverGiveAWrongAnswer() async throws {
         let image = try await VaultImage.history().current
         let pages = image.database.count / Self.pageSize
-        var truncations = Tally()
-        for page in 0..<pages {
-            try await truncations.add(Array(image.database[..<(page * Self.pageSize)]), "cut after \(page) pages")
-            try await truncations.add(
-                Array(image.database[..<(page * Self.pageSize + 1000)]), "cut in page \(page)")
-        }
         var zeroes = Tally()
         for page in 0..<pages {
             var bytes = image.database
@@ -41,8 +36,7 @@ import VaultStorage
             bytes.replaceSubrange(range, with: [UInt8](repeating: 0, count: Self.pageSize))
             try await zeroes.add(bytes, "zeroed page \(page)")
         }
-        print("damage: \(2 * pages) truncations: \(truncations); \(pages) zeroed pages: \(zeroes)")
-        #expect(truncations.seen == 2 * pages)
+        print("damage: \(pages) zeroed pages: \(zeroes)")
         #expect(zeroes.seen >= pages - 2)
     }
 

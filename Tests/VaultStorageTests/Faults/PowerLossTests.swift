@@ -1,0 +1,18 @@
+import Testing
+
+/// The disk forgets what was not synced.
+@Suite struct PowerLossTests {
+    private static let cases = FaultRun.isDeep ? 20_000 : 200
+
+    @Test(.timeLimit(.minutes(120))) func whatWasAcknowledgedSurvivesALossOfPower() async throws {
+        let run = try await FaultRun("power", "cases=\(Self.cases)")
+        #expect(run.number("cases") == Self.cases)
+        #expect(run.number("lost") == 0)
+    }
+
+    /// Shows that the disk forgets enough: with the syncs that NORMAL makes, acknowledged commits are gone.
+    @Test(.timeLimit(.minutes(10))) func withFewerSyncsItWouldNot() async throws {
+        let run = try await FaultRun("power", "cases=200", "normal=1")
+        #expect(run.number("lost") ?? 0 > 20)
+    }
+}
