@@ -135,22 +135,47 @@ struct ProviderRequestTests {
         configuration.noncePolicy = .required(rotation: .seconds(300))
         let server = try await DevAuthorizationServer.start(configuration)
         let transport = AsyncHTTPTransport(options: .loopback)
+        let manager = OAuthTokenManager(
+            configuration: OAuthClientConfiguration(
+                clientID: try ClientID("demo-basic"),
+                authentication: .clientSecretBasic(try ClientSecret("demo-basic-secret")),
+                tokenEndpoint: try EndpointURL(server.base + "/token", allowsInsecureLoopback: true),
+                keyBinding: .required, limits: .patient),
+            transport: transport)
+        let resource = server.base + "/resource"
+        for expected in [["use_dpop_nonce", "ok"], ["ok"]] {
+            server.log.clear()
+            let response = await manager.fetchClientAccessToken(scope: try Scope("read"), resources: [resource])
+            guard case .successfulToken(let tokens) = response else {
+                Issue.record("\(response)")
+                return
+            }
+            #expect(tokens.refreshToken == nil)
+            #expect(server.log.records.map(\.outcome) == expected)
+            #expect(server.log.records.last?.resources == [resource])
+        }
+        #expect(server.grants.map(\.user) == ["demo-basic"])
+        let refused = await manager.fetchClientAccessToken(resources: ["https://evil.example/"])
+        guard case .errorToken = refused else {
+            Issue.record("\(refused)")
+            return
+        }
+        await transport.shutdown()
+        await server.shutDown()
+    }
+
+    /// A request that carries neither a code nor a refresh token is where the second secret is tried.
+    @Test func theSecondSecretIsTriedWhereNothingCanBeSpent() async throws {
+        let server = try await DevAuthorizationServer.start()
+        let transport = AsyncHTTPTransport(options: .loopback)
         var binding = ServerBinding(
             tokenEndpoint: try EndpointURL(server.base + "/token", allowsInsecureLoopback: true),
             clientID: try ClientID("demo-basic"), authentication: .clientSecretBasic(try ClientSecret("wrong")))
         binding.alternatives = [.clientSecretBasic(try ClientSecret("demo-basic-secret"))]
         let endpoint = TokenEndpoint(binding: binding, transport: transport, now: { Date() })
-        let resource = server.base + "/resource"
-        let attempt = await endpoint.clientCredentials(
-            scope: try Scope("read"), resources: [resource], dpop: DPoPContext(key: .generate()))
-        guard case .success(let issued) = attempt.outcome else {
-            Issue.record("\(attempt.outcome)")
-            return
-        }
-        #expect(issued.refreshToken == nil)
-        #expect(server.log.records.map(\.outcome) == ["invalid_client", "use_dpop_nonce", "ok"])
-        #expect(server.log.records.last?.resources == [resource])
-        #expect(server.grants.map(\.user) == ["demo-basic"])
+        let attempt = await endpoint.clientCredentials(scope: try Scope("read"))
+        #expect(HostileCase.Outcome(attempt) == .successKeepingToken)
+        #expect(server.log.records.map(\.outcome) == ["invalid_client", "ok"])
         await transport.shutdown()
         await server.shutDown()
     }

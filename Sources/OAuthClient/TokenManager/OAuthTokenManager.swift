@@ -75,6 +75,19 @@ public final class OAuthTokenManager: Sendable {
         }
     }
 
+    /// Fetches a token for the client itself, where no user is concerned (RFC 6749 §4.4). There is no refresh token with
+    /// it: fetch another one when it runs out.
+    ///
+    /// - Parameter resources: what the token is for (RFC 8707), by absolute URIs; empty leaves it to the server.
+    public func fetchClientAccessToken(
+        scope: Scope? = nil, resources: [String] = [], extraParameters: [FormParameter] = []
+    ) async -> TokenResponse {
+        await run(.fetch) { endpoint, dpop, _ in
+            await endpoint.clientCredentials(
+                scope: scope, resources: resources, dpop: dpop, extraParameters: extraParameters)
+        }
+    }
+
     /// Ends a refresh token and, at most servers, the access tokens of its grant (RFC 7009 §2.1).
     public func revokeRefreshToken(
         _ token: RefreshToken, extraParameters: [FormParameter] = []
