@@ -84,7 +84,10 @@ static int do_sync(sqlite3_file *file, int flags) {
     if (fault_commit_syncs_are_skipped() && in(file)->is_in_reach && is_commit_sync(file)) return SQLITE_OK;
     in(file)->header_is_fresh = false;
     fault_verdict verdict = begin(file, FAULT_SYNC);
-    if (fault_is_left_out(verdict)) return fault_result(verdict);
+    if (fault_is_left_out(verdict)) {
+        note(file, FAULT_SYNC, 0, -1, NULL);
+        return fault_result(verdict);
+    }
     int code = real(file)->pMethods->xSync(real(file), flags);
     if (code == SQLITE_OK) note(file, FAULT_SYNC, 0, 0, NULL);
     return fault_end(verdict, code);

@@ -4,9 +4,8 @@ import CFaultVFS
 struct Disk {
     private struct File {
         var safe: [UInt8]
+        /// What was written since, in its order.
         var pending: [Change] = []
-        /// All of it, in its order.
-        var current: [UInt8]
     }
 
     private enum Change {
@@ -23,8 +22,8 @@ struct Disk {
     private(set) var mark: Int?
 
     init(_ image: Image) {
-        database = File(safe: image.files["vault.db"] ?? [], current: image.files["vault.db"] ?? [])
-        wal = File(safe: image.files["vault.db-wal"] ?? [], current: image.files["vault.db-wal"] ?? [])
+        database = File(safe: image.files["vault.db"] ?? [])
+        wal = File(safe: image.files["vault.db-wal"] ?? [])
         others = image.files.filter { !$0.key.hasPrefix("vault.db") }
     }
 
@@ -42,14 +41,13 @@ struct Disk {
         let offset = unsafe Int(record.offset)
         switch unsafe record.operation {
         case FAULT_SYNC.rawValue:
-            file.safe = file.current
+            // After a failure Linux may take what it could not write for written, and never try again.
+            if unsafe record.length >= 0 { for change in file.pending { apply(change, to: &file.safe) } }
             file.pending = []
         case FAULT_TRUNCATE.rawValue:
             file.pending.append(.size(offset))
-            resize(&file.current, to: offset)
         default:
             let bytes = unsafe [UInt8](UnsafeBufferPointer(start: record.bytes, count: Int(record.length)))
-            write(bytes, at: offset, to: &file.current)
             var start = 0
             while start < bytes.count {
                 let end = min(bytes.count, (offset + start) / sectorSize * sectorSize + sectorSize - offset)
@@ -74,12 +72,16 @@ struct Disk {
         let isReordered = Bool.random(using: &generator)
         let changes = isReordered ? file.pending.shuffled(using: &generator) : file.pending
         for change in changes where Double.random(in: 0..<1, using: &generator) < share {
-            switch change {
-            case .sector(let offset, let sector): write(sector, at: offset, to: &bytes)
-            case .size(let size): resize(&bytes, to: size)
-            }
+            apply(change, to: &bytes)
         }
         return bytes
+    }
+
+    private static func apply(_ change: Change, to bytes: inout [UInt8]) {
+        switch change {
+        case .sector(let offset, let sector): write(sector, at: offset, to: &bytes)
+        case .size(let size): resize(&bytes, to: size)
+        }
     }
 
     private static func write(_ new: [UInt8], at offset: Int, to bytes: inout [UInt8]) {

@@ -10,52 +10,73 @@ import VaultStorage
 final class PowerLoss {
     private let options: Options
     private let report: Report
-    private let ledger: Ledger
+    private var ledger = Ledger()
     /// What was acknowledged when.
     private var acknowledged: [[String: Ledger.Entry]] = []
 
     init(_ options: Options, _ report: Report) {
         self.options = options
         self.report = report
-        ledger = Ledger()
     }
 
     func run() async throws {
         Faults.register()
+        fault_vfs_skip_sleep(true)
+        let cases = options.integer("cases", or: 200)
+        var lost = 0
+        if let failures = options.text("failures").flatMap({ Int($0) }) {
+            // In each life another sync fails.
+            for failing in 1...failures { lost += try await life(cuts: cases / failures, failing: failing) }
+        } else {
+            lost = try await life(cuts: cases, failing: nil)
+        }
+        let mode = isNormal ? "NORMAL" : "FULL"
+        say(
+            "power loss, synchronous = \(mode), \(options.text("failures") ?? "no") failing syncs: \(done) cuts in lives of "
+                + "\(records) writes and syncs with \(acknowledged.count) acknowledged changes (seed \(seed)): "
+                + report.takeTally())
+        say("cases \(done)")
+        say("lost \(lost)")
+    }
+
+    private var isNormal: Bool { options.integer("normal", or: 0) != 0 }
+    private var seed: Int { options.integer("seed", or: 1) }
+    private var done = 0
+    private var records = 0
+
+    /// Gives how many of the cuts lost something.
+    private func life(cuts count: Int, failing: Int?) async throws -> Int {
+        ledger = Ledger()
+        acknowledged = []
+        fault_vfs_clear_record()
         let sandbox = try Sandbox()
         try await makeVault(sandbox)
         let image = Image(of: sandbox)
-        fault_vfs_skip_commit_syncs(options.integer("normal", or: 0) != 0)
+        fault_vfs_skip_commit_syncs(isNormal)
         fault_vfs_record(true)
-        try await live(sandbox)
+        if let failing { Faults.arm(FAULT_SYNC, first: failing, count: 1, code: Int32(FAULT_IOERR_FSYNC)) }
+        try await live(sandbox, mayFail: failing != nil)
+        if Faults.disarm() == 0, failing != nil { report.count("lives without a failure") }
         fault_vfs_record(false)
         fault_vfs_skip_commit_syncs(false)
 
-        let cases = options.integer("cases", or: 200)
-        let seed = UInt64(options.integer("seed", or: 1))
-        var generator = SeededGenerator(seed: seed)
-        let points = cuts(cases, &generator)
+        records = Int(fault_vfs_record_count())
+        var generator = SeededGenerator(seed: UInt64(seed + (failing ?? 0) * 1000))
         var disk = Disk(image)
         var next = 0
         var lost = 0
-        for (number, point) in points.enumerated() {
+        for point in cuts(count, &generator) {
             while next < point {
                 unsafe disk.apply(fault_vfs_record_at(UInt64(next)))
                 next += 1
             }
-            if let loss = await open(disk.remains(&generator), at: disk.mark) {
-                lost += 1
-                // With `normal` losses are what is looked for; the caller judges.
-                if options.integer("normal", or: 0) == 0 { report.fail("case \(number), cut at \(point): \(loss)") }
-            }
+            done += 1
+            guard let loss = await open(disk.remains(&generator), at: disk.mark) else { continue }
+            lost += 1
+            // With `normal` losses are what is looked for; the caller judges.
+            if !isNormal { report.fail("sync \(failing ?? 0) failed, cut at \(point): \(loss)") }
         }
-        let records = Int(fault_vfs_record_count())
-        say(
-            "power loss, synchronous = \(options.integer("normal", or: 0) != 0 ? "NORMAL" : "FULL"): \(points.count) "
-                + "cuts of \(records) writes and syncs with \(acknowledged.count) acknowledged changes (seed \(seed)): "
-                + "\(report.takeTally())")
-        say("cases \(points.count)")
-        say("lost \(lost)")
+        return lost
     }
 
     private func makeVault(_ sandbox: Sandbox) async throws {
@@ -66,29 +87,37 @@ final class PowerLoss {
     }
 
     /// Alone and several at once, over three checkpoints.
-    private func live(_ sandbox: Sandbox) async throws {
+    private func live(_ sandbox: Sandbox, mayFail: Bool) async throws {
         for round in 0..<4 {
-            let store = try sandbox.open()
+            guard let store = try attempt(mayFail, { try sandbox.open() }) else { continue }
             let work = Work(store: store, ledger: ledger)
             for user in Scenario.users {
-                try await work.openIntent(user)
-                try await work.renew(user)
-                note()
+                try await step(mayFail) { try await work.openIntent(user) }
+                try await step(mayFail) { try await work.renew(user) }
             }
-            try await work.insert("single-\(round)")
-            note()
+            try await step(mayFail) { try await work.insert("single-\(round)") }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<4 {
-                    group.addTask { try await work.insert("group-\(round)-\(number)") }
+                    group.addTask {
+                        do { try await work.insert("group-\(round)-\(number)") } catch  where mayFail {}
+                    }
                 }
                 while try await group.next() != nil { note() }
             }
-            for _ in 0..<5 {
-                try await work.renew("alice")
-                note()
-            }
+            for _ in 0..<5 { try await step(mayFail) { try await work.renew("alice") } }
             store.close()
         }
+    }
+
+    private func step(_ mayFail: Bool, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+            note()
+        } catch  where mayFail {}
+    }
+
+    private func attempt<R>(_ mayFail: Bool, _ body: () throws -> R) throws -> R? {
+        do { return try body() } catch  where mayFail { return nil }
     }
 
     private func note() {

@@ -103,6 +103,7 @@ typedef struct {
     uint32_t operation;
     uint32_t file;
     int64_t offset;
+    /* Of a sync that failed: -1. */
     int64_t length;
     /* Of a write. */
     const uint8_t *bytes;

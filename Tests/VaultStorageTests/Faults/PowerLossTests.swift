@@ -10,6 +10,14 @@ import Testing
         #expect(run.number("lost") == 0)
     }
 
+    /// As above, and one sync fails before; what it should have written is never written. Whatever is acknowledged
+    /// afterwards must not stand on that.
+    @Test(.timeLimit(.minutes(120))) func aFailedSyncIsNotBuiltUpon() async throws {
+        let run = try await FaultRun("power", "cases=\(Self.cases + 40)", "failures=60")
+        #expect(run.number("cases") == (Self.cases + 40) / 60 * 60)
+        #expect(run.number("lost") == 0)
+    }
+
     /// Shows that the disk forgets enough: with the syncs that NORMAL makes, acknowledged commits are gone.
     @Test(.timeLimit(.minutes(10))) func withFewerSyncsItWouldNot() async throws {
         let run = try await FaultRun("power", "cases=200", "normal=1")
