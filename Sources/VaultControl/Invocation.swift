@@ -41,15 +41,25 @@ struct Invocation {
             "vaultctl: \(Style(isRich: console.isRich(.error)).yellow("warning")): \(text)\n", to: .error)
     }
 
+    /// The end of a command whose document is out already: one run prints one document.
+    func end(afterOutput failure: Failure) -> ExitRequest {
+        tell(failure)
+        return ExitRequest(status: failure.status)
+    }
+
     func report(_ failure: Failure) {
+        tell(failure)
+        if isJSON {
+            try? console.write(failure.json.text + "\n", to: .output)
+        }
+    }
+
+    private func tell(_ failure: Failure) {
         let style = Style(isRich: console.isRich(.error))
         var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
         for hint in failure.hints {
             text += "\(style.dim("hint")): \(hint)\n"
         }
         try? console.write(text, to: .error)
-        if isJSON {
-            try? console.write(failure.json.text + "\n", to: .output)
-        }
     }
 }

@@ -13,33 +13,60 @@ extension Vault {
     ///
     /// The change, with what was before, is in the audit trail; secrets are not.
     ///
-    /// - Parameter force: Changes it whatever hangs on it.
-    /// - Throws: ``VaultError``, for a refused change ``VaultError/Code/inUse``.
+    /// - Parameters:
+    ///   - force: Changes it whatever hangs on it.
+    ///   - expected: What ``previewProviderUpdate(named:_:)`` said, and somebody agreed to. If anything else would come of
+    ///     it now, nothing is changed.
+    /// - Throws: ``VaultError``, for a refused change ``VaultError/Code/inUse``, for one that is not as expected
+    ///   ``VaultError/Code/conflict``.
     @discardableResult
     public func updateProvider(
-        named name: String, _ change: ProviderChange, force: Bool = false
+        named name: String, _ change: ProviderChange, force: Bool = false, expecting expected: ProviderUpdate? = nil
+    ) async throws -> ProviderUpdate {
+        try await updateRecord(of: name) { record, dependents in
+            let update = try record.update(change, dependents)
+            guard expected == nil || expected == update else {
+                throw VaultError(
+                    .conflict, "the provider was changed by somebody else meanwhile",
+                    hint: "look again what would change")
+            }
+            guard force || !update.orphansAnything else { throw VaultError(refused: update) }
+            return (update, update.orphansAnything ? [.init("forced", "true")] : [])
+        }
+    }
+
+    /// What ``updateProvider(named:_:force:expecting:)`` would do, whether or not it has to be forced. Writes nothing.
+    public func previewProviderUpdate(named name: String, _ change: ProviderChange) async throws -> ProviderUpdate {
+        do {
+            return try await updateRecord(of: name) { record, dependents in
+                throw Preview(update: try record.update(change, dependents))
+            }
+        } catch let preview as Preview {
+            return preview.update
+        }
+    }
+
+    private func updateRecord(
+        of name: String,
+        _ body:
+            @escaping @Sendable (inout ProviderRecord, Dependents) throws -> (
+                ProviderUpdate, told: [AuditEvent.Detail]
+            )
     ) async throws -> ProviderUpdate {
         try await VaultError.translating {
             let handle = try store.provider(named: name).handle
             let revocations = try revocationsWaiting(for: handle)
-            let made = Mutex<MadeChange?>(nil)
-            let stored = try await store.updateProvider(handle) { record, use in
-                let previous = record
-                try record.apply(change)
-                let orphans = Orphans(
-                    logins: record.takesRefreshTokens(of: previous) ? 0 : use.refreshableLogins,
-                    revocations: record.takesRevocations(of: previous) ? 0 : revocations)
-                guard force || orphans.isEmpty else { throw VaultError(orphans) }
-                made.withLock { $0 = MadeChange(previous: previous, orphans: orphans) }
-                return orphans.isEmpty ? [] : [.init("forced", "true")]
+            let made = Mutex<ProviderUpdate?>(nil)
+            _ = try await store.updateProvider(handle) { record, use in
+                let (update, told) = try body(
+                    &record, Dependents(refreshableLogins: use.refreshableLogins, revocations: revocations))
+                made.withLock { $0 = update }
+                return told
             }
-            guard let made = made.withLock({ $0 }) else { throw VaultError(.conflict, "the provider was not changed") }
-            return ProviderUpdate(
-                previous: Provider(made.previous), current: Provider(stored.record),
-                changes: stored.record.changes(from: made.previous).map {
-                    .init(field: $0.field, previous: $0.previous, current: $0.current)
-                },
-                orphanedLogins: made.orphans.logins, orphanedRevocations: made.orphans.revocations)
+            guard let update = made.withLock({ $0 }) else {
+                throw VaultError(.conflict, "the provider was not changed")
+            }
+            return update
         }
     }
 
@@ -55,25 +82,27 @@ extension Vault {
     }
 }
 
-private struct MadeChange {
-    let previous: ProviderRecord
-    let orphans: Orphans
+/// Leaves the transaction without a change.
+private struct Preview: Error {
+    let update: ProviderUpdate
 }
 
-/// What a change would cut off from its server.
-private struct Orphans: Sendable {
-    var logins: Int
-    var revocations: Int
+/// What may be cut off from its server by a change.
+private struct Dependents: Sendable {
+    let refreshableLogins: Int
+    let revocations: Int
+}
 
-    var isEmpty: Bool { logins == 0 && revocations == 0 }
+extension ProviderUpdate {
+    fileprivate var orphansAnything: Bool { orphanedLogins > 0 || orphanedRevocations > 0 }
 }
 
 extension VaultError {
-    fileprivate init(_ orphans: Orphans) {
+    fileprivate init(refused update: ProviderUpdate) {
+        let (logins, revocations) = (update.orphanedLogins, update.orphanedRevocations)
         let parts = [
-            orphans.logins == 0 ? nil : "\(orphans.logins) login\(orphans.logins == 1 ? "" : "s")",
-            orphans.revocations == 0
-                ? nil : "\(orphans.revocations) pending revocation\(orphans.revocations == 1 ? "" : "s")",
+            logins == 0 ? nil : "\(logins) login\(logins == 1 ? "" : "s")",
+            revocations == 0 ? nil : "\(revocations) pending revocation\(revocations == 1 ? "" : "s")",
         ]
         self.init(
             .inUse,
@@ -83,6 +112,18 @@ extension VaultError {
 }
 
 extension ProviderRecord {
+    fileprivate mutating func update(_ change: ProviderChange, _ dependents: Dependents) throws -> ProviderUpdate {
+        let previous = self
+        try apply(change)
+        return ProviderUpdate(
+            previous: Provider(previous), current: Provider(self),
+            changes: changes(from: previous).map {
+                .init(field: $0.field, previous: $0.previous, current: $0.current)
+            },
+            orphanedLogins: takesRefreshTokens(of: previous) ? 0 : dependents.refreshableLogins,
+            orphanedRevocations: takesRevocations(of: previous) ? 0 : dependents.revocations)
+    }
+
     /// Whether refresh tokens that `old` issued to its client are at home here.
     fileprivate func takesRefreshTokens(of old: ProviderRecord) -> Bool {
         isSameClient(as: old) && isSamePlace(refreshAddress, old.refreshAddress, of: old)

@@ -7,18 +7,38 @@ struct ConfirmationOptions: ParsableArguments {
 
     /// Asks on a terminal; elsewhere `--yes` must have been given.
     ///
-    /// - Parameter deed: what will be done, as a question without its mark, such as `Erase user alice and 2 logins`.
-    func require(_ deed: String, _ invocation: Invocation) throws {
-        guard !isConfirmed else { return }
+    /// - Parameters:
+    ///   - deed: what will be done, as a question without its mark, such as `Erase user alice and 2 logins`.
+    ///   - isFinal: whether there is no way back.
+    func require(_ deed: String, isFinal: Bool = true, _ invocation: Invocation) throws {
+        guard
+            try isAsked(
+                isFinal ? "this cannot be undone, and there is no terminal to ask on" : Self.nobodyToAsk, invocation)
+        else { return }
+        let answer = try ask("\(deed)?\(isFinal ? " This cannot be undone." : "") [y/N] ", invocation)
+        guard ["y", "yes"].contains(answer.lowercased()) else { throw Self.refused }
+    }
+
+    /// The same for what should not be done by a habit of the fingers: a word must be typed.
+    func require(typing word: String, to deed: String, _ invocation: Invocation) throws {
+        guard try isAsked(Self.nobodyToAsk, invocation) else { return }
+        guard try ask("Type \(word) to \(deed): ", invocation) == word else { throw Self.refused }
+    }
+
+    private static let nobodyToAsk = "this must be confirmed, and there is no terminal to ask on"
+    private static let refused = Failure(.usage, code: "notConfirmed", "nothing was changed")
+
+    private func isAsked(_ problem: String, _ invocation: Invocation) throws -> Bool {
+        guard !isConfirmed else { return false }
         guard invocation.console.inputIsTerminal else {
-            throw Failure(
-                .usage, code: "confirmationNeeded", "this cannot be undone, and there is no terminal to ask on",
-                hints: ["add --yes to go on"])
+            throw Failure(.usage, code: "confirmationNeeded", problem, hints: ["add --yes to go on"])
         }
-        try invocation.console.write("\(deed)? This cannot be undone. [y/N] ", to: .error)
-        let answer = try InputWait.during { try LineReader(invocation.console.input).line() }
-        guard ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased()) else {
-            throw Failure(.usage, code: "notConfirmed", "nothing was changed")
-        }
+        return true
+    }
+
+    private func ask(_ question: String, _ invocation: Invocation) throws -> String {
+        try invocation.console.write(question, to: .error)
+        return String(
+            decoding: try InputWait.during { try LineReader(invocation.console.input).line() }, as: UTF8.self)
     }
 }

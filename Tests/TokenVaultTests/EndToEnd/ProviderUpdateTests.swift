@@ -54,6 +54,32 @@ struct ProviderUpdateTests {
         #expect(try world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
     }
 
+    @Test func aPreviewTellsTheSameAndWritesNothing() async throws {
+        let world = try await World()
+        try await world.addChain()
+        let before = try world.vault.store.provider(named: "acme")
+        let wanted = try change { $0.clientID = try ClientID("client-2") }
+        let preview = try await world.vault.previewProviderUpdate(named: "acme", wanted)
+        #expect(preview.changes == [.init(field: "clientId", previous: "client-1", current: "client-2")])
+        #expect(preview.orphanedLogins == 1)
+        #expect(try world.vault.store.provider(named: "acme") == before)
+        #expect(try world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
+        let update = try await world.vault.updateProvider(named: "acme", wanted, force: true, expecting: preview)
+        #expect(update == preview)
+    }
+
+    @Test func whatWasAgreedToIsDoneOrNothing() async throws {
+        let world = try await World()
+        let wanted = change { $0.scope = .set("read") }
+        let preview = try await world.vault.previewProviderUpdate(named: "acme", wanted)
+        try await world.vault.updateProvider(named: "acme", change { $0.scope = .set("admin") })
+        let error = await #expect(throws: VaultError.self) {
+            try await world.vault.updateProvider(named: "acme", wanted, expecting: preview)
+        }
+        #expect(error?.code == .conflict)
+        #expect(try world.vault.provider(named: "acme").scope == "admin")
+    }
+
     @Test func secretsAreNeitherToldNorWrittenDown() async throws {
         let world = try await World()
         let update = try await world.vault.updateProvider(

@@ -5,7 +5,7 @@ struct ProviderCommand: ParsableCommand {
         commandName: "provider",
         abstract: "Authorization servers, and this client's registration at them.",
         subcommands: [
-            ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderRemoveCommand.self,
-            ProviderTestCommand.self, ProviderProfilesCommand.self,
+            ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderUpdateCommand.self,
+            ProviderRemoveCommand.self, ProviderTestCommand.self, ProviderProfilesCommand.self,
         ])
 }

@@ -16,6 +16,8 @@ enum ProviderFacts {
         facts.add("DPoP", provider.dpop.rawValue)
         facts.add("profile", provider.profile)
         facts.add("pushed authorization endpoint", provider.pushedAuthorizationEndpoint)
+        facts.add("introspection endpoint", provider.introspectionEndpoint)
+        if provider.clientSecretCount > 1 { facts.add("client secrets", String(provider.clientSecretCount)) }
         return facts
     }
 
@@ -30,6 +32,8 @@ enum ProviderFacts {
             ("redirectUri", JSONValue(provider.redirectURI)), ("dpop", .string(provider.dpop.rawValue)),
             ("profile", .string(provider.profile)),
             ("pushedAuthorizationEndpoint", JSONValue(provider.pushedAuthorizationEndpoint)),
+            ("introspectionEndpoint", JSONValue(provider.introspectionEndpoint)),
+            ("clientSecretCount", .integer(provider.clientSecretCount)),
         ])
     }
 }

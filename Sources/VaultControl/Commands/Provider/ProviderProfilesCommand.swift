@@ -47,9 +47,10 @@ struct ProviderProfilesCommand: VaultCommand {
             ]), table: table)
         let failures = rows.filter { $0.failure != nil }
         guard failures.isEmpty else {
-            throw Failure(
-                .partlyDone, code: "profilesRefused", "\(failures.count) of \(rows.count) profiles cannot be used",
-                hints: ["the fields are explained in docs/adding-a-provider.md"])
+            throw invocation.end(
+                afterOutput: Failure(
+                    .partlyDone, "\(failures.count) of \(Count.of(rows.count, "profile")) cannot be used",
+                    hints: ["the fields are explained in docs/adding-a-provider.md"]))
         }
     }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import OAuthClient
 import TokenVault
-import TokenVaultHTTP
 
 struct ProviderTestCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -41,26 +40,22 @@ struct ProviderTestCommand: VaultCommand {
                 ),
             ]), facts: facts)
         guard !findings.all.contains(where: \.isFatal) else {
-            throw Failure(.provider, code: "providerIncomplete", "the provider cannot be used as it is")
+            throw invocation.end(
+                afterOutput: Failure(
+                    .provider, "the provider cannot be used as it is",
+                    hints: ["vaultctl provider update \(Printable.escape(name)) changes it; --rediscover asks it again"]
+                ))
         }
     }
 
     private func metadata(of provider: Provider, _ access: VaultAccess) async throws -> ServerMetadata? {
         guard let text = provider.issuer else { return nil }
-        let transport = try access.makeTransport()
         do {
             // What is stored was allowed when it was added.
-            let metadata = try await Discovery.metadata(
-                issuer: Issuer(text, allowsInsecureLoopback: true), transport: transport, allowsInsecureLoopback: true)
-            await transport.shutdown()
-            return metadata
+            return try await access.discover(text, allowsInsecureLoopback: true)
         } catch let error as DiscoveryError {
-            await transport.shutdown()
             throw Failure(
                 .provider, code: "discoveryFailed", error.description, hints: ["check the issuer and the network"])
-        } catch {
-            await transport.shutdown()
-            throw error
         }
     }
 }

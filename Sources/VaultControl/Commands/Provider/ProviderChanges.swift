@@ -1,0 +1,93 @@
+import TokenVault
+
+/// What changes of a provider, before and after, without secrets.
+struct ProviderChanges {
+    private struct Line {
+        let field: String
+        let previous: String
+        let current: String
+    }
+
+    private let update: ProviderUpdate
+    private let lines: [Line]
+
+    /// - Parameter namesSecrets: whether the command had to do with secrets: that they are the same is news then.
+    init(_ update: ProviderUpdate, namesSecrets: Bool) {
+        self.update = update
+        var lines = update.changes.map { change in
+            let isShown = change.previous != nil || change.current != nil
+            return Line(
+                field: change.field,
+                previous: isShown ? change.previous ?? "none" : Self.hidden(change, update.previous),
+                current: isShown ? change.current ?? "none" : "changed" + Self.count(change, update.current))
+        }
+        if namesSecrets, !update.changes.contains(where: { $0.field == "clientSecrets" }) {
+            lines.append(Line(field: "clientSecrets", previous: "not shown", current: "unchanged"))
+        }
+        self.lines = lines
+    }
+
+    private static func hidden(_ change: ProviderUpdate.Change, _ provider: Provider) -> String {
+        "not shown" + count(change, provider)
+    }
+
+    private static func count(_ change: ProviderUpdate.Change, _ provider: Provider) -> String {
+        change.field == "clientSecrets" ? " (\(Count.of(provider.clientSecretCount, "secret")))" : ""
+    }
+
+    /// For a person: nothing is cut, because addresses differ at their ends.
+    func words(for stream: Console.Stream, _ invocation: Invocation) -> String {
+        let style = Style(isRich: invocation.console.isRich(stream))
+        return lines.map { line in
+            """
+            \(style.bold(FieldWords.words(line.field)))
+              before  \(Printable.escape(line.previous))
+              after   \(Printable.escape(line.current))
+
+            """
+        }.joined()
+    }
+
+    /// The result: an object, lines in a pipe, words on a terminal.
+    func emit(_ invocation: Invocation, isWritten: Bool) throws {
+        let rows = lines.map { line in
+            [line.field, line.previous, line.current].map(Printable.escape).joined(separator: "\t") + "\n"
+        }
+        try invocation.emit(
+            json: json(isWritten: isWritten),
+            text: invocation.isTerminal ? words(for: .output, invocation) : rows.joined())
+    }
+
+    private func json(isWritten: Bool) -> JSONValue {
+        .object([
+            ("provider", ProviderFacts.json(update.current)), ("isWritten", .bool(isWritten)),
+            (
+                "changes",
+                .array(
+                    update.changes.map { change in
+                        .object([
+                            ("field", .string(change.field)), ("previous", JSONValue(change.previous)),
+                            ("current", JSONValue(change.current)),
+                        ])
+                    })
+            ),
+            ("orphanedLogins", .integer(update.orphanedLogins)),
+            ("orphanedRevocations", .integer(update.orphanedRevocations)),
+        ])
+    }
+}
+
+/// A field's name in JSON as a person would say it.
+enum FieldWords {
+    private static let particular = [
+        "clientId": "client id", "clientKeyId": "client key id", "redirectUri": "redirect URI", "dpop": "DPoP",
+        "jwksURI": "JWKS URI", "requiresIssuerInCallback": "callbacks name the issuer",
+    ]
+
+    static func words(_ field: String) -> String {
+        particular[field]
+            ?? field.reduce(into: "") { words, character in
+                words += character.isUppercase ? " " + character.lowercased() : String(character)
+            }
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+
+struct ProviderUpdateCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update",
+        abstract: "Change a provider: endpoints, client, secrets or profile.",
+        discussion: """
+            vaultctl provider update acme --rediscover
+            vaultctl provider update acme --client-secret-file new.secret
+
+            Shows every field that changes, before and after, and asks. Secrets are never shown. The change takes effect \
+            at once in every process, and is written to the audit log.
+
+            A client secret is exchanged in three steps: --second-client-secret-file makes the new one known, \
+            --promote-client-secret uses it with refresh tokens, too, and --drop-further-client-secrets forgets the old.
+
+            Logins belong to one client at one server. A change after which their refresh tokens would go elsewhere is \
+            refused; --force makes it all the same.
+            """)
+
+    @Argument(help: "The provider's name.")
+    var name: String
+
+    @OptionGroup var options: ProviderUpdateOptions
+
+    @Flag(help: "Show what would change, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Change it even if logins lose their server by it.")
+    var force = false
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        try await access.open { vault, reader in
+            let provider = try vault.provider(named: name)
+            let change = try await options.change(of: provider, in: vault, &reader, access)
+            let preview = try await vault.previewProviderUpdate(named: name, change)
+            let changes = ProviderChanges(preview, namesSecrets: change.namesSecrets)
+            guard !preview.changes.isEmpty else {
+                try changes.emit(invocation, isWritten: false)
+                return invocation.note("nothing changes: the provider is like that already")
+            }
+            try refuseOrphans(of: preview, changes, invocation)
+            guard !dryRun else {
+                try changes.emit(invocation, isWritten: false)
+                return invocation.note("nothing was changed: this was a dry run")
+            }
+            let isAsked = !confirmation.isConfirmed && invocation.console.inputIsTerminal
+            if isAsked { try invocation.console.write(changes.words(for: .error, invocation), to: .error) }
+            try confirmation.require("Change provider \(Printable.shortened(name))", isFinal: false, invocation)
+            let update = try await vault.updateProvider(named: name, change, force: force, expecting: preview)
+            if invocation.isJSON || !isAsked {
+                try ProviderChanges(update, namesSecrets: change.namesSecrets).emit(invocation, isWritten: true)
+            }
+            invocation.note("changed provider \(Printable.shortened(name))")
+        }
+    }
+
+    /// Says whom the change would cut off, and stops unless that is wanted.
+    private func refuseOrphans(of update: ProviderUpdate, _ changes: ProviderChanges, _ invocation: Invocation) throws {
+        let parts = [
+            update.orphanedLogins > 0 ? Count.of(update.orphanedLogins, "login") : nil,
+            update.orphanedRevocations > 0 ? Count.of(update.orphanedRevocations, "pending revocation") : nil,
+        ].compactMap(\.self)
+        guard !parts.isEmpty else { return }
+        let problem =
+            "\(parts.joined(separator: " and ")) would be sent to another server or as another client, "
+            + "which never issued their tokens"
+        guard force else {
+            invocation.note(changes.words(for: .error, invocation).trimmedLineBreak)
+            throw Failure(
+                .usage, code: "inUse", problem,
+                hints: [
+                    "add it as a new provider: vaultctl provider add NAME",
+                    "if it is the same server under another name: --force",
+                ])
+        }
+        invocation.warn(problem)
+    }
+}
+
+extension ProviderChange {
+    fileprivate var namesSecrets: Bool {
+        authentication?.isConfidential == true || alternativeSecrets != nil || promotesNextSecret
+    }
+}
+
+extension String {
+    fileprivate var trimmedLineBreak: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

@@ -1,0 +1,167 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+
+/// What is to change of a provider.
+struct ProviderUpdateOptions: ParsableArguments {
+    /// What a provider need not have.
+    enum Removable: String, ExpressibleByArgument, CaseIterable {
+        case issuer
+        case authorizationEndpoint = "authorization-endpoint"
+        case revocationEndpoint = "revocation-endpoint"
+        case introspectionEndpoint = "introspection-endpoint"
+        case pushedAuthorizationEndpoint = "pushed-authorization-endpoint"
+        case scope
+        case redirectURI = "redirect-uri"
+    }
+
+    @Flag(help: "Ask the issuer that is stored for its endpoints again.")
+    var rediscover = false
+
+    @Option(help: .init("Another issuer, which is asked for its endpoints.", valueName: "url"))
+    var issuer: String?
+
+    @Option(help: .init("This client's id at the provider.", valueName: "id"))
+    var clientID: String?
+
+    @OptionGroup var client: ClientAuthenticationOptions
+
+    @Flag(help: "Make the second client secret the first, and the first the last.")
+    var promoteClientSecret = false
+
+    @Flag(help: "Forget all client secrets but the first.")
+    var dropFurtherClientSecrets = false
+
+    @Option(
+        help: .init("What is particular about this provider.", valueName: "name"),
+        completion: .list(ProviderProfile.shipped.map(\.name)))
+    var profile: String?
+
+    @Option(help: .init("The same, from a file of your own.", valueName: "path"), completion: .file())
+    var profileFile: String?
+
+    @Option(help: .init("What a log-in asks for if it does not say.", valueName: "scope"))
+    var scope: String?
+
+    @Option(help: .init("Where the callback goes if a log-in does not say.", valueName: "url"))
+    var redirectURI: String?
+
+    @Option(
+        help: .init("When logins are bound to a DPoP key: never, optional or required.", valueName: "policy"),
+        completion: .list(DPoPPolicy.allCases.map(\.rawValue)), transform: DPoPPolicy.init(argument:))
+    var dpop: DPoPPolicy?
+
+    @Option(help: .init(valueName: "url"))
+    var authorizationEndpoint: String?
+
+    @Option(help: .init(valueName: "url"))
+    var tokenEndpoint: String?
+
+    @Option(help: .init(valueName: "url"))
+    var revocationEndpoint: String?
+
+    @Option(help: .init(valueName: "url"))
+    var pushedAuthorizationEndpoint: String?
+
+    @Option(help: .init(valueName: "url"))
+    var introspectionEndpoint: String?
+
+    @Option(
+        help: .init(
+            "Take a field away: \(Removable.allCases.map(\.rawValue).joined(separator: ", ")). May be repeated.",
+            valueName: "field"))
+    var remove: [Removable] = []
+
+    @Flag(help: "Accept http:// on this machine, for development servers.")
+    var allowInsecureLoopback = false
+
+    func change(
+        of provider: Provider, in vault: Vault, _ reader: inout SecretReader, _ access: VaultAccess
+    ) async throws -> ProviderChange {
+        try check()
+        let chosen = try ChosenProfile(name: profile, file: profileFile)
+        let isProfileChosen = profile != nil || profileFile != nil
+        let known = isProfileChosen ? chosen.profile : try vault.profile(ofProvider: provider.name)
+        var change = try await discovered(provider, known, access)
+        change.allowsInsecureLoopback = change.allowsInsecureLoopback || allowInsecureLoopback
+        if isProfileChosen { change.profile = chosen.document.map { .document($0) } ?? .shipped(chosen.profile.name) }
+        if try client.isGiven {
+            let method = try client.method(preferring: known, inUse: provider.clientAuthentication)
+            change.authentication = try client.authentication(method, &reader, access.invocation)
+        }
+        change.alternativeSecrets = dropFurtherClientSecrets ? [] : try client.further.secrets(&reader)
+        change.promotesNextSecret = promoteClientSecret
+        change.clientID = try clientID.map { try ClientID($0) }
+        change.tokenEndpoint = tokenEndpoint ?? change.tokenEndpoint
+        change.dpop = dpop
+        set(&change.issuer, issuer.flatMap { _ in tokenEndpoint == nil ? nil : issuer }, .issuer)
+        set(&change.authorizationEndpoint, authorizationEndpoint, .authorizationEndpoint)
+        set(&change.revocationEndpoint, revocationEndpoint, .revocationEndpoint)
+        set(&change.introspectionEndpoint, introspectionEndpoint, .introspectionEndpoint)
+        set(&change.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
+        set(&change.scope, scope, .scope)
+        set(&change.redirectURI, redirectURI, .redirectURI)
+        return change
+    }
+
+    private func set(_ field: inout ProviderChange.Field<String>, _ value: String?, _ name: Removable) {
+        if let value { field = .set(value) }
+        if remove.contains(name) { field = .remove }
+    }
+
+    /// What the provider says of itself, if it is to be asked.
+    private func discovered(
+        _ provider: Provider, _ profile: ProviderProfile, _ access: VaultAccess
+    ) async throws -> ProviderChange {
+        // An issuer with its endpoints given by hand is taken at its word, as `provider add` does.
+        guard rediscover || (issuer != nil && tokenEndpoint == nil) else { return ProviderChange() }
+        guard let issuer = issuer ?? provider.issuer else {
+            throw Failure.usage("the vault knows no issuer of this provider", hint: "name it: --issuer URL")
+        }
+        // What is stored was allowed when it was added.
+        let isInsecure = allowInsecureLoopback || (self.issuer == nil && issuer.hasPrefix("http:"))
+        let metadata = try await access.discover(issuer, allowsInsecureLoopback: isInsecure)
+        let method =
+            try client.isGiven
+            ? client.method(preferring: profile, inUse: provider.clientAuthentication) : provider.clientAuthentication
+        try metadata.check(method, dpop ?? provider.dpop)
+        var change = ProviderChange(metadata: metadata, allowsInsecureLoopback: isInsecure)
+        // Some are known to have one, and do not say so.
+        if case .remove = change.revocationEndpoint, let known = profile.endpoints.revocation {
+            change.revocationEndpoint = .set(known)
+        }
+        return change
+    }
+
+    /// Refuses what contradicts itself or says nothing.
+    private func check() throws {
+        let values: [(Removable, String?)] = [
+            (.issuer, issuer), (.authorizationEndpoint, authorizationEndpoint),
+            (.revocationEndpoint, revocationEndpoint), (.introspectionEndpoint, introspectionEndpoint),
+            (.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint), (.scope, scope), (.redirectURI, redirectURI),
+        ]
+        for (field, value) in values where value != nil && remove.contains(field) {
+            throw Failure.usage("--\(field.rawValue) and --remove \(field.rawValue) cannot be combined")
+        }
+        guard !(rediscover && remove.contains(.issuer)), !(rediscover && issuer != nil) else {
+            throw Failure.usage("--rediscover asks the issuer that is stored", hint: "leave out one of them")
+        }
+        let further = client.further
+        let namesFurther =
+            further.secondClientSecret != nil || further.secondClientSecretFd != nil
+            || !further.secondClientSecretFile.isEmpty
+        guard !dropFurtherClientSecrets || !(promoteClientSecret || namesFurther) else {
+            throw Failure.usage(
+                "--drop-further-client-secrets goes alone",
+                hint: "promote first, see that the new secret works, then drop the old one")
+        }
+        let isAsked =
+            try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
+            || !remove.isEmpty || dpop != nil || clientID != nil || tokenEndpoint != nil || profile != nil
+            || profileFile != nil || values.contains { $0.1 != nil }
+        guard isAsked else {
+            throw Failure.usage(
+                "nothing is to be changed", hint: "vaultctl help provider update lists what can be")
+        }
+    }
+}

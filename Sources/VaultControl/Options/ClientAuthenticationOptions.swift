@@ -1,0 +1,108 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+
+/// How the client proves who it is at a provider, and with what.
+struct ClientAuthenticationOptions: ParsableArguments {
+    @OptionGroup var secret: ClientSecretOptions
+
+    @Option(
+        help: .init(
+            """
+            none, client_secret_basic, client_secret_post or private_key_jwt. Without it: what is in use, or what the \
+            profile prefers, else basic with a secret and none without.
+            """,
+            valueName: "method"),
+        completion: .list(["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]))
+    var clientAuth: String?
+
+    @Option(
+        help: .init("The client's private key in PEM, for private_key_jwt (P-256).", valueName: "path"),
+        completion: .file())
+    var clientKeyFile: String?
+
+    @Option(help: .init("Which of the client's registered keys that is.", valueName: "kid"))
+    var clientKeyID: String?
+
+    @OptionGroup var further: FurtherSecretOptions
+
+    /// Whether the method, the first secret or the key is named.
+    var isGiven: Bool {
+        get throws { try clientAuth != nil || clientKeyFile != nil || clientKeyID != nil || secret.source != nil }
+    }
+
+    /// The method that is named, or else the one that fits what was given.
+    func method(preferring profile: ProviderProfile, inUse current: String? = nil) throws -> String {
+        if let clientAuth { return clientAuth }
+        if clientKeyFile != nil { return "private_key_jwt" }
+        let hasSecret = try secret.source != nil
+        if let current, hasSecret == current.hasPrefix("client_secret") { return current }
+        let fitting = profile.authenticationMethods.filter { hasSecret == $0.hasPrefix("client_secret") }
+        return fitting.first { $0 != "private_key_jwt" } ?? (hasSecret ? "client_secret_basic" : "none")
+    }
+
+    /// The method with its secret or key; asked for where that is possible and none is given.
+    func authentication(
+        _ method: String, _ reader: inout SecretReader, _ invocation: Invocation
+    ) throws -> ClientAuthentication {
+        let source = try secret.source
+        guard ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"].contains(method) else {
+            throw Failure.usage(
+                "\(Printable.shortened(method)) is not a known client authentication",
+                hint: "use none, client_secret_basic, client_secret_post or private_key_jwt")
+        }
+        guard method == "private_key_jwt" || (clientKeyFile == nil && clientKeyID == nil) else {
+            throw Failure.usage("\(method) has no client key", hint: "leave out --client-key-file and --client-key-id")
+        }
+        guard method != "private_key_jwt" else {
+            guard let clientKeyFile, source == nil else {
+                throw Failure.usage(
+                    "private_key_jwt needs the client's key and no secret", hint: "use --client-key-file PATH")
+            }
+            let pem = try reader.read("Client key", from: .file(clientKeyFile))
+            return .privateKeyJWT(try ClientAssertionKey(pem: pem, keyID: clientKeyID))
+        }
+        guard method != "none" else {
+            guard source == nil else {
+                throw Failure.usage("--client-auth none has no client secret", hint: "leave out one of them")
+            }
+            return .none
+        }
+        guard source != nil || invocation.console.inputIsTerminal else {
+            throw Failure.usage(
+                "\(method) needs the client's secret", hint: "use --client-secret-file PATH or --client-secret -")
+        }
+        let value = try ClientSecret(reader.read("Client secret", from: source ?? .prompt))
+        return method == "client_secret_post" ? .clientSecretPost(value) : .clientSecretBasic(value)
+    }
+}
+
+/// The secrets after the first, while secrets are being exchanged. They never go with a refresh token.
+struct FurtherSecretOptions: ParsableArguments {
+    @Option(help: .init("- reads a second client secret from standard input.", valueName: "-"))
+    var secondClientSecret: String?
+
+    @Option(
+        help: .init(
+            """
+            A second client secret, for the time of an exchange. It never goes with a refresh token. Given again: a \
+            third, and so on.
+            """, valueName: "path"),
+        completion: .file())
+    var secondClientSecretFile: [String] = []
+
+    @Option(help: .init("Read a second client secret from an open file descriptor.", valueName: "number"))
+    var secondClientSecretFd: Int32?
+
+    /// In order; nil if none is named.
+    func secrets(_ reader: inout SecretReader) throws -> [ClientSecret]? {
+        let source = try SecretSource.chosen(
+            "second-client-secret", dash: secondClientSecret, descriptor: secondClientSecretFd,
+            file: secondClientSecretFile.first)
+        guard let source else { return nil }
+        let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }
+        var secrets: [ClientSecret] = []
+        for source in sources { secrets.append(try ClientSecret(reader.read("Second client secret", from: source))) }
+        return secrets
+    }
+}
