@@ -45,6 +45,10 @@ extension VaultError {
                 hint: "look for a stopped process that uses the vault, end it, or take the renewal over")
         case .closed:
             self.init(.closed, "the vault is closed")
+        case .storageFull:
+            self.init(
+                .storageFull, "there is no room for what a renewal would bring, so nothing was sent",
+                hint: "make room on the disk of the vault")
         case .storeFailed:
             self.init(.storageFailed, "the renewal could not be noted in the vault, so nothing was sent")
         }

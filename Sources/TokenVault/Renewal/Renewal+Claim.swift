@@ -7,6 +7,7 @@ extension Renewal {
         guard vault.store.ownsItsLock else { return (.ownershipLost, nil) }
         let provider: StoredProvider?
         var hasOtherLogins = false
+        var abandoned: Int64?
         do {
             // Before anything is written: whether the provider is there and may be asked.
             let stored = try vault.store.login(login)
@@ -14,7 +15,8 @@ extension Renewal {
             provider = try needed.map { try vault.store.provider($0) }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
                 // What its owner may have left beside the vault comes first: a token that was replaced must not be sent.
-                await engine.restoreSpooled(of: login)
+                guard await engine.restoreSpooled(of: login).isComplete else { return (.storeFailed, nil) }
+                abandoned = intent.fence
                 if let provider, (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true {
                     hasOtherLogins = vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
                 }
@@ -29,11 +31,13 @@ extension Renewal {
         {
             return (.refused(.breakerOpen(until: until)), nil)
         }
-        return await writeIntent(demand, provider, hasOtherLogins: hasOtherLogins)
+        return await writeIntent(demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins)
     }
 
+    /// - Parameter abandoned: the intent whose owner was gone before its spool was looked into. One that dies later has
+    ///   not been looked at: it counts as working once more.
     private func writeIntent(
-        _ demand: RenewalDemand, _ provider: StoredProvider?, hasOtherLogins: Bool
+        _ demand: RenewalDemand, _ provider: StoredProvider?, abandoned: Int64?, hasOtherLogins: Bool
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
         let now = vault.now
         let vault = vault
@@ -41,7 +45,8 @@ extension Renewal {
         let policy = provider.flatMap { try? ReplayPolicy($0.record) } ?? ReplayPolicy()
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, now: now, canUseProvider: provider != nil, hasHandler: engine.handler != nil,
-            replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all, owner: { vault.owner(of: $0) })
+            replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
+            owner: { $0.fence == abandoned ? vault.owner(of: $0) : .working })
         do {
             return try await vault.store.updateLogin(login) { state in
                 switch ClaimDecision(state, circumstances) {
@@ -77,6 +82,7 @@ extension Renewal {
         switch (error as? StoreError)?.code {
         case .notFound(.provider): .refused(.providerMissing)
         case .notFound: .refused(.loginMissing)
+        case .full: .refused(.storageFull)
         case .closed: .closed
         case .ownershipLost: .ownershipLost
         default: .storeFailed

@@ -25,6 +25,7 @@ extension Renewal {
     /// A living owner is waited for until it has stored its result, or for as long as it can reasonably take.
     private func waitForOwner() async -> RenewalMachine.Event {
         var look = Duration.milliseconds(5)
+        var watched: (fence: Int64, since: Duration)?
         while true {
             await vault.pause(look)
             look = min(look * 2, .milliseconds(100))
@@ -36,10 +37,17 @@ extension Renewal {
                 return .pauseEnded
             }
             guard let intent = stored.intent, vault.owner(of: intent) == .working else { return .pauseEnded }
+            let uptime = vault.timeSource.uptime()
+            if watched?.fence != intent.fence { watched = (intent.fence, since: uptime) }
+            let waited = watched.map { uptime - $0.since } ?? .zero
             let limit = engine.options.stallLimit ?? vault.stallLimit(of: stored.provider)
-            // One that has been at it for so long already is not waited for again by every caller.
-            guard vault.timeSource.uptime() - startedAt < limit, vault.now.since(intent.startedAt) < limit else {
-                guard engine.options.stallPolicy == .availabilityOverSafety else { return .refused(.ownerStalled) }
+            switch engine.options.stallPolicy {
+            case .safety:
+                // One that has been at it for so long already is not waited for again by every caller.
+                guard waited < limit, vault.now.since(intent.startedAt) < limit else { return .refused(.ownerStalled) }
+            case .availabilityOverSafety:
+                // The wall clock may have been set: nobody is robbed for that.
+                guard waited >= limit else { continue }
                 stalled.insert(intent.fence)
                 return .pauseEnded
             }

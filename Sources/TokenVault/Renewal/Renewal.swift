@@ -16,17 +16,8 @@ struct Renewal: Sendable {
     let stalled = FenceSet()
     /// What came, until what it brought is stored.
     let responses = HeldResponses()
-    let startedAt: Duration
 
     var vault: Vault { engine.vault }
-
-    init(engine: RenewalEngine, flight: Flight, login: LoginHandle, demand: RenewalDemand) {
-        self.engine = engine
-        self.flight = flight
-        self.login = login
-        self.demand = demand
-        startedAt = engine.vault.timeSource.uptime()
-    }
 
     func run() async -> RenewalMachine.Ending {
         defer { vault.attemptsEnded(fences.all) }

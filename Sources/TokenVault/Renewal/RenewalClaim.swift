@@ -87,4 +87,6 @@ enum RenewalRefusal: Equatable, Sendable {
     case closed
     /// The store did not take the intent: nothing was sent.
     case storeFailed
+    /// There is no room for the intent, or for the reply: nothing was sent.
+    case storageFull
 }

@@ -13,7 +13,7 @@ extension RenewalEngine {
     ///
     /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
     func recover() async -> RecoveryReport {
-        let restored = await restoreSpooled()
+        let restored = await restoreSpooled().count
         let open = ((try? vault.store.openIntents(limit: Self.mostIntents)) ?? []).filter {
             vault.owner(of: $0.record) == .gone
         }
@@ -52,7 +52,7 @@ extension RenewalEngine {
         case .refused(.postponed(let until)), .refused(.breakerOpen(let until)),
             .refused(.mayNotSendAgain(let until?)):
             resting.rest(intent, until: until)
-        case .refused(.storeFailed), .refused(.closed), .refused(.ownershipLost), .failed:
+        case .refused(.storeFailed), .refused(.storageFull), .refused(.closed), .refused(.ownershipLost), .failed:
             break
         case .refused:
             resting.rest(intent, until: vault.now.advanced(by: Self.longRest))

@@ -10,19 +10,31 @@ extension RenewalEngine {
     /// Any number of processes may do this at once. The first commit counts; the others find it.
     ///
     /// - Parameter login: nil for all logins.
-    /// - Returns: how many there were.
     @discardableResult
-    func restoreSpooled(of login: LoginHandle? = nil) async -> Int {
-        var restored = 0
-        for listing in (try? vault.store.spooledReplies()) ?? [] {
+    func restoreSpooled(of login: LoginHandle? = nil) async -> Restored {
+        var restored = Restored()
+        let listings: [SpoolListing]
+        do throws(StoreError) {
+            listings = try vault.store.spooledReplies()
+        } catch {
+            restored.isComplete = false
+            return restored
+        }
+        for listing in listings {
             dropIfTorn(listing)
             guard let reply = listing.reply, let handle = listing.handle, login == nil || reply.login == login,
                 !isBeingStored(reply, listing.owner)
             else { continue }
-            if await restore(reply, handle) { restored += 1 }
+            if await restore(reply, handle) { restored.count += 1 } else { restored.isComplete = false }
         }
-        if restored > 0, options.retriesRevocationsInBackground { revokeSoon() }
+        if restored.count > 0, options.retriesRevocationsInBackground { revokeSoon() }
         return restored
+    }
+
+    struct Restored {
+        var count = 0
+        /// Whether none is left of those that were looked for.
+        var isComplete = true
     }
 
     /// Nothing can be had from an entry that was cut short: it was never acknowledged, so its tokens were in the memory of

@@ -11,7 +11,7 @@ final class UnprovenTokens: Sendable {
         let since: Timestamp
     }
 
-    static let capacity = 100_000
+    static let capacity = 10_000
 
     private let entries = Mutex<[LoginHandle: Entry]>([:])
 

@@ -97,8 +97,11 @@ extension LoginState {
             return RevocationPlan(login: handle, records: [], outcome: .unsupported)
         }
         // One entry for each token: each is confirmed on its own.
+        // A token of a late reply may be the one that the grant lives on under; a predecessor is not.
+        let other = refresh?.previousRole == .predecessor ? nil : refresh?.previousRefresh
         var records: [OutboxRecord] = []
-        for (refresh, access) in [(refreshToken, nil), (nil, accessToken)] where refresh != nil || access != nil {
+        for (refresh, access) in [(refreshToken, nil), (other, nil), (nil, accessToken)]
+        where refresh != nil || access != nil {
             records.append(
                 OutboxRecord(
                     provider: provider, login: handle, user: user, refreshToken: refresh, accessToken: access,

@@ -75,7 +75,7 @@ struct StoreFaultTests {
         let (store, users) = try await makeFaulty(world)
         store.fail([.before], afterCommits: 0)
         world.expire()
-        #expect(await code { try await users.accessToken(login: login.id) } == .storageFailed)
+        #expect(await code { try await users.accessToken(login: login.id) } == .storageFull)
         #expect(world.transport.requestCount == 0)
     }
 

@@ -87,6 +87,22 @@ struct SpoolTests {
         await other.vault.close()
     }
 
+    /// Its owner dies after the look into the spool and before the intent is written.
+    @Test func anOwnerThatDiesWhileItIsTakenOverIsLookedAtAgain() async throws {
+        let spool = MemorySpool()
+        let (world, login, _) = try await worldWithSpooledReply(spool)
+        let other = try await world.anotherFaulty(spool: spool)
+        other.store.beforeUpdate {
+            other.store.beforeUpdate(nil)
+            try? await self.kill(world, login, spool)
+        }
+        world.transport.fallback = .error("invalid_grant")
+        let token = try await world.withTimePassing { try await other.users.accessToken(login: login.id) }
+        #expect(token.name == "2")
+        #expect(world.transport.requestCount == 1)
+        await other.vault.close()
+    }
+
     @Test func whatIsSpooledOfALivingProcessIsItsOwn() async throws {
         let spool = MemorySpool()
         let (world, login, process) = try await worldWithSpooledReply(spool)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
@@ -149,5 +150,38 @@ struct StallTests {
         stalled.gate.open()
         _ = try await stalled.call.value
         await stalled.process.close()
+    }
+
+    @Test func aClockThatIsSetForwardRobsNobody() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        let stalled = try await stall(world, login)
+        var options = World.options
+        options.stallPolicy = .availabilityOverSafety
+        let bold = try await UserManager(vault: world.vault, transport: world.transport, options: options)
+        world.time.setWallClock(forwardBy: .seconds(86_400))
+        world.transport.fallback = .generation("2")
+        let start = world.time.uptime()
+        #expect(try await world.withTimePassing { try await bold.accessToken(login: login.id) }.name == "2")
+        #expect(world.time.uptime() - start >= .seconds(60))
+        stalled.gate.open()
+        _ = await stalled.call.result
+        await stalled.process.close()
+    }
+
+    @Test(arguments: PreviousRefreshRole.allCases)
+    func aLogOutEndsTheTokenOfALateReplyToo(role: PreviousRefreshRole) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        try await world.vault.store.updateLogin(login.id.handle) { state in
+            state.refresh?.keep(
+                SecretBytes(utf8: "CANARY-refresh-other"), as: role, since: Timestamp(milliseconds: 0))
+        }
+        world.transport.fallback = .status(.ok)
+        #expect(try await world.users.logOut(login: login.id).isComplete)
+        let revoked = world.transport.requests.map { $0.form["token"] }
+        // Its predecessor is spent.
+        #expect(revoked == ["CANARY-refresh-1"] + (role == .predecessor ? [] : ["CANARY-refresh-other"]))
     }
 }

@@ -21,6 +21,7 @@ final class FaultyStore: VaultStore {
         var hasLostItsLock = false
         var commits = 0
         var afterCommit: (@Sendable (Int) async -> Void)?
+        var beforeUpdate: (@Sendable () async -> Void)?
     }
 
     private let base: any VaultStore
@@ -48,6 +49,11 @@ final class FaultyStore: VaultStore {
             state.commits = 0
             state.afterCommit = action
         }
+    }
+
+    /// Runs before each change of a login.
+    func beforeUpdate(_ action: (@Sendable () async -> Void)?) {
+        state.withLock { $0.beforeUpdate = action }
     }
 
     private func committed() async {
@@ -84,6 +90,7 @@ final class FaultyStore: VaultStore {
     func updateLogin<R: Sendable>(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
+        await state.withLock({ $0.beforeUpdate })?()
         switch nextFault() {
         case .before:
             throw StoreError(.full, "the disk is full")
