@@ -106,7 +106,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "OAuthClient", "VaultCrypto",
+                "OAuthClient", "VaultCrypto", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Fuzz/Targets"
@@ -205,7 +205,8 @@ if let library = Context.environment["TOKENVAULT_FUZZER_LIBRARY"] {
             linkerSettings: [.unsafeFlags(["-sanitize=address", library, "-lstdc++"])]
         ),
     ]
-    for target in package.targets where ["FuzzTargets", "OAuthClient", "VaultCrypto"].contains(target.name) {
+    let fuzzed = ["FuzzTargets", "OAuthClient", "VaultCrypto", "VaultStorage"]
+    for target in package.targets where fuzzed.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer,address"]))
     }
 }

@@ -27,6 +27,7 @@ package enum Migrations {
         Migration(version: 1, name: "v001_create_vault", sql: text(PackageResources.v001_create_vault_sql)),
         Migration(version: 2, name: "v002_create_login", sql: text(PackageResources.v002_create_login_sql)),
         Migration(version: 3, name: "v003_create_journals", sql: text(PackageResources.v003_create_journals_sql)),
+        Migration(version: 4, name: "v004_audit_migrations", sql: text(PackageResources.v004_audit_migrations_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -13,12 +13,14 @@ import sys
 
 from vaultformat import (
     Refused, audit_link, blind_index, encode_fields, open_cell, passphrase_key, read_key, read_key_file, read_keyring,
-    read_record, read_session, require, slot_fields, slot_key_id,
+    read_named, read_record, read_session, read_spool, require, slot_fields, slot_key_id, spool_fields, PAGE,
+    SPOOLED_REPLY,
 )
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Tests/VaultCryptoTests/Vectors"
 GOLDEN = VECTORS / "golden-1.json"
 SESSIONS = VECTORS / "sessions-1.json"
+SPOOL = VECTORS / "spool-1.json"
 
 
 def fields_of(vector):
@@ -132,6 +134,30 @@ def check_sessions(path):
     print(f"{path.name}: {len(book['sessions'])} sessions")
 
 
+def check_spool(path):
+    book = json.loads(path.read_text())
+    require(book["format"] == 1, "spool format")
+    key, key_id, vault = unhex(book, "key", "keyID", "vault")
+    file = b"".join(bytes.fromhex(page).ljust(PAGE, b"\0") for page in book["pages"])
+    entries, torn = read_spool(file)
+    require(torn == book["torn"] and len(entries) == len(book["entries"]) > 0, "spool entries")
+    for (head, cell), expected in zip(entries, book["entries"]):
+        require(head["vault"] == vault, "spool vault")
+        for name in ("entry", "login"):
+            require(head[name].hex() == expected[name], f"spool {name}")
+        for name in ("chain", "generation", "fence"):
+            require(head[name] == expected[name], f"spool {name}")
+            changed = dict(head, **{name: head[name] + 1})
+            try:
+                open_cell(cell, "spool", key, key_id, spool_fields(changed))
+            except Refused:
+                continue
+            raise Refused(f"a spooled reply opens with another {name}")
+        reply = read_named(open_cell(cell, "spool", key, key_id, spool_fields(head)), SPOOLED_REPLY)
+        require(reply == expected["reply"], "the spooled reply differs")
+    print(f"{path.name}: {len(entries)} entries, {torn} torn")
+
+
 def self_test():
     """A book in which one hex digit is different must fail, in every section."""
     text = json.loads(GOLDEN.read_text())
@@ -157,9 +183,11 @@ def main():
     try:
         check_book(GOLDEN)
         check_sessions(SESSIONS)
+        check_spool(SPOOL)
         self_test()
         if arguments.fresh:
             check_book(arguments.fresh / "fresh-cells.json")
+            check_spool(arguments.fresh / "fresh-spool.json")
     except (Refused, OSError) as error:
         print(f"check_vectors: error: {error}", file=sys.stderr)
         return 1

@@ -132,7 +132,54 @@ RESOURCE_TOKEN = {
 }
 
 
+SPOOLED_REPLY = {
+    1: ("user", "handle"), 2: ("provider", "handle"), 3: ("accessToken", "text"), 4: ("tokenType", "text"),
+    5: ("scope", "text"), 6: ("obtainedAt", "integer"), 7: ("expiresAt", "integer"), 8: ("refreshToken", "text"),
+    9: ("refreshExpiresAt", "integer"), 10: ("idToken", "text"), 11: ("dpopPrivateKey", "text"),
+    12: ("nonces", "table"), 13: ("resource", "text"), 14: ("requestedScope", "text"),
+}
+PAGE = 4096
+
+
+def read_spool(data):
+    """Entries as (head, cell), and the number of torn pieces."""
+    entries, torn, offset, in_damage = [], 0, 0, False
+    while offset < len(data):
+        page = data[offset:offset + PAGE]
+        head = page[:120]
+        if head[:5] == b"TVSP\x01" and hashlib.blake2b(head[:104], digest_size=16).digest() == head[104:]:
+            length = struct.unpack("<Q", head[8:16])[0]
+            require(offset + 120 + length <= len(data) and head[5] in (1, 2) and head[6:8] == b"\0\0", "head")
+            cell = data[offset + 120:offset + 120 + length]
+            if head[5] == 1 and hashlib.blake2b(cell, digest_size=16).digest() == head[88:104]:
+                chain, generation, fence = struct.unpack("<qqq", head[64:88])
+                entries.append((
+                    {"vault": head[16:32], "entry": head[32:48], "login": head[48:64], "chain": chain,
+                     "generation": generation, "fence": fence}, cell))
+            elif head[5] == 1:
+                torn += 1
+            offset += (120 + length + PAGE - 1) // PAGE * PAGE
+            in_damage = False
+            continue
+        if any(page):
+            torn += not in_damage or page[:4] == b"TVSP"
+            in_damage = True
+        else:
+            in_damage = False
+        offset += PAGE
+    return entries, torn
+
+
+def spool_fields(head):
+    return encode_fields(
+        [("bytes", head["vault"]), ("text", "spool"), ("bytes", head["entry"]), ("bytes", head["login"]),
+         ("integer", head["chain"]), ("integer", head["generation"]), ("integer", head["fence"])])
+
+
 def read_content(kind, data):
+    if kind == "handle":
+        require(len(data) == 16, "handle")
+        return data.hex()
     if kind == "text":
         return data.decode()
     if kind == "small":

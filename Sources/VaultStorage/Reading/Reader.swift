@@ -12,8 +12,8 @@ final class Reader: @unchecked Sendable {
         self.context = context
         connection = try Connection(path: context.path, liveness: context.liveness)
         try connection.configure(isReader: true)
-        sessionsOfUser = try connection.prepare(SQL.sessionsOfUser)
-        sessionOfLogin = try connection.prepare(SQL.sessionOfLogin)
+        sessionsOfUser = try connection.prepare(SQL.sessionsOfUser.text)
+        sessionOfLogin = try connection.prepare(SQL.sessionOfLogin.text)
         do throws(VaultCryptoError) {
             opener = RowOpener(context: context, scratch: try CellScratch())
         } catch {

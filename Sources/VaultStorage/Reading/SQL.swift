@@ -1,91 +1,102 @@
+/// A statement's text that is prepared once for each connection, and found again by which object it is.
+final class Query: Sendable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+}
+
 /// The queries that more than one place uses. Columns 0–6 are the user's, 7–18 the login's, 19–20 the secret cells,
 /// 21–27 the intent's.
 enum SQL {
-    static let sessionsOfUser: StaticString = """
-        SELECT user.id, user.handle, user.blindIndex, user.revision, user.auditSequence, user.rootKey, user.cell,
-            login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
-            login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell
+    private static let userColumns = """
+        user.id, user.handle, user.blindIndex, user.revision, user.auditSequence, user.rootKey, user.cell
+        """
+    private static let loginColumns = """
+        login.id, login.handle, login.provider, login.chain, login.generation, login.revision, login.incarnation,
+        login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell
+        """
+    private static let secretColumns = "loginSecret.refreshCell, loginSecret.keyCell"
+    private static let intentColumns = """
+        refreshIntent.fence, refreshIntent.generation, refreshIntent.owner, refreshIntent.startedAt,
+        refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+        """
+
+    static let sessionsOfUser = Query(
+        """
+        SELECT \(userColumns), \(loginColumns)
         FROM user LEFT JOIN login ON login.user = user.id
         WHERE user.blindIndex = ?1 ORDER BY login.id
-        """
+        """)
 
-    static let sessionOfLogin: StaticString = """
-        SELECT user.id, user.handle, user.blindIndex, user.revision, user.auditSequence, user.rootKey, user.cell,
-            login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
-            login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell
+    static let sessionOfLogin = Query(
+        """
+        SELECT \(userColumns), \(loginColumns)
         FROM login CROSS JOIN user ON user.id = login.user
         WHERE login.handle = ?1
-        """
+        """)
 
-    static let login: StaticString = """
-        SELECT user.id, user.handle, user.blindIndex, user.revision, user.auditSequence, user.rootKey, user.cell,
-            login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
-            login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell,
-            loginSecret.refreshCell, loginSecret.keyCell,
-            refreshIntent.fence, refreshIntent.generation, refreshIntent.owner, refreshIntent.startedAt,
-            refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+    static let login = Query(
+        """
+        SELECT \(userColumns), \(loginColumns), \(secretColumns), \(intentColumns)
         FROM login CROSS JOIN user ON user.id = login.user
             LEFT JOIN loginSecret ON loginSecret.login = login.id
             LEFT JOIN refreshIntent ON refreshIntent.login = login.id
         WHERE login.handle = ?1
-        """
+        """)
 
-    static let loginsOfUser: StaticString = """
-        SELECT user.id, user.handle, user.blindIndex, user.revision, user.auditSequence, user.rootKey, user.cell,
-            login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
-            login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell,
-            loginSecret.refreshCell, loginSecret.keyCell,
-            refreshIntent.fence, refreshIntent.generation, refreshIntent.owner, refreshIntent.startedAt,
-            refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+    static let loginsOfUser = Query(
+        """
+        SELECT \(userColumns), \(loginColumns), \(secretColumns), \(intentColumns)
         FROM user LEFT JOIN login ON login.user = user.id
             LEFT JOIN loginSecret ON loginSecret.login = login.id
             LEFT JOIN refreshIntent ON refreshIntent.login = login.id
         WHERE user.blindIndex = ?1 ORDER BY login.id
-        """
+        """)
 
-    static let loginPage: StaticString = """
-        SELECT user.id, user.handle, user.blindIndex, user.revision, user.auditSequence, user.rootKey, user.cell,
-            login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
-            login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell,
-            loginSecret.refreshCell, loginSecret.keyCell,
-            refreshIntent.fence, refreshIntent.generation, refreshIntent.owner, refreshIntent.startedAt,
-            refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+    static let loginPage = Query(
+        """
+        SELECT \(userColumns), \(loginColumns), \(secretColumns), \(intentColumns)
         FROM login LEFT JOIN user ON user.id = login.user
             LEFT JOIN loginSecret ON loginSecret.login = login.id
             LEFT JOIN refreshIntent ON refreshIntent.login = login.id
         WHERE login.handle > ?1 ORDER BY login.handle LIMIT ?2
-        """
+        """)
 
-    static let userPage: StaticString = """
-        SELECT id, handle, blindIndex, revision, auditSequence, rootKey, cell FROM user
+    static let userPage = Query(
+        """
+        SELECT \(userColumns) FROM user
         WHERE handle > ?1 ORDER BY handle LIMIT ?2
-        """
+        """)
 
-    static let userByIndex: StaticString = """
-        SELECT id, handle, blindIndex, revision, auditSequence, rootKey, cell FROM user WHERE blindIndex = ?1
+    static let userByIndex = Query(
         """
+        SELECT \(userColumns) FROM user WHERE blindIndex = ?1
+        """)
 
-    static let openIntents: StaticString = """
-        SELECT login.handle, refreshIntent.fence, refreshIntent.generation, refreshIntent.owner,
-            refreshIntent.startedAt, refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
+    static let openIntents = Query(
+        """
+        SELECT login.handle, \(intentColumns)
         FROM refreshIntent CROSS JOIN login ON login.id = refreshIntent.login
         ORDER BY coalesce(refreshIntent.doubtSince, refreshIntent.startedAt), refreshIntent.login
+        """)
+
+    static let providers = Query("SELECT handle, revision, cell FROM provider ORDER BY id")
+
+    static let provider = Query("SELECT handle, revision, cell FROM provider WHERE handle = ?1")
+
+    static let outbox = Query(
         """
-
-    static let providers: StaticString = "SELECT handle, revision, cell FROM provider ORDER BY id"
-
-    static let provider: StaticString = "SELECT handle, revision, cell FROM provider WHERE handle = ?1"
-
-    static let outbox: StaticString = """
         SELECT handle, nextAttemptAt, attempts, cell, id FROM outbox WHERE id >= ?2 ORDER BY id LIMIT ?1
-        """
+        """)
 
-    static let dueOutbox: StaticString = """
+    static let dueOutbox = Query(
+        """
         SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE nextAttemptAt <= ?2
         ORDER BY nextAttemptAt, id LIMIT ?1
-        """
+        """)
 
-    static let outboxEntry: StaticString = """
-        SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE handle = ?1
+    static let outboxEntry = Query(
         """
+        SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE handle = ?1
+        """)
 }

@@ -52,13 +52,21 @@ import VaultCrypto
     func statement(_ sql: StaticString) throws(StoreError) -> Statement {
         let key = UInt(bitPattern: unsafe sql.utf8Start)
         if let cached = statements[key] { return cached }
-        let prepared = try prepare(sql)
+        let prepared = try prepare(sql.description)
         statements[key] = prepared
         return prepared
     }
 
-    func prepare(_ sql: StaticString) throws(StoreError) -> Statement {
-        try Statement(self, sql.description, isPersistent: true)
+    func statement(_ query: Query) throws(StoreError) -> Statement {
+        let key = UInt(bitPattern: ObjectIdentifier(query))
+        if let cached = statements[key] { return cached }
+        let prepared = try prepare(query.text)
+        statements[key] = prepared
+        return prepared
+    }
+
+    func prepare(_ sql: String) throws(StoreError) -> Statement {
+        try Statement(self, sql, isPersistent: true)
     }
 
     /// The one integer that a statement gives.

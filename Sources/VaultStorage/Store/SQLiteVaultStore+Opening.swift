@@ -35,7 +35,11 @@ extension SQLiteVaultStore {
         let connection = try Connection(path: file.path)
         try connection.prepareForInspection()
         try VaultSchema.check(connection)
-        return try SQLiteVaultStore(file, unlock(connection, file, unlocker, clock))
+        let context = try unlock(connection, file, unlocker, clock)
+        let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
+        let store = try SQLiteVaultStore(file, context)
+        if isUntold { store.tellOfMigrations() }
+        return store
     }
 
     /// What has been, and what would be, done to the schema. Needs no key.

@@ -54,7 +54,9 @@ struct VaultDraft {
             let context = VaultContext(
                 path: file.path, vaultID: vaultID, incarnation: Self.firstIncarnation, createdAt: createdAt,
                 vaultKey: vaultKey, keyring: keyring, clock: clock)
-            try WriteTransaction(connection, context).audit(AuditEvent(.vaultCreated), about: AuditSubject())
+            let transaction = try WriteTransaction(connection, context)
+            try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject())
+            try transaction.markMigrationsAsTold()
             try connection.execute("COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")

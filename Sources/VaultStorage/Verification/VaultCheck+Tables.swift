@@ -5,7 +5,10 @@ extension VaultCheck {
     /// Each starts at a row id and goes on in the order of the row ids.
     static func query(_ table: String) -> String {
         switch table {
-        case "migration": "SELECT version, name, checksum FROM migration WHERE version >= ?1 ORDER BY version"
+        case "migration":
+            """
+            SELECT version, name, checksum, auditSequence FROM migration WHERE version >= ?1 ORDER BY version
+            """
         case "keySlot":
             """
             SELECT handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell, id FROM keySlot
@@ -58,6 +61,13 @@ extension VaultCheck {
             Int64($0.version) == version && $0.name == row.text(1) && $0.checksum == row.integer(2)
         }
         if !isKnown { report.note("migration", "\(version)", "this program never applied such a step") }
+        guard let sequence = row.optionalInteger(3) else { return }
+        let told = try connection.statement("SELECT 1 FROM audit WHERE sequence = ?1 AND kind IN (?2, ?3)")
+        told.bind(1, sequence)
+        told.bind(2, AuditKind.vaultCreated.rawValue)
+        told.bind(3, AuditKind.vaultMigrated.rawValue)
+        defer { told.reset() }
+        if try !told.step() { report.note("migration", "\(version)", "the audit trail does not tell of it") }
     }
 
     func checkMigrationsAreComplete() throws(StoreError) {

@@ -46,11 +46,19 @@ extension WriteTransaction {
     func queue(_ records: [OutboxRecord]) throws(StoreError) {
         for record in records {
             let entry = StoredOutboxEntry(handle: record.handle, nextAttemptAt: now(), attempts: 0, record: record)
+            let isKnown = try isQueued(record.handle)
             try write(entry)
+            // The same again, from a commit that was durable although it was reported as failed: told once.
+            if isKnown { continue }
             try audit(
                 AuditEvent(.revocationQueued, [AuditEvent.Detail("entry", entry.handle.text)]),
                 about: subject(of: record))
         }
+    }
+
+    private func isQueued(_ handle: OutboxHandle) throws(StoreError) -> Bool {
+        let row = try connection.statement("SELECT 1 FROM outbox WHERE handle = ?1")
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in try row.step() }
     }
 
     private func write(_ entry: StoredOutboxEntry) throws(StoreError) {

@@ -5,7 +5,8 @@ import VaultStorage
 @Suite struct ColumnTamperingTests {
     /// Columns on which nothing hangs; `docs/vault-format.md` says why each of them may be changed unnoticed.
     static let advisory: Set = [
-        "migration.appliedAt", "provider.id", "keySlot.id", "authorizationRequest.id", "outbox.id",
+        "migration.appliedAt", "migration.auditSequence", "provider.id", "keySlot.id", "authorizationRequest.id",
+        "outbox.id",
     ]
 
     static let tables = [
@@ -23,6 +24,8 @@ import VaultStorage
             case "refreshIntent": reading.hasPrefix("login ") || reading.hasPrefix("listed login ")
             // What a slot says of itself is known to be true only to its own key.
             case "keySlot": reading == "key slots"
+            // A step of which the trail seems not to have told is told again.
+            case "migration": reading.hasPrefix("audit ")
             default: false
             }
         }

@@ -48,7 +48,8 @@ import VaultStorage
         mutating func add(_ bytes: [UInt8], _ name: String) async throws {
             let history = try await VaultImage.history()
             let vault = try history.current.layOut(bytes)
-            let judge = TamperingJudge(history: history) { $0.hasPrefix("audit ") }
+            // What a slot says of itself is known to be true only to its own key.
+            let judge = TamperingJudge(history: history) { $0.hasPrefix("audit ") || $0 == "key slots" }
             switch await judge.judge(vault, affected: nil) {
             case .unseen: unaffected += 1
             case .refusedAtOpening:

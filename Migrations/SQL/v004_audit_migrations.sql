@@ -1,0 +1,1 @@
+ALTER TABLE migration ADD COLUMN auditSequence INTEGER;

@@ -1,0 +1,46 @@
+/// The schema is brought up to date without a key. So the audit trail hears of it from the first process that has one.
+extension WriteTransaction {
+    static func hasUntoldMigrations(_ connection: Connection) throws(StoreError) -> Bool {
+        try connection.integer("SELECT count(*) FROM migration WHERE auditSequence IS NULL") > 0
+    }
+
+    /// Once for all steps that nobody has told of yet.
+    func tellOfMigrations() throws(StoreError) {
+        let rows = try connection.statement(
+            "SELECT name FROM migration WHERE auditSequence IS NULL ORDER BY version")
+        var steps: [AuditEvent.Detail] = []
+        while try rows.step() { steps.append(AuditEvent.Detail("step", rows.text(0))) }
+        rows.reset()
+        guard !steps.isEmpty else { return }
+        try audit(AuditEvent(.vaultMigrated, steps), about: AuditSubject())
+        try markMigrationsAsTold()
+    }
+
+    /// By the row that was written last.
+    func markMigrationsAsTold() throws(StoreError) {
+        let update = try connection.statement("UPDATE migration SET auditSequence = ?1 WHERE auditSequence IS NULL")
+        update.bind(1, head.sequence)
+        try update.run()
+    }
+}
+
+extension SQLiteVaultStore {
+    /// Never throws: what cannot be written now is told at the next opening.
+    func tellOfMigrations() {
+        do throws(StoreError) {
+            try place.checkProcess()
+            let channel = try WriteChannel(context, committedHead: nil)
+            try channel.begin()
+            do throws(StoreError) {
+                try place.checkFiles()
+                try channel.transaction.begin()
+                try channel.transaction.tellOfMigrations()
+                try channel.commit()
+            } catch {
+                channel.rollBack()
+            }
+        } catch {
+            return
+        }
+    }
+}
