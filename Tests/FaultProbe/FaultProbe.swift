@@ -10,7 +10,7 @@ struct FaultProbe {
     static func main() async throws {
         let options = Options(CommandLine.arguments.dropFirst(2))
         // A run that hangs ends by a signal, which the test sees.
-        alarm(UInt32(options.integer("seconds", or: 600)))
+        alarm(UInt32(options.integer("seconds", or: 1800)))
         let report = Report()
         switch CommandLine.arguments.dropFirst().first {
         case "sweep": try await IOSweep(options, report).run()
@@ -18,6 +18,8 @@ struct FaultProbe {
         case "settle": try await SettledCommit(report).run()
         case "power": try await PowerLoss(options, report).run()
         case "damage": try await Damage(options, report).run()
+        case "kill": try await KillSweep(options, report).run()
+        case "victim": try await Victim.die(options)
         case "neighbour": try await ProcessNeighbour.serve(options)
         default: exit(64)
         }

@@ -31,6 +31,11 @@ final class Ledger: Sendable {
         entries.withLock { $0[user] = Entry(acknowledged: generation, attempted: generation) }
     }
 
+    /// As ``acknowledge(_:_:)``, where more may have been tried.
+    func confirm(_ user: String, _ generation: Int64) {
+        entries.withLock { $0[user]?.acknowledged = generation }
+    }
+
     func forgetAttempts() {
         entries.withLock { entries in
             entries = entries.compactMapValues { entry in
