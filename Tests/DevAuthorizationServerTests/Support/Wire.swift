@@ -47,7 +47,7 @@ enum Wire {
 
     static func send(
         _ method: String, _ url: String, headers: [(String, String)] = [], body: String? = nil,
-        timeout: TimeAmount = .seconds(10)
+        timeout: TimeAmount = .seconds(120)
     ) async throws -> WireReply {
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: method)
