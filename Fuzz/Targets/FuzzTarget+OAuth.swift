@@ -74,7 +74,8 @@ extension FuzzTarget {
             try require(callback.issuer == issuer.rawValue || (!isRequired && callback.issuer == nil), "a mix-up")
             let query = text.prefix { $0 != "#" }
             let values = IndependentReading.form(Array(query.drop { $0 != "?" }.dropFirst().utf8))
-            let bare = IndependentReading.form(Array(query.utf8))
+            let isURL = query.range(of: "^[A-Za-z][A-Za-z0-9+.-]*://", options: .regularExpression) != nil
+            let bare = isURL ? [:] : IndependentReading.form(Array(query.utf8))
             try require([values["code"], bare["code"]].contains(code.reveal()), "a code that is not in the URL")
             try require(values["error"] ?? bare["error"] == nil, "a code from a refusal")
         }

@@ -44,6 +44,21 @@ struct AuthorizationCallbackTests {
         #expect(try code("code=c&state=s1") == "c")
     }
 
+    /// A query with a question mark in it and a URL look alike; only one of them would be a code.
+    @Test func whatCouldBeAURLOrAQueryIsNeither() throws {
+        let malformed = AuthorizationCallbackError(.malformed)
+        for text in [
+            "error=access_denied&x?code=c&state=s1", "state=s1&x=1?error=access_denied&code=c",
+            "x:a=1&error=e?code=c&state=s1",
+            "error=access_denied&x=\u{301}?code=c&state=s1", "https://app.example/cb?\u{301}=1&code=c&state=s1",
+        ] {
+            #expect(throws: malformed) { try code(text) }
+        }
+        #expect(try code("https://app.example/cb;a=1&error=x?code=c&state=s1") == "c")
+        #expect(try code("https://app.example/cb?code=c&state=s1&x=?error=y") == "c")
+        #expect(try code("localhost:8080/cb?code=c&state=s1#error=x") == "c")
+    }
+
     @Test func anotherStateIsAnotherRequest() {
         for state in ["s2", "s", "s11", "S1"] {
             #expect(throws: AuthorizationCallbackError(.stateMismatch)) { try code("?code=c&state=\(state)") }

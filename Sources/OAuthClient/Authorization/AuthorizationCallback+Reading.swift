@@ -3,9 +3,9 @@ extension AuthorizationCallback {
     ///
     /// A parameter that is given twice is refused (RFC 6749 §3.1): two readers might choose differently.
     public init(parsing text: String) throws(AuthorizationCallbackError) {
-        guard text.utf8.count <= 131_072, let parameters = FormCodec.decode(Self.query(of: text).utf8) else {
-            throw AuthorizationCallbackError(.malformed)
-        }
+        guard text.utf8.count <= 131_072, let query = Self.query(of: text),
+            let parameters = FormCodec.decode(query)
+        else { throw AuthorizationCallbackError(.malformed) }
         var values: [String: String] = [:]
         for parameter in parameters where values.updateValue(parameter.value, forKey: parameter.name) != nil {
             throw AuthorizationCallbackError(.repeatedParameter)
@@ -48,11 +48,24 @@ extension AuthorizationCallback {
         }
     }
 
-    private static func query(of text: String) -> Substring {
-        var rest = text[...]
-        if let hash = rest.firstIndex(of: "#") { rest = rest[..<hash] }
-        guard let mark = rest.firstIndex(of: "?") else { return rest }
+    /// What is behind the question mark of a URL, or the whole of a query. Nil if the text could be either: a refusal with
+    /// a question mark in one of its values must not become a code.
+    private static func query(of text: String) -> Substring.UTF8View? {
+        // By bytes, as a browser reads it: to Swift a mark and an accent behind it are one character.
+        let rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        guard let mark = rest.firstIndex(of: UInt8(ascii: "?")) else { return rest }
+        let front = rest[..<mark]
+        guard startsWithScheme(front) || !front.contains(where: "=&".utf8.contains) else { return nil }
         return rest[rest.index(after: mark)...]
+    }
+
+    /// RFC 3986 §3.1
+    private static func startsWithScheme(_ text: Substring.UTF8View) -> Bool {
+        let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) }
+        let scheme = text.prefix { $0 != UInt8(ascii: ":") }
+        return scheme.first.map(isLetter) == true
+            && scheme.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
+            && text.dropFirst(scheme.count).starts(with: "://".utf8)
     }
 
     /// In a time that does not depend on where the first difference is.
