@@ -6,10 +6,14 @@ extension LoginState {
     /// What a verdict is about.
     struct Trial: Sendable {
         let claim: RenewalClaim
+        /// A server may have spent the token before it asked for a proof, and refused something else when that came.
+        let leavesDoubt: Bool
         let policy: ReplayPolicy
         let hasOtherLogins: Bool
         let now: Timestamp
         let random: Double
+
+        var newDoubt: RenewalDoubt.Cause? { leavesDoubt ? .lostReply : nil }
     }
 
     /// Writes an outcome that brought no token. The caller has checked that the attempt is still open.
@@ -21,10 +25,10 @@ extension LoginState {
             die(reason, at: now, isLateArrivalSuspected: isLateArrivalSuspected(reason, trial))
         case .needsUser:
             session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
-            rest(after: claim, newDoubt: nil)
+            rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("needsUser")
         case .misconfigured:
-            rest(after: claim, newDoubt: nil)
+            rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("misconfigured")
         case .transient(let retryAfter, _, let isRejection):
             if isRejection {

@@ -33,6 +33,7 @@ extension Renewal {
         let result = await endpoint.refresh(exchange, context: context)
         engine.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
+        attempt?.leavesDoubt = result.leavesDoubt
         let startedAt = Timestamp(result.startedAt)
         if let current = attempt {
             switch result.outcome {

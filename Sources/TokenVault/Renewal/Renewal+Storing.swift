@@ -95,7 +95,8 @@ extension Renewal {
     ) async -> RenewalMachine.Event {
         let policy = attempt?.policy ?? ReplayPolicy()
         let trial = LoginState.Trial(
-            claim: claim, policy: policy, hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
+            claim: claim, leavesDoubt: attempt?.leavesDoubt ?? false, policy: policy,
+            hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
             now: vault.now, random: engine.random())
         let nonces = attempt?.nonces ?? [:]
         do {
@@ -104,7 +105,7 @@ extension Renewal {
                 guard state.position == claim.position else {
                     // The app has set an access token meanwhile: nothing of this is news, except a doubt about the refresh
                     // token, which is still the current one.
-                    state.rest(after: claim, newDoubt: verdict.newDoubt)
+                    state.rest(after: claim, newDoubt: verdict.newDoubt ?? trial.newDoubt)
                     return .superseded
                 }
                 state.remember(nonces)
@@ -155,7 +156,8 @@ extension RenewalVerdict {
     /// What the attempt itself has left in doubt.
     var newDoubt: RenewalDoubt.Cause? {
         switch self {
-        case .inDoubt: .lostReply
+        // A refusal that is not written, because the row moved on, must still be known to come after a lost reply.
+        case .inDoubt, .dead(.lostResponse): .lostReply
         case .transient(_, keepsDoubt: true, _): .serverError
         case .dead, .needsUser, .misconfigured, .transient, .notSent, .withdrawn: nil
         }

@@ -93,6 +93,8 @@ struct RenewalAttempt: Sendable {
     /// Where it is kept meanwhile.
     var spooled: SpoolHandle?
     var nonces: [String: DPoPNonce] = [:]
+    /// Whether the server may have spent the refresh token although its answer brought nothing.
+    var leavesDoubt = false
 }
 
 /// What the transaction of the intent read: nothing older may be sent.
