@@ -144,6 +144,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // The engine in a simulated world. It takes over Swift's concurrency, so it runs in a process of its own.
+        .target(
+            name: "VaultSimulation",
+            dependencies: [
+                "OAuthClient", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Simulation"
+        ),
+        .executableTarget(name: "simulate", dependencies: ["VaultSimulation"], path: "Tests/Simulate"),
+        .testTarget(name: "SimulationTests", dependencies: ["simulate"]),
         .testTarget(
             name: "TokenVaultHTTPTests",
             dependencies: [

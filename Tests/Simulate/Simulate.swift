@@ -1,0 +1,85 @@
+import Glibc
+import VaultSimulation
+
+/// Plays schedules of the renewal engine in a simulated world: `scripts/simulate` runs it for many seeds.
+@main
+enum Simulate {
+    static func main() {
+        hashDeterministically()
+        guard let order = Order(CommandLine.arguments.dropFirst()) else {
+            print("usage: simulate [--seed N [--trace]] | [--from SEED] [--schedules COUNT] | --kept")
+            exit(1)
+        }
+        Simulation.takeOver()
+        if let seed = order.seed {
+            exit(play(seed, isTraced: order.isTraced) ? 0 : 1)
+        }
+        exit(run(order) ? 0 : 1)
+    }
+
+    /// The order of sets and dictionaries is part of a schedule: it must be the same in each process.
+    private static func hashDeterministically() {
+        guard unsafe getenv("SWIFT_DETERMINISTIC_HASHING") == nil else { return }
+        unsafe setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
+        var arguments = unsafe CommandLine.arguments.map { unsafe strdup($0) }
+        unsafe arguments.append(nil)
+        unsafe execv("/proc/self/exe", &arguments)
+        print("simulate: this program could not start itself again")
+        exit(1)
+    }
+
+    private static func play(_ seed: UInt64, isTraced: Bool) -> Bool {
+        let result = Simulation.play(seed: seed, isTraced: isTraced)
+        for violation in result.violations { print("seed \(seed) (\(result.behaviour)): \(violation)") }
+        print("hash \(String(result.hash, radix: 16)) \(result.counts.text)")
+        return result.violations.isEmpty
+    }
+
+    private static func run(_ order: Order) -> Bool {
+        var counts = Counts()
+        var failures = 0
+        let seeds = order.isKept ? KeptSeeds.all : Array(order.from..<(order.from + order.schedules))
+        for (index, seed) in seeds.enumerated() {
+            let result = Simulation.play(seed: seed)
+            counts += result.counts
+            var violations = result.violations
+            if index % 50 == 0, Simulation.play(seed: seed).hash != result.hash {
+                violations.append("the same seed was played in two ways")
+            }
+            guard !violations.isEmpty else { continue }
+            failures += 1
+            if failures <= 5 {
+                for violation in violations.prefix(3) { print("seed \(seed) (\(result.behaviour)): \(violation)") }
+            }
+        }
+        print("failed=\(failures) \(counts.text)")
+        return failures == 0
+    }
+}
+
+/// What is to be played.
+private struct Order {
+    var seed: UInt64?
+    var isTraced = false
+    var isKept = false
+    var from: UInt64 = 1
+    var schedules: UInt64 = 1_000
+
+    init?(_ arguments: ArraySlice<String>) {
+        var rest = arguments
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--trace": isTraced = true
+            case "--kept": isKept = true
+            case "--seed", "--from", "--schedules":
+                guard let text = rest.popFirst(), let number = UInt64(text), number < 1 << 48 else { return nil }
+                switch argument {
+                case "--seed": seed = number
+                case "--from": from = number
+                default: schedules = number
+                }
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import TokenVault
+import VaultStorage
+
+// What must be true when all is quiet.
+extension Judge {
+    /// Whether nothing is left to be done for this login: I11, I16.
+    func isAtRest(_ login: LoginID) -> Bool {
+        guard let login = world.memory.logins[login.handle] else { return true }
+        if login.session.state == .terminated || login.session.failure != nil { return login.intent == nil }
+        if login.incarnation < world.memory.incarnation { return true }
+        if world.memory.users[login.userID]?.status == .disabled { return true }
+        guard login.intent == nil, let token = text(login), let grant = world.server.tokens[token]?.grant else {
+            return login.intent == nil
+        }
+        // Its grant was ended behind its back: the next renewal finds out.
+        return !world.server.grants[grant].hasEnded
+    }
+
+    func judgeEnd() {
+        for login in world.memory.logins.values.sorted(by: { $0.handle.text < $1.handle.text }) {
+            judgeRest(login)
+        }
+        judgeDeliveries()
+        judgeLoad()
+        for (owner, entries) in world.memory.spools where !entries.isEmpty {
+            fail("I16", "the spool of owner \(owner) still holds \(entries.count)")
+        }
+    }
+
+    private func judgeRest(_ login: MemoryVault.Login) {
+        // A request that arrives late may end a grant behind everybody's back, at any time.
+        let isResting = isAtRest(LoginID(login.handle)) || (login.intent == nil && login.session.failure == nil)
+        if !isResting { fail("I16", "it does not come to rest: \(describe(login))") }
+        guard login.session.failure == nil, login.session.state != .terminated, let token = text(login),
+            let grant = world.server.tokens[token]?.grant, login.intent == nil,
+            login.incarnation == world.memory.incarnation
+        else { return }
+        if !world.server.takes(token, at: world.now), !world.server.grants[grant].endedElsewhere {
+            fail("I3", "a chain is lost without a word: \(describe(login))")
+        }
+    }
+
+    /// I3: what came is somewhere. I9: what came for nobody is to be revoked.
+    private func judgeDeliveries() {
+        for (token, delivery) in delivered.sorted(by: { $0.key < $1.key }) where !stored.contains(token) {
+            guard !lostWithProcess.contains(token) else { continue }
+            fail("I3", "\(token) came to process \(delivery.process) and is nowhere")
+        }
+    }
+
+    /// I12: no storm of requests, whatever happens.
+    private func judgeLoad() {
+        for (login, count) in requests where count > 8 + 4 * world.counts.calls + 3 * world.counts.crashes {
+            fail("I12", "\(count) requests for \(login.text) after \(world.counts.calls) calls")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import HTTPTypes
+import OAuthClient
+import VaultStorage
+
+// What may be sent, and what is known after a reply.
+extension Judge {
+    func willSend(_ exchange: Exchange) {
+        guard let token = exchange.refreshToken else { return }
+        let process = world.processes[exchange.process - 1]
+        if let other = outstanding[token], other.isOpen, world.processes[other.process - 1].isAlive {
+            fail("I1", "two requests with \(token), of process \(other.process) and process \(exchange.process)")
+        }
+        outstanding[token] = exchange
+        guard let intent = intents[token], intent.owner == process.store.owner else {
+            return fail("I2", "\(token) is sent without an intent of its sender")
+        }
+        if let fence = unsure[token], fence != intent.fence, !intent.isInDoubt, world.server.behaviour != .keeping {
+            fail("I1", "\(token) is sent again by somebody who does not know of the first time")
+        }
+        exchange.wasUnsure = unsure[token] != nil
+        unsure[token] = intent.fence
+        requests[intent.login, default: 0] += 1
+        guard let login = world.memory.logins[intent.login] else { return }
+        if login.incarnation < world.memory.incarnation { fail("I14", "a held login sends") }
+        if login.session.failure != nil, login.intent?.fence == intent.fence { fail("I6", "a dead login sends") }
+    }
+
+    func replied(_ exchange: Exchange, _ fate: Fate, _ reply: HTTPReply, refreshToken: String?) {
+        guard let sent = exchange.refreshToken else { return }
+        if let refreshToken, let intent = intents[sent] {
+            delivered[refreshToken] = Delivery(process: exchange.process, intent: intent)
+        }
+        let isDefinite =
+            switch fate {
+            case .good, .partial: reply.response.status == .ok || !exchange.wasUnsure && !isChallenge(reply)
+            case .clientRefused, .throttled: !exchange.wasUnsure
+            default: false
+            }
+        if isDefinite { unsure[sent] = nil }
+    }
+
+    func failed(_ exchange: Exchange, _ fate: Fate) {
+        guard let sent = exchange.refreshToken else { return }
+        if fate == .unreachable, !exchange.wasUnsure { unsure[sent] = nil }
+    }
+
+    private func isChallenge(_ reply: HTTPReply) -> Bool {
+        String(decoding: reply.body, as: UTF8.self).contains("use_dpop_nonce")
+    }
+}

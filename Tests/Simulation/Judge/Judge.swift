@@ -1,0 +1,85 @@
+import HTTPTypes
+import OAuthClient
+import TokenVault
+import VaultStorage
+
+/// Knows what every part of the world has done, and says what must not be. See docs/simulation.md for the invariants.
+final class Judge: @unchecked Sendable {
+    struct Violation: Hashable {
+        let invariant: String
+        let text: String
+    }
+
+    /// A refresh token whose request somebody has sent.
+    struct Sending {
+        var fence: Int64
+        var exchange: Exchange
+    }
+
+    /// The latest intent under which a refresh token could be sent.
+    struct Intent {
+        let fence: Int64
+        let owner: Int64
+        let login: LoginHandle
+        let chain: Int64
+        let isInDoubt: Bool
+    }
+
+    /// A refresh token that reached a process.
+    struct Delivery {
+        let process: Int
+        let intent: Intent
+    }
+
+    unowned var world: World!
+    private(set) var violations: [Violation] = []
+
+    var intents: [String: Intent] = [:]
+    var outstanding: [String: Exchange] = [:]
+    /// Sent, and no answer tells that it is unspent; by the fence of the last attempt.
+    var unsure: [String: Int64] = [:]
+    var delivered: [String: Delivery] = [:]
+    /// In the vault, its outbox or its spool at some time.
+    var stored: Set<String> = []
+    /// The one to be sent next, at some time.
+    var current: Set<String> = []
+    var inSpool: Set<String> = []
+    /// In the memory of a process that died.
+    var lostWithProcess: Set<String> = []
+    var queued: [String: Int] = [:]
+    var gone: Set<LoginHandle> = []
+    var requests: [LoginHandle: Int] = [:]
+
+    func fail(_ invariant: String, _ text: String) {
+        let violation = Violation(invariant: invariant, text: "\(text) (at \(world.now) ms)")
+        world.trace.remark(at: world.now, "VIOLATION \(invariant): \(text)")
+        violations.append(violation)
+    }
+
+    func name(_ exchange: Exchange) -> String {
+        exchange.refreshToken ?? "\(exchange.request.path ?? "") \(exchange.form["token"] ?? "")"
+    }
+
+    func crashed(_ process: Int) {
+        for (token, delivery) in delivered where delivery.process == process && !stored.contains(token) {
+            lostWithProcess.insert(token)
+        }
+    }
+
+    /// I15.
+    func thrown(_ error: any Error) {
+        if "\(error)".contains("CANARY-") || String(reflecting: error).contains("CANARY-") {
+            fail("I15", "a secret in an error")
+        }
+    }
+
+    /// I8: what a caller gets.
+    func given(_ token: VaultToken, of login: LoginID, before: MemoryVault.Login?) {
+        guard let before else { return fail("I8", "a token of a login that was gone before the call") }
+        if token.login != login { fail("I8", "a token of another login") }
+        let isValid = token.expiresAt.map { $0 > world.time.now() } ?? true
+        if Int64(token.generation) < before.position.generation, !isValid {
+            fail("I8", "an old token that has run out: generation \(token.generation)")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import OAuthClient
+import TokenVault
+
+extension World {
+    @discardableResult
+    func startProcess() -> SimulatedProcess {
+        let number = processes.count + 1
+        let store = MemoryVaultStore(memory)
+        store.pause = { [unowned self] in
+            hazard(number)
+            await JobQueue.shared.pause()
+        }
+        store.fault = { [unowned self, unowned store] kind in commitFault(kind, store) }
+        let log = TaintedLog { [unowned self] in judge.fail("I15", "a secret in the log: \($0)") }
+        let vault = Vault(path: "memory", store: store, timeSource: time, logger: log.logger)
+        let process = SimulatedProcess(number: number, store: store, vault: vault)
+        processes.append(process)
+        trace.note("start", number, at: now)
+        let transport = SimulatedTransport(self, process: number)
+        // Seldom enough that hours of simulated time take no hours of steps.
+        let options = UserManagerOptions(recoveryInterval: .seconds(15), random: { [unowned self] in random.unit() })
+        jobs.asProcess(number) {
+            _ = Task {
+                do {
+                    process.users = try await UserManager(vault: vault, transport: transport, options: options)
+                } catch {
+                    process.problem = error
+                }
+            }
+        }
+        return process
+    }
+
+    /// It stops between two jobs, for ever. What it had sent goes on.
+    func crash(_ process: SimulatedProcess) {
+        trace.note("crash", process.number, at: now)
+        counts.crashes += 1
+        process.state = .dead
+        memory.ownerDied(process.store.owner)
+        graves.append(
+            Grave(
+                jobs: jobs.removeJobs(of: process.number), events: events.removeEvents(of: process.number)))
+        calls = calls.filter { $0.value.process != process.number }
+        judge.crashed(process.number)
+    }
+
+    func stall(_ process: SimulatedProcess, for milliseconds: Int64) {
+        trace.note("stall", process.number, Int(milliseconds), at: now)
+        counts.stalls += 1
+        process.state = .stalled
+        events.add(after: milliseconds) { [self] in
+            guard process.state == .stalled else { return }
+            trace.note("continue", process.number, at: now)
+            process.state = .running
+        }
+    }
+
+    /// A moment at which much depends on what this process has done already.
+    func hazard(_ number: Int) {
+        guard doomed == nil, random.chance(chaos.hazardRate) else { return }
+        let process = processes[number - 1]
+        if chaos.crashes > 0, random.chance(60) {
+            chaos.crashes -= 1
+            doomed = (process, true)
+        } else if chaos.stalls > 0 {
+            chaos.stalls -= 1
+            doomed = (process, false)
+        }
+    }
+
+    /// Nobody dies within a job: it would be half done.
+    func meetDoom() {
+        guard let doomed else { return }
+        self.doomed = nil
+        guard doomed.process.isAlive else { return }
+        if doomed.dies {
+            crash(doomed.process)
+        } else if doomed.process.state == .running {
+            stall(doomed.process, for: Int64(random.pick([50, 3_000, 30_000, 200_000])))
+        }
+    }
+
+    func close(_ process: SimulatedProcess) {
+        trace.note("close", process.number, at: now)
+        process.state = .closing
+        let vault = process.vault
+        jobs.asProcess(process.number) {
+            _ = Task {
+                await vault.close()
+                process.state = .ended
+            }
+        }
+    }
+
+    func commitFault(_ kind: MemoryVaultStore.Write, _ store: MemoryVaultStore) -> MemoryVaultStore.Fault? {
+        let fault: MemoryVaultStore.Fault
+        switch kind {
+        case .spool, .unspool:
+            guard chaos.spool > 0, random.chance(40) else { return nil }
+            chaos.spool -= 1
+            fault = random.chance(50) ? .before : .after
+        case .login, .user, .outbox:
+            guard chaos.commits > 0, random.chance(chaos.commitRate) else { return nil }
+            chaos.commits -= 1
+            fault = random.chance(50) ? .before : .after
+        case .provider:
+            return nil
+        }
+        counts.failedCommits += 1
+        trace.note("commitFault", Int(store.owner), fault == .before ? 0 : 1, at: now, "\(kind)")
+        return fault
+    }
+
+    // MARK: The end
+
+    /// Lets what is left of the dead come to nothing, so that a million schedules do not fill the memory.
+    func bury() {
+        for process in processes where process.state != .ended {
+            if !process.isAlive { process.store.close() }
+            process.state = .running
+            close(process)
+        }
+        chaos = .none
+        isBurying = true
+        for grave in graves {
+            jobs.putBack(grave.jobs)
+            for event in grave.events { jobs.asProcess(event.process) { event.action() } }
+        }
+        graves = []
+        for exchange in undeliverable { exchange.end(.failure(.init(.notSent, .connect))) }
+        undeliverable = []
+        let limit = counts.steps + 20_000
+        while counts.steps < limit, step() {}
+        jobs.reset()
+    }
+}

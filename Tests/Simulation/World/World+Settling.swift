@@ -1,0 +1,41 @@
+import TokenVault
+import VaultStorage
+
+extension World {
+    /// Nothing goes wrong any more; whoever waits gets an answer, and every login comes to rest.
+    func settle() {
+        trace.note("settle", at: now)
+        chaos = .none
+        for process in processes where process.state == .stalled { process.state = .running }
+        if !processes.contains(where: { $0.state == .running }) { startProcess() }
+        _ = run(for: 10_000) { processes.contains { $0.state == .running && $0.users != nil } }
+        // Two stall limits: whoever waits for another process has given up by then.
+        if !run(for: 400_000, until: { calls.isEmpty }) {
+            for call in calls.values { judge.fail("I16", "nobody answers: \(call.name) since \(call.since)") }
+            return
+        }
+        for _ in 0..<12 {
+            let restless = logIns.values.sorted { $0.description < $1.description }.filter { !judge.isAtRest($0) }
+            if restless.isEmpty { break }
+            for login in restless { wake(login) }
+            _ = run(for: 1_000_000) { calls.isEmpty }
+        }
+        // Two passes of recovery.
+        _ = run(for: 31_000) { false }
+    }
+
+    /// Waits until the login may be renewed, and renews it.
+    private func wake(_ login: LoginID) {
+        if let notBefore = memory.logins[login.handle]?.session.notBefore {
+            let wait = notBefore.milliseconds - time.milliseconds
+            if wait > 0 { _ = run(for: wait + 1) { false } }
+        }
+        guard let process = processes.first(where: { $0.state == .running && $0.users != nil }),
+            let users = process.users
+        else { return }
+        observed(process, "settle", login) { try await users.updateAccessToken(login: login) }
+        _ = run(for: 400_000) { calls.isEmpty }
+        // A breaker may be open.
+        _ = run(for: 31_000) { judge.isAtRest(login) }
+    }
+}

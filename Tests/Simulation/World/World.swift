@@ -1,0 +1,168 @@
+import FoundationEssentials
+import OAuthClient
+import TokenVault
+import VaultStorage
+
+/// One simulated machine room: processes that share a vault, a network, a server; and the seed that decides everything.
+/// One thread runs all of it.
+final class World: @unchecked Sendable {
+    let seed: UInt64
+    var random: SeededRandom
+    let jobs = JobQueue.shared
+    let events = EventQueue()
+    let time: SimulatedTime
+    let memory: MemoryVault
+    let server: SimulatedServer
+    let judge: Judge
+    var trace: Trace
+    var counts = Counts()
+
+    var processes: [SimulatedProcess] = []
+    /// Who has been called and has not answered.
+    var calls: [Int: Call] = [:]
+    var lastCall = 0
+    /// Still to be done, and still to go wrong.
+    var actionsLeft: Int
+    var chaos = Chaos.none
+    private let plannedChaos: Chaos
+    /// What belonged to the dead, to be put to rest when all is judged.
+    var graves: [Grave] = []
+    /// Replies for the dead.
+    var undeliverable: [Exchange] = []
+    /// Everything is judged; nothing counts any more.
+    var isBurying = false
+    /// Who stalls or dies before the next step.
+    var doomed: (process: SimulatedProcess, dies: Bool)?
+    var logIns: [String: LoginID] = [:]
+
+    struct Grave {
+        let jobs: [JobQueue.Job]
+        let events: [EventQueue.Event]
+    }
+
+    /// How much may go wrong.
+    struct Chaos {
+        var network: Int
+        var commits: Int
+        var spool: Int
+        var crashes: Int
+        var stalls: Int
+        /// How often it does, in percent, as long as there is some left.
+        var networkRate = 0
+        var commitRate = 0
+        /// Of crashes and stalls at the moments that matter: around a request, its reply and a commit.
+        var hazardRate = 0
+
+        static let none = Chaos(network: 0, commits: 0, spool: 0, crashes: 0, stalls: 0)
+    }
+
+    static let stepLimit = 60_000
+
+    init(seed: UInt64, isTraced: Bool) {
+        self.seed = seed
+        var random = SeededRandom(seed: seed)
+        time = SimulatedTime(events)
+        let time = time
+        memory = MemoryVault { time.timestamp }
+        server = SimulatedServer(random.pick(Behaviour.allCases), lifetime: random.pick([20, 60, 600]))
+        judge = Judge()
+        trace = Trace(isPrinted: isTraced)
+        actionsLeft = random.between(5, 22)
+        plannedChaos = Chaos(
+            network: random.between(0, 4), commits: random.between(0, 3), spool: random.between(0, 1),
+            crashes: random.between(0, 2), stalls: random.chance(30) ? 1 : 0, networkRate: random.pick([10, 40, 80]),
+            commitRate: random.pick([5, 15, 40]), hazardRate: random.pick([0, 2, 8]))
+        self.random = random
+        memory.observer = judge
+        judge.world = self
+    }
+
+    var now: Int64 { events.now }
+
+    // MARK: Steps
+
+    /// One step: a job runs, or time moves on to the next event. False if nothing is left to happen before `limit`.
+    func step(until limit: Int64 = .max) -> Bool {
+        counts.steps += 1
+        meetDoom()
+        let runnable = jobs.ready.indices.filter { isRunnable(jobs.ready[$0].process) }
+        let next = events.nextTime.map { $0 <= limit } ?? false
+        // Mostly what is ready runs; now and then time passes first, as on a busy machine.
+        let prefersEvent = next && random.chance(8) && (events.nextTime ?? 0) - now < 2_000
+        if !runnable.isEmpty, !prefersEvent {
+            let index = runnable[random.below(runnable.count)]
+            trace.note("run", jobs.ready[index].process, runnable.count, at: now)
+            jobs.run(index)
+            return true
+        }
+        guard next, let event = events.takeNext() else { return false }
+        trace.note("event", event.process, at: now)
+        jobs.asProcess(event.process) { event.action() }
+        return true
+    }
+
+    private func isRunnable(_ process: Int) -> Bool {
+        process == 0 || processes[process - 1].state != .stalled
+    }
+
+    /// Steps until `condition` holds; false if it did not in this simulated time or in so many steps.
+    func run(for milliseconds: Int64, until condition: () -> Bool) -> Bool {
+        let limit = now + milliseconds
+        while !condition() {
+            guard counts.steps < Self.stepLimit else {
+                judge.fail("I16", "there is no end: \(Self.stepLimit) steps")
+                return false
+            }
+            if !step(until: limit) {
+                events.advance(by: max(0, limit - now))
+                return condition()
+            }
+        }
+        return true
+    }
+
+    // MARK: The whole
+
+    func play() {
+        open()
+        while actionsLeft > 0, counts.steps < Self.stepLimit {
+            if random.chance(10) || !step(until: now + 3_000) {
+                actionsLeft -= 1
+                act()
+            }
+        }
+        settle()
+        judge.judgeEnd()
+        bury()
+    }
+
+    private func open() {
+        for _ in 0..<random.between(1, 3) { startProcess() }
+        jobs.asProcess(1) {
+            let vault = processes[0].vault
+            let registration = registration
+            _ = Task {
+                do { try await vault.addProvider(registration) } catch { judge.fail("world", "\(error)") }
+            }
+        }
+        _ = run(for: 1_000) { memory.providers.count == 1 && processes.allSatisfy { $0.users != nil } }
+        for index in 0..<random.between(1, 2) { logIn("u\(index)") }
+        _ = run(for: 1_000) { calls.isEmpty }
+        if random.chance(4) { memory.incarnation += 1 }
+        chaos = plannedChaos
+    }
+
+    private var registration: ProviderRegistration {
+        var registration = ProviderRegistration(
+            name: "server", issuer: "https://server.example", tokenEndpoint: "https://server.example/token",
+            revocationEndpoint: "https://server.example/revoke", clientID: Self.clientID, authentication: .none,
+            dpop: server.behaviour == .nonceFirst ? .required : .optional)
+        registration.profileDocument = Array(server.behaviour.profile.utf8)
+        return registration
+    }
+
+    private static let clientID: ClientID = {
+        guard let id = try? ClientID("client") else { preconditionFailure("a client id") }
+        return id
+    }()
+}
