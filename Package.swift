@@ -98,6 +98,7 @@ let package = Package(
                 "CProcess", "OAuthClient", "TokenVault", "TokenVaultHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),

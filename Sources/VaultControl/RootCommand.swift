@@ -13,7 +13,8 @@ struct RootCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            InitCommand.self, StatusCommand.self, VerifyCommand.self, MigrateCommand.self, ProviderCommand.self,
+            InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
+            ProviderCommand.self,
             LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self, OutboxCommand.self,
         ]
     )

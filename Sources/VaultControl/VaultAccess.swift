@@ -23,6 +23,21 @@ struct VaultAccess {
 
     var keyFile: String? { options.keyFile ?? environment("TOKENVAULT_KEY_FILE") }
 
+    /// Whether the options or the environment name any key.
+    var namesKey: Bool {
+        options.passphrase != nil || options.passphraseFd != nil || options.passphraseFile != nil || keyFile != nil
+            || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
+    }
+
+    /// The key file, unless a passphrase takes precedence.
+    var keyFileInUse: String? {
+        guard options.keyFile == nil else { return options.keyFile }
+        let hasPassphrase =
+            options.passphrase != nil || options.passphraseFd != nil || options.passphraseFile != nil
+            || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
+        return hasPassphrase ? nil : keyFile
+    }
+
     /// Opens the vault, runs `body`, and closes the vault: renewals under way are finished and stored first.
     func open<R>(_ body: (Vault, inout SecretReader) async throws -> R) async throws -> R {
         let path = try path

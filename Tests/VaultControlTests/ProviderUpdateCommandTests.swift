@@ -173,7 +173,7 @@ struct ProviderUpdateCommandTests {
             for options in [[], ["--dry-run"]] {
                 let refused = try await world.harness.run(elsewhere + options)
                 #expect(refused.status == 1)
-                #expect(refused.error.contains("error: 1 login would be sent to another server or as another client"))
+                #expect(refused.error.contains("error: the tokens of 1 login would be sent to another server"))
                 #expect(refused.error.contains("--force"))
                 #expect(refused.output.isEmpty)
             }
@@ -239,7 +239,9 @@ struct ProviderUpdateCommandTests {
         (["--client-auth", "none", "--client-secret-file", "/dev/null"], "has no client secret"),
         (["--client-secret-file", "/dev/null"], "is empty"), (["--profile", "nonesuch"], "no profile"),
         (["--drop-further-client-secrets"], "no secret that another one could follow"),
-        (["--client-id", ""], "client id"), (["--dpop", "often"], "often"),
+        (["--client-id", ""], "client id"),
+        (["--second-client-secret-file", "/dev/null"], "no first secret that a second one could follow"),
+        (["--dpop", "often"], "often"),
     ])
     func whatCannotBeIsRefusedAndChangesNothing(_ options: [String], _ words: String) async throws {
         let harness = try Harness()

@@ -32,6 +32,18 @@ extension Vault {
                 of: stored, renewal?.owner, stallLimit: stallLimit ?? self.stallLimit(of: stored.provider)))
     }
 
+    /// The files of a vault as they lie there, with what is wrong with them. Needs no key, and opens none of them: for a
+    /// vault that cannot be opened.
+    public static func files(at path: String) -> [VaultDiagnosis.File] {
+        SQLiteVaultStore.files(at: path).map { VaultDiagnosis.File($0) }
+    }
+
+    /// The SQLite library that is linked.
+    public static var sqliteVersion: String { SQLiteLibrary.version }
+
+    /// As ``VaultStatus/isSQLiteAffectedByWALReset``, for a vault that cannot be opened.
+    public static var isSQLiteAffectedByWALReset: Bool { SQLiteLibrary.isAffectedByWALReset }
+
     private func openRenewal(_ intent: IntentRecord, of login: LoginHandle, cause: UInt8?) -> OpenRenewal {
         let owner = ownerInWords(of: intent)
         let doubt = intent.doubt(cause: cause, isAbandoned: owner == .dead || owner == .nobody)

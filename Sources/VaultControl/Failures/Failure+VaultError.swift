@@ -75,6 +75,7 @@ extension Failure {
         case .wrongKey: "check --key-file; vaultctl key list, run with a key that works, shows all key slots"
         case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
+        case .refreshStalled: "vaultctl login show tells who has the renewal, and what to do"
         case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
         case .damaged, .quarantined: "vaultctl verify tells what is damaged; restore it from a backup"
         default: nil

@@ -95,11 +95,16 @@ struct FurtherSecretOptions: ParsableArguments {
     var secondClientSecretFd: Int32?
 
     /// In order; nil if none is named.
-    func secrets(_ reader: inout SecretReader) throws -> [ClientSecret]? {
+    func secrets(after method: String, _ reader: inout SecretReader) throws -> [ClientSecret]? {
         let source = try SecretSource.chosen(
             "second-client-secret", dash: secondClientSecret, descriptor: secondClientSecretFd,
             file: secondClientSecretFile.first)
         guard let source else { return nil }
+        guard method.hasPrefix("client_secret") else {
+            throw Failure.usage(
+                "with \(method) there is no first secret that a second one could follow",
+                hint: "name the first, too: --client-secret-file PATH")
+        }
         let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }
         var secrets: [ClientSecret] = []
         for source in sources { secrets.append(try ClientSecret(reader.read("Second client secret", from: source))) }

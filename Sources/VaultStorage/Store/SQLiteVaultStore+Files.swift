@@ -1,8 +1,11 @@
 import Glibc
 
 extension SQLiteVaultStore {
-    package func files() -> [FileReport] {
-        let path = context.path
+    package func files() -> [FileReport] { Self.files(at: context.path) }
+
+    /// The files of a vault that need not be open. Where a directory is missing, so is everything in it.
+    package static func files(at path: String) -> [FileReport] {
+        let path = (try? VaultFile(path))?.path ?? path
         var reports: [FileReport] = []
         if let file = try? VaultFile(path) {
             reports.append(report(.directory, file.parent) { _ throws(StoreError) in try file.checkDirectory() })
@@ -13,12 +16,12 @@ extension SQLiteVaultStore {
         for (role, path) in files {
             reports.append(report(role, path) { info throws(StoreError) in try VaultFile.check(info, path) })
         }
-        reports.append(report(.spool, path + ".spool") { info throws(StoreError) in try Self.checkSpool(info, path) })
+        reports.append(report(.spool, path + ".spool") { info throws(StoreError) in try checkSpool(info, path) })
         return reports
     }
 
     /// Looked at by name, never opened: closing one of them would drop SQLite's locks.
-    private func report(
+    private static func report(
         _ role: FileReport.Role, _ path: String, _ check: (stat) throws(StoreError) -> Void
     ) -> FileReport {
         var info = stat()

@@ -6,7 +6,7 @@ struct LoginCommand: ParsableCommand {
         abstract: "The logins of users: one grant from one provider each.",
         subcommands: [
             LoginBeginCommand.self, LoginCompleteCommand.self, LoginOpenCommand.self, LoginAddCommand.self,
-            LoginListCommand.self, LoginShowCommand.self, LoginRefreshCommand.self, LoginRevokeCommand.self,
-            LoginRemoveCommand.self,
+            LoginListCommand.self, LoginShowCommand.self, LoginRefreshCommand.self, LoginTakeOverCommand.self,
+            LoginRevokeCommand.self, LoginRemoveCommand.self,
         ])
 }

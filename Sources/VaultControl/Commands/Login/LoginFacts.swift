@@ -25,11 +25,6 @@ enum LoginFacts {
         facts.add("provider", login.provider ?? "none: the app renews this login itself")
         facts.add("label", login.label)
         facts.add("state", StateWords.long(login, now: now))
-        if login.isInDoubt {
-            facts.add(
-                "doubt",
-                "a renewal may have reached the provider and no usable reply came; it is sent again at the next use")
-        }
         facts.add("no renewal before", login.notBefore.map { Instant.words($0, now: now) })
         facts.add("token", login.tokenType)
         facts.add("obtained", Instant.words(login.obtainedAt, now: now))
@@ -39,7 +34,16 @@ enum LoginFacts {
         facts.add("DPoP", login.isDPoPBound ? "bound to a key in the vault" : "no")
         facts.add("generation", String(login.generation))
         facts.add("made", Instant.words(login.createdAt, now: now))
-        facts.add("next step", StateWords.nextStep(login))
+        return facts
+    }
+
+    /// A login with what is under way, and what comes next.
+    static func facts(_ diagnosis: LoginDiagnosis, _ invocation: Invocation) -> Facts {
+        let now = invocation.now
+        var facts = facts(diagnosis.login, invocation)
+        facts.add("renewal", diagnosis.renewal.map { RenewalFacts.words($0, now: now) } ?? "none under way")
+        facts.add("doubt", diagnosis.renewal?.doubt.map { RenewalFacts.words($0, now: now) })
+        facts.add("next step", NextStepWords.words(diagnosis, now: now))
         return facts
     }
 
@@ -50,11 +54,22 @@ enum LoginFacts {
         }
     }
 
-    static func json(_ login: Login) -> JSONValue {
+    static func json(_ diagnosis: LoginDiagnosis) -> JSONValue {
+        let step = NextStepWords.code(diagnosis.nextStep)
+        return .object(
+            members(of: diagnosis.login) + [
+                ("renewal", diagnosis.renewal.map { RenewalFacts.json($0) } ?? .null),
+                ("nextStep", .object([("step", .string(step.word)), ("at", Instant.json(step.at))])),
+            ])
+    }
+
+    static func json(_ login: Login) -> JSONValue { .object(members(of: login)) }
+
+    private static func members(of login: Login) -> [(String, JSONValue)] {
         let failure = login.failure.map { failure in
             JSONValue.object([("reason", .string(failure.reason.description)), ("at", Instant.json(failure.date))])
         }
-        return .object([
+        return [
             ("id", .string(login.id.description)), ("user", .string(login.userID)),
             ("provider", JSONValue(login.provider)), ("label", JSONValue(login.label)),
             ("state", .string(StateWords.code(login.state))), ("failure", failure ?? .null),
@@ -63,7 +78,7 @@ enum LoginFacts {
             ("obtainedAt", Instant.json(login.obtainedAt)), ("expiresAt", Instant.json(login.expiresAt)),
             ("renewable", .bool(login.isRefreshable)), ("dpop", .bool(login.isDPoPBound)),
             ("generation", .integer(login.generation)), ("createdAt", Instant.json(login.createdAt)),
-        ])
+        ]
     }
 
     /// A login that was just made: everything for a person, the id alone in a pipe.

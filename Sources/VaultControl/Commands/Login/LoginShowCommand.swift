@@ -3,13 +3,16 @@ import TokenVault
 
 struct LoginShowCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Tell the state of a login in words, without its tokens.")
+        commandName: "show",
+        abstract: "Tell the state of a login, what is under way and what comes next, without its tokens.")
 
     @OptionGroup var selection: LoginSelection
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let login = try await VaultAccess(global, invocation).open { try selection.find(in: $0) }
-        try invocation.emit(json: LoginFacts.json(login), facts: LoginFacts.facts(login, invocation))
+        let diagnosis = try await VaultAccess(global, invocation).open { vault in
+            try vault.diagnosis(of: try selection.find(in: vault).id)
+        }
+        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
     }
 }

@@ -37,20 +37,6 @@ enum StateWords {
         }
     }
 
-    /// What to do next; nil if nothing is wrong.
-    static func nextStep(_ login: Login) -> String? {
-        switch login.state {
-        case .tokenExpired(.some):
-            "set a new token: vaultctl token update \(login.id), or let the user log in again: vaultctl login begin"
-        case .tokenExpired(nil) where !login.isRefreshable:
-            "set a new token: vaultctl token update \(login.id), or let the user log in again: vaultctl login begin"
-        case .terminated, .notLoggedIn:
-            "let the user log in again: vaultctl login begin"
-        default:
-            nil
-        }
-    }
-
     /// The stable word for programs.
     static func code(_ state: SessionState) -> String {
         switch state {

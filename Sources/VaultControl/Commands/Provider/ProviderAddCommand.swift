@@ -84,7 +84,8 @@ struct ProviderAddCommand: VaultCommand {
             var registration = try await registration(authentication, access, chosen.profile)
             registration.profile = chosen.profile.name
             registration.profileDocument = chosen.document
-            registration.alternativeSecrets = try client.further.secrets(&reader) ?? []
+            registration.alternativeSecrets =
+                try client.further.secrets(after: authentication.methodName, &reader) ?? []
             do {
                 return try await vault.addProvider(registration)
             } catch let error as VaultError where error.code == .conflict {

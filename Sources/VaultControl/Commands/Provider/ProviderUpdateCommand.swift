@@ -69,8 +69,7 @@ struct ProviderUpdateCommand: VaultCommand {
         ].compactMap(\.self)
         guard !parts.isEmpty else { return }
         let problem =
-            "\(parts.joined(separator: " and ")) would be sent to another server or as another client, "
-            + "which never issued their tokens"
+            "the tokens of \(parts.joined(separator: " and ")) would be sent to another server or as another client"
         guard force else {
             invocation.note(changes.words(for: .error, invocation).trimmedLineBreak)
             throw Failure(

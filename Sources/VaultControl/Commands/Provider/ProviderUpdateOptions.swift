@@ -89,7 +89,9 @@ struct ProviderUpdateOptions: ParsableArguments {
             let method = try client.method(preferring: known, inUse: provider.clientAuthentication)
             change.authentication = try client.authentication(method, &reader, access.invocation)
         }
-        change.alternativeSecrets = dropFurtherClientSecrets ? [] : try client.further.secrets(&reader)
+        let method = change.authentication?.methodName ?? provider.clientAuthentication
+        change.alternativeSecrets =
+            dropFurtherClientSecrets ? [] : try client.further.secrets(after: method, &reader)
         change.promotesNextSecret = promoteClientSecret
         change.clientID = try clientID.map { try ClientID($0) }
         change.tokenEndpoint = tokenEndpoint ?? change.tokenEndpoint

@@ -10,19 +10,12 @@ struct UserEraseCommand: VaultCommand {
             holds it, until the root key of that time is retired.
             """)
 
-    @Argument(help: "The user's id.")
-    var id: String
-
-    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var ending: UserEnding
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let report = try await VaultAccess(global, invocation).manage { users in
-            let user = try users.vault.user(id)
-            try confirmation.require(
-                "Erase user \(Printable.shortened(id)) and \(Count.of(user.logins.count, "login"))", invocation)
-            return try await users.eraseUser(id)
-        }
-        try RevocationFacts.emit(report, done: "erased user \(Printable.shortened(id))", invocation)
+        try await ending.run(
+            asking: { "Erase user \($0) and \($1)" }, done: "erased", VaultAccess(global, invocation)
+        ) { try await $0.eraseUser($1) }
     }
 }

@@ -1,0 +1,64 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import TokenVault
+import TokenVaultHTTP
+
+/// How far the providers' clocks are from ours. What we sign carries the time, and they refuse what is too old or too new.
+enum ClockCheckup {
+    private static let limits = HTTPLimits(bodyBytes: 65_536, timeout: .seconds(10))
+
+    static func findings(_ vault: Vault, _ access: VaultAccess) async -> [DoctorFinding] {
+        do {
+            let providers = try vault.providers()
+            guard !providers.isEmpty else { return [DoctorFinding(.ok, .clock, "there is no provider to ask")] }
+            let transport = try access.makeTransport()
+            let findings = await withTaskGroup(of: (Int, DoctorFinding).self) { group in
+                for (index, provider) in providers.enumerated() {
+                    group.addTask { (index, await finding(provider, transport)) }
+                }
+                var findings: [(Int, DoctorFinding)] = []
+                for await finding in group { findings.append(finding) }
+                return findings.sorted { $0.0 < $1.0 }.map(\.1)
+            }
+            await transport.shutdown()
+            return findings
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.clock, failure.message, hint: failure.hints.first)]
+        }
+    }
+
+    private static func finding(_ provider: Provider, _ transport: some HTTPTransport) async -> DoctorFinding {
+        let response: HTTPResponse
+        let startedAt = Date()
+        do {
+            // Any answer has a date, a refusal too; and a request without a body cannot ask for anything.
+            let endpoint = try EndpointURL(provider.tokenEndpoint, allowsInsecureLoopback: true)
+            let request = HTTPRequest(
+                method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget)
+            response = try await transport.send(request, body: [], limits: limits).response
+        } catch {
+            return .unseen(
+                .clock, about: provider.name, "it cannot be reached",
+                hint: "check the network, and vaultctl provider test")
+        }
+        guard let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: Date()) else {
+            return .unseen(.clock, about: provider.name, "it does not tell the time, or not one of this day")
+        }
+        return judged(offset, provider.name)
+    }
+
+    static func judged(_ offset: Duration, _ provider: String) -> DoctorFinding {
+        let seconds = Int(offset.components.seconds)
+        let words = "its clock is \(abs(seconds)) s \(seconds > 0 ? "ahead of" : "behind") this machine's"
+        switch abs(seconds) {
+        case ..<5: return DoctorFinding(.ok, .clock, about: provider, "its clock and this machine's agree")
+        case ..<60: return DoctorFinding(.warning, .clock, about: provider, words, hint: hint)
+        default: return DoctorFinding(.problem, .clock, about: provider, words, hint: hint)
+        }
+    }
+
+    private static let hint =
+        "set this machine's clock by NTP: timedatectl status; providers refuse what is signed at a wrong time"
+}

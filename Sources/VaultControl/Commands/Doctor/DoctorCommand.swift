@@ -1,0 +1,96 @@
+import ArgumentParser
+import TokenVault
+
+struct DoctorCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look for what is wrong around the vault, and say what to do about it.",
+        discussion: """
+            vaultctl doctor
+            vaultctl doctor --online
+
+            Looks at files and their permissions, the key file, SQLite, locked memory, renewals that are open and their \
+            owners, the spool, revocations that are not confirmed and logins that have died. With --online each provider \
+            is asked for the time, too. Changes nothing and sends no token; vaultctl verify checks what is in the vault.
+
+            If the vault cannot be opened, it tells what can be seen from outside. Exit code 3 if there is a problem or a \
+            warning.
+            """)
+
+    @Flag(help: "Ask the providers for the time, and compare.")
+    var online = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let path = try access.path
+        var inside: [DoctorFinding] = []
+        var opening: [DoctorFinding]
+        do {
+            inside = try await access.open { vault in
+                let checkup = VaultCheckup(vault: vault, invocation: invocation)
+                return await checkup.findings() + clocks(vault, access)
+            }
+            opening = [DoctorFinding(.ok, .vault, about: path, "opens")]
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            let failure = Failure(error)
+            // There is nothing to look at, and nothing to be said that the error does not say.
+            guard failure.code != "vaultMissing" else { throw failure }
+            opening = LockedVaultCheckup.findings(path, failure, namesKey: access.namesKey)
+            inside = LockedVaultCheckup.unseen
+        }
+        let report = DoctorReport(
+            findings: opening + FileCheckup.findings(path) + KeyFileCheckup.findings(access.keyFileInUse, vault: path)
+                + SQLiteCheckup.findings() + inside)
+        try report.emit(invocation)
+        if !report.isHealthy { throw ExitRequest(status: .partlyDone) }
+    }
+
+    private func clocks(_ vault: Vault, _ access: VaultAccess) async -> [DoctorFinding] {
+        guard online else {
+            return [.unseen(.clock, "providers are asked only with --online", level: .note)]
+        }
+        return await ClockCheckup.findings(vault, access)
+    }
+}
+
+/// A vault that cannot be opened, from outside.
+enum LockedVaultCheckup {
+    static func findings(_ path: String, _ failure: Failure, namesKey: Bool) -> [DoctorFinding] {
+        // Not to have the key at hand is no fault of the vault.
+        let isLocked = failure.status == .key && !namesKey
+        var findings = [
+            DoctorFinding(
+                isLocked ? .warning : .problem, .vault, about: path, "cannot be opened: \(failure.message)",
+                hint: failure.hints.first)
+        ]
+        if failure.status == .key { findings += schema(path) }
+        return findings
+    }
+
+    static var unseen: [DoctorFinding] {
+        let checks: [DoctorFinding.Check] = [.lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .clock]
+        return checks.map { .unseen($0, "the vault is not open", level: .note) }
+    }
+
+    /// Without its key, too, it can be told whether this is a vault at all.
+    private static func schema(_ path: String) -> [DoctorFinding] {
+        do {
+            let status = try Vault.migrationStatus(at: path)
+            let isCurrent = status.schemaVersion == status.newestVersion
+            return [
+                DoctorFinding(
+                    isCurrent ? .ok : .warning, .vault, about: path,
+                    "is a vault, of schema version \(status.schemaVersion)"
+                        + (isCurrent ? "" : "; this vaultctl writes \(status.newestVersion)"),
+                    hint: isCurrent ? nil : "vaultctl migrate plan tells what is missing")
+            ]
+        } catch {
+            let failure = Failure(error)
+            return [DoctorFinding(.problem, .vault, about: path, failure.message, hint: failure.hints.first)]
+        }
+    }
+}

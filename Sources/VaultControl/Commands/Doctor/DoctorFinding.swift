@@ -1,0 +1,58 @@
+/// One thing that `doctor` looked at, or could not.
+struct DoctorFinding: Sendable {
+    enum Level: String, Sendable, CaseIterable {
+        case ok
+        /// Good to know; nothing is to be done.
+        case note
+        /// It works, and somebody should look at it.
+        case warning
+        /// Something does not work, or is not safe.
+        case problem
+
+        var needsAttention: Bool { self == .warning || self == .problem }
+    }
+
+    /// What was looked at: a stable word for programs.
+    enum Check: String, Sendable, CaseIterable {
+        case vault, file, keyFile, sqlite, lockedMemory, ownership, renewal, spool, outbox, login, clock
+
+        var words: String {
+            switch self {
+            case .keyFile: "key file"
+            case .sqlite: "SQLite"
+            case .lockedMemory: "locked memory"
+            case .ownership: "owner lock"
+            case .renewal: "renewals"
+            case .login: "logins"
+            default: rawValue
+            }
+        }
+    }
+
+    let level: Level
+    let check: Check
+    /// Which of several: a path, a login's id, a provider's name.
+    var subject: String?
+    let text: String
+    var hint: String?
+    var wasLookedAt = true
+
+    init(
+        _ level: Level, _ check: Check, about subject: String? = nil, _ text: String, hint: String? = nil
+    ) {
+        self.level = level
+        self.check = check
+        self.subject = subject
+        self.text = text
+        self.hint = hint
+    }
+
+    /// What could not be looked at, and why.
+    static func unseen(
+        _ check: Check, about subject: String? = nil, _ why: String, level: Level = .warning, hint: String? = nil
+    ) -> DoctorFinding {
+        var finding = DoctorFinding(level, check, about: subject, "not looked at: \(why)", hint: hint)
+        finding.wasLookedAt = false
+        return finding
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import TokenVault
+
+/// The files of the vault, by name and permissions.
+enum FileCheckup {
+    static func findings(_ path: String) -> [DoctorFinding] {
+        Vault.files(at: path).map { file in
+            if let problem = file.problem {
+                let refusal = "the vault is refused: "
+                let words = problem.hasPrefix(refusal) ? String(problem.dropFirst(refusal.count)) : problem
+                return DoctorFinding(
+                    .problem, .file, about: file.path, "\(Self.words(file.role)): \(words)\(mode(file.mode))",
+                    hint: file.hint)
+            }
+            return DoctorFinding(
+                .ok, .file, about: file.path,
+                "\(words(file.role)): " + (file.mode == nil ? "not there now" : "safe\(mode(file.mode))"))
+        }
+    }
+
+    static func mode(_ mode: UInt32?) -> String {
+        mode.map { " (mode \(String($0, radix: 8)))" } ?? ""
+    }
+
+    private static func words(_ role: VaultDiagnosis.File.Role) -> String {
+        switch role {
+        case .directory: "the directory"
+        case .vault: "the vault"
+        case .wal: "SQLite's log"
+        case .sharedMemory: "SQLite's shared memory"
+        case .lock: "the owners' locks"
+        case .spool: "the spool"
+        }
+    }
+}
+
+/// The key file, and where it lies.
+enum KeyFileCheckup {
+    static func findings(_ path: String?, vault: String) -> [DoctorFinding] {
+        guard let path else {
+            return [DoctorFinding(.ok, .keyFile, "no key file is in use")]
+        }
+        var info = stat()
+        guard unsafe lstat(path, &info) == 0 else {
+            return [
+                DoctorFinding(
+                    .problem, .keyFile, about: path, errno == ENOENT ? "is not there" : "cannot be looked at",
+                    hint: "check --key-file, or restore the key file from its backup")
+            ]
+        }
+        let mode = info.st_mode & 0o7777
+        var findings: [DoctorFinding] = []
+        if info.st_mode & S_IFMT != S_IFREG {
+            findings.append(
+                DoctorFinding(.problem, .keyFile, about: path, "is no regular file", hint: "name the key file itself"))
+        } else if mode & 0o077 != 0 {
+            findings.append(
+                DoctorFinding(
+                    .problem, .keyFile, about: path, "others may read or write it\(FileCheckup.mode(mode))",
+                    hint: "chmod 600 \(path), and think about who may have read it"))
+        } else if info.st_uid != geteuid(), info.st_uid != 0 {
+            findings.append(
+                DoctorFinding(.problem, .keyFile, about: path, "belongs to another user", hint: "chown it to yourself"))
+        } else {
+            findings.append(DoctorFinding(.ok, .keyFile, about: path, "safe\(FileCheckup.mode(mode))"))
+        }
+        return findings + place(path, vault)
+    }
+
+    private static func place(_ path: String, _ vault: String) -> [DoctorFinding] {
+        var (own, other) = (stat(), stat())
+        guard unsafe stat(directory(path), &own) == 0 else { return [] }
+        if own.st_mode & 0o022 != 0, own.st_mode & mode_t(S_ISVTX) == 0 {
+            return [
+                DoctorFinding(
+                    .problem, .keyFile, about: directory(path),
+                    "others may exchange files in its directory\(FileCheckup.mode(own.st_mode & 0o7777))",
+                    hint: "chmod go-w \(directory(path))")
+            ]
+        }
+        guard unsafe stat(directory(vault), &other) == 0, own.st_dev == other.st_dev, own.st_ino == other.st_ino else {
+            return []
+        }
+        return [
+            DoctorFinding(
+                .note, .keyFile, about: path, "lies beside the vault: who copies the directory has both",
+                hint: "keep it in another directory, apart from backups of the vault")
+        ]
+    }
+
+    private static func directory(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+/// The library that reads and writes the vault.
+enum SQLiteCheckup {
+    static func findings() -> [DoctorFinding] {
+        let version = Vault.sqliteVersion
+        guard Vault.isSQLiteAffectedByWALReset else {
+            return [DoctorFinding(.ok, .sqlite, about: version, "as it should be")]
+        }
+        return [
+            DoctorFinding(
+                .note, .sqlite, about: version,
+                "has the WAL-reset bug (3.7.0 to 3.51.2): a checkpoint at the wrong moment can lose commits. The vault is "
+                    + "safe from it, because its checkpoints wait at a gate until no other can run",
+                hint: "let no other program write to the vault's file; 3.51.3 and later do not have the bug")
+        ]
+    }
+}

@@ -1,0 +1,57 @@
+import TokenVault
+
+/// Renewals that were begun and whose end is not recorded.
+struct RenewalCheckup {
+    /// Beyond this many, an operator needs their number and not their names.
+    private static let mostListed = 20
+
+    let vault: Vault
+    let invocation: Invocation
+
+    init(_ vault: Vault, _ invocation: Invocation) {
+        self.vault = vault
+        self.invocation = invocation
+    }
+
+    func findings(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
+        let renewals = diagnosis.openRenewals
+        guard !renewals.isEmpty else { return [DoctorFinding(.ok, .renewal, "none is open")] }
+        let listed = renewals.prefix(Self.mostListed).map { finding($0) }
+        guard renewals.count > listed.count else { return listed }
+        let count = diagnosis.hasMoreOpenRenewals ? "more than \(renewals.count)" : "\(renewals.count)"
+        let dead = renewals.count { $0.owner == .dead }
+        return listed + [
+            DoctorFinding(
+                dead > 0 ? .warning : .note, .renewal,
+                "\(count) are open, \(dead) of these from processes that have ended",
+                hint: "where a service runs, it settles them by itself; look at its log if their number does not fall")
+        ]
+    }
+
+    private func finding(_ renewal: OpenRenewal) -> DoctorFinding {
+        let id = renewal.login.description
+        var text = RenewalFacts.words(renewal, now: invocation.now)
+        if let doubt = renewal.doubt { text += "; in doubt \(RenewalFacts.words(doubt, now: invocation.now))" }
+        do {
+            let login = try vault.diagnosis(of: renewal.login)
+            // It may have ended while this was read.
+            guard login.renewal != nil else {
+                return DoctorFinding(.ok, .renewal, about: id, "has ended meanwhile")
+            }
+            return DoctorFinding(
+                level(login), .renewal, about: id, text, hint: NextStepWords.words(login, now: invocation.now))
+        } catch {
+            let failure = Failure(error)
+            return DoctorFinding(
+                .problem, .renewal, about: id, "\(text); \(failure.message)", hint: failure.hints.first)
+        }
+    }
+
+    private func level(_ login: LoginDiagnosis) -> DoctorFinding.Level {
+        switch login.nextStep {
+        case .takeOverStalled, .recover, .useToken: .warning
+        case .waitForRenewal: .ok
+        default: .note
+        }
+    }
+}

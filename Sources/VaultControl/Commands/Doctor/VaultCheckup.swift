@@ -1,0 +1,147 @@
+import FoundationEssentials
+import TokenVault
+
+/// What can be told of a vault that is open. Whatever cannot be read is said, and does not hide the rest.
+struct VaultCheckup {
+    let vault: Vault
+    let invocation: Invocation
+
+    func findings() -> [DoctorFinding] {
+        [diagnosis, outbox, logins].flatMap { $0() }
+    }
+
+    private func diagnosis() -> [DoctorFinding] {
+        do {
+            let diagnosis = try vault.diagnosis()
+            return Self.memory(diagnosis.status.lockedMemory) + ownership(diagnosis)
+                + RenewalCheckup(vault, invocation).findings(diagnosis)
+                + Self.spool(diagnosis.spool)
+        } catch {
+            let failure = Failure(error)
+            return [.lockedMemory, .ownership, .renewal, .spool].map {
+                .unseen($0, failure.message, level: .problem, hint: failure.hints.first)
+            }
+        }
+    }
+
+    static func memory(_ state: VaultStatus.LockedMemory) -> [DoctorFinding] {
+        switch state {
+        case .full: [DoctorFinding(.ok, .lockedMemory, "all keys are kept out of swap")]
+        case .partial, .none:
+            [
+                DoctorFinding(
+                    .warning, .lockedMemory,
+                    state == .partial ? "some keys may be written to swap" : "keys may be written to swap",
+                    hint: "raise the limit of locked memory: ulimit -l, or LimitMEMLOCK= of the service")
+            ]
+        }
+    }
+
+    private func ownership(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
+        guard !diagnosis.ownsItsLock else {
+            return [DoctorFinding(.ok, .ownership, "others see this process as alive")]
+        }
+        return [
+            DoctorFinding(
+                .problem, .ownership, "others do not see this process as alive, so nothing could be sent from here",
+                hint: "use a local file system with record locks")
+        ]
+    }
+
+    static func spool(_ spool: VaultDiagnosis.Spool) -> [DoctorFinding] {
+        if let problem = spool.problem {
+            return [.unseen(.spool, problem, level: .problem, hint: "look at the spool's files and their permissions")]
+        }
+        var findings: [DoctorFinding] = []
+        if spool.entries > 0 {
+            findings.append(
+                DoctorFinding(
+                    .warning, .spool,
+                    "\(Count.of(spool.entries, "reply", plural: "replies")) of providers could not be stored, and "
+                        + "\(spool.entries == 1 ? "waits" : "wait") beside the vault",
+                    hint: "make room on the disk; a running service stores them then within seconds, and without one, "
+                        + "vaultctl login refresh of the login does. Keep the .spool directory"))
+        }
+        if spool.tornEntries > 0 {
+            findings.append(
+                DoctorFinding(
+                    .warning, .spool,
+                    "\(Count.of(spool.tornEntries, "entry", plural: "entries")) cut short while written",
+                    hint:
+                        "its login may have lost its chain: look for logins in doubt, and let these users log in again")
+            )
+        }
+        if spool.damagedEntries > 0 {
+            findings.append(
+                DoctorFinding(
+                    .problem, .spool,
+                    "\(Count.of(spool.damagedEntries, "entry", plural: "entries")) cannot be read with this vault's keys",
+                    hint: "is this the spool of another vault, or was it copied without its vault? Do not delete it"))
+        }
+        return findings.isEmpty ? [DoctorFinding(.ok, .spool, "empty")] : findings
+    }
+
+    private func outbox() -> [DoctorFinding] {
+        do {
+            let first = try vault.pendingRevocations(limit: 1)
+            let count = try vault.status().pendingRevocations
+            guard let oldest = first.entries.first else {
+                return [DoctorFinding(.ok, .outbox, "no revocation waits to be confirmed")]
+            }
+            var text = "\(Count.of(count, "revocation")) not confirmed by their providers"
+            var isOld = false
+            if case .pending(let revocation) = oldest {
+                text += ", the oldest from \(Instant.relative(revocation.createdAt, now: invocation.now))"
+                isOld = invocation.now.timeIntervalSince(revocation.createdAt) > 86_400
+            }
+            return [
+                DoctorFinding(
+                    isOld ? .warning : .note, .outbox, text,
+                    hint: "vaultctl outbox list tells which; vaultctl outbox retry tries them now")
+            ]
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.outbox, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+
+    /// Reads every login: what died is in sealed cells.
+    private func logins() -> [DoctorFinding] {
+        var (count, failed, damaged) = (0, 0, 0)
+        var last: LoginID?
+        do {
+            while true {
+                let page = try vault.logins(after: last, limit: Listing.pageSize)
+                for entry in page {
+                    count += 1
+                    switch entry {
+                    case .login(let login):
+                        failed += login.failure == nil ? 0 : 1
+                        last = login.id
+                    case .damaged(let id, _):
+                        damaged += 1
+                        last = id
+                    }
+                }
+                guard page.count == Listing.pageSize else { break }
+            }
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+        var findings: [DoctorFinding] = []
+        if damaged > 0 {
+            findings.append(
+                DoctorFinding(
+                    .problem, .login, "\(Count.of(damaged, "login")) of \(count) cannot be opened",
+                    hint: "vaultctl verify tells what is damaged"))
+        }
+        if failed > 0 {
+            findings.append(
+                DoctorFinding(
+                    .note, .login, "\(failed) of \(Count.of(count, "login")) dead: nothing is sent for them",
+                    hint: "vaultctl login list shows which; let these users log in again"))
+        }
+        return findings.isEmpty ? [DoctorFinding(.ok, .login, "\(Count.of(count, "login")), none dead")] : findings
+    }
+}

@@ -1,0 +1,183 @@
+import DevAuthorizationServer
+import Foundation
+import OAuthClient
+import Testing
+
+@testable import VaultControl
+
+/// `vaultctl provider profiles` and `provider test`
+@Suite(.timeLimit(.minutes(10)))
+struct ProfileCommandTests {
+    private static func profile(_ name: String, _ more: String = "") -> String {
+        #"{"profile":1,"name":"\#(name)","source":[{"url":"https://a.example","read":"2026-01-31"}]\#(more)}"#
+    }
+
+    private static func findings(_ result: RunResult) throws -> [String] {
+        let findings = try #require(try result.json["findings"] as? [[String: Any]])
+        return findings.map { "\($0["missing"] as? Bool == true ? "missing" : "note"): \($0["text"] ?? "")" }
+    }
+
+    @Test func theShippedProfilesAreListedWithoutAVault() async throws {
+        let result = try await Harness().run("provider", "profiles", "--json", environment: [:])
+        #expect(result.status == 0)
+        let profiles = try #require(try result.json["profiles"] as? [[String: Any]])
+        #expect(profiles.compactMap { $0["name"] as? String } == ProviderProfile.shipped.map(\.name))
+        #expect(profiles.count >= 17)
+        #expect(profiles.allSatisfy { $0["problem"] is NSNull && $0["file"] is NSNull })
+        #expect(try await Harness().run("provider", "profiles").output.contains("google\t"))
+    }
+
+    @Test func aDirectoryOfProfilesIsCheckedFileByFile() async throws {
+        let harness = try Harness()
+        let directory = harness.path("profiles")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        let empty = try await harness.run("provider", "profiles", "--dir", directory, "--json")
+        #expect(empty.status == 0)
+        #expect((try empty.json["profiles"] as? [Any])?.isEmpty == true)
+        try harness.file("profiles/good.json", Self.profile("good"))
+        try harness.file("profiles/notes.txt", "no profile")
+        #expect(try await harness.run("provider", "profiles", "--dir", directory).status == 0)
+        try harness.file("profiles/field.json", Self.profile("field", #","frobnicate":1"#))
+        try harness.file("profiles/json.json", "{")
+        try harness.file("profiles/limits.json", Self.profile("l", #","limits":{"timeoutSeconds":-1}"#))
+        try harness.file("profiles/huge.json", String(repeating: " ", count: 70_000))
+        let result = try await harness.run("provider", "profiles", "--dir", directory, "--json")
+        #expect(result.status == 3)
+        #expect(result.error.contains("4 of 5 profiles cannot be used"))
+        // One document, though something is wrong.
+        let profiles = try #require(try result.json["profiles"] as? [[String: Any]])
+        let problems = Dictionary(
+            uniqueKeysWithValues: profiles.map { ($0["file"] as? String ?? "", $0["problem"] as? String) })
+        #expect(Set(problems.keys) == ["field.json", "good.json", "huge.json", "json.json", "limits.json"])
+        #expect(problems["good.json"] == .some(nil))
+        #expect(problems["field.json"]??.contains("frobnicate") == true)
+        #expect(problems["limits.json"]??.contains("limits.timeoutSeconds") == true)
+        let lines = try await harness.run("provider", "profiles", "--dir", directory)
+        #expect(lines.status == 3)
+        #expect(lines.output.split(separator: "\n").count == 5)
+    }
+
+    @Test func whatIsNoDirectoryIsToldAsSuch() async throws {
+        let harness = try Harness()
+        let file = try harness.file("file", "x")
+        for path in [harness.path("none"), file] {
+            let result = try await harness.run("provider", "profiles", "--dir", path)
+            #expect(result.status == 2)
+            #expect(result.error.contains("cannot be read as a directory"))
+        }
+    }
+
+    @Test func aProviderThatFitsIsToldAsSuch() async throws {
+        try await World.with { world in
+            let result = try await world.ok("provider", "test", "acme", "--json")
+            #expect(try result.json["hasMetadata"] as? Bool == true)
+            #expect(try Self.findings(result).isEmpty)
+            let words = try await world.ok("provider", "test", "acme")
+            #expect(words.output.contains("metadata\tfound\n"))
+            #expect(words.output.contains("token endpoint\t\(world.server.base)"))
+            #expect(world.server.log.tokenRequests().isEmpty)
+        }
+    }
+
+    @Test func whatDoesNotFitIsNamed() async throws {
+        try await World.with { world in
+            let file = try world.harness.file("one", Harness.marker + "one")
+            let second = try world.harness.file("two", Harness.marker + "two")
+            let own = try world.harness.file(
+                "own.json",
+                Self.profile("own", #","dpop":{"usage":"required"},"request":{"pushedAuthorization":"required"}"#))
+            try await world.ok(
+                "provider", "update", "acme", "--token-endpoint", world.server.base + "/old/token",
+                "--allow-insecure-loopback", "--client-secret-file", file, "--second-client-secret-file", second,
+                "--remove", "authorization-endpoint", "--remove", "pushed-authorization-endpoint", "--remove",
+                "revocation-endpoint", "--yes")
+            let result = try await world.harness.run("provider", "test", "acme", "--json")
+            #expect(result.status == 9)
+            #expect(result.error.contains("cannot be used as it is"))
+            #expect(result.error.contains("vaultctl provider update acme"))
+            let findings = try Self.findings(result)
+            #expect(findings.contains("missing: no authorization endpoint, so nobody can log in"))
+            #expect(findings.contains("note: no revocation endpoint, so a log-out cannot end its grants"))
+            #expect(findings.contains { $0.hasPrefix("note: 2 client secrets") })
+            #expect(findings.contains { $0.hasPrefix("note: the metadata names another token endpoint: ") })
+            try await world.ok("provider", "update", "acme", "--profile-file", own, "--yes")
+            let bound = try Self.findings(try await world.harness.run("provider", "test", "acme", "--json"))
+            #expect(bound.contains("missing: the profile requires DPoP, and this provider was added without"))
+            #expect(bound.contains("missing: the profile wants pushed requests, and no endpoint for them is known"))
+            try await world.ok("provider", "update", "acme", "--rediscover", "--dpop", "required", "--yes")
+            let mended = try await world.ok("provider", "test", "acme", "--json")
+            #expect(try Self.findings(mended).allSatisfy { $0.hasPrefix("note: ") })
+        }
+    }
+
+    @Test func aMethodThatTheProviderDoesNotTakeIsMissing() async throws {
+        try await World.with { world in
+            let key = try world.harness.file(
+                "key.pem",
+                """
+                -----BEGIN PRIVATE KEY-----
+                MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2
+                OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r
+                1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G
+                -----END PRIVATE KEY-----
+                """)
+            try await world.ok("provider", "update", "acme", "--client-key-file", key, "--client-key-id", "k1", "--yes")
+            let shown = try await world.ok("provider", "show", "acme", "--json").json
+            #expect(shown["clientAuthentication"] as? String == "private_key_jwt")
+            try await world.ok("provider", "test", "acme")
+            let refused = try await world.fails(
+                .usage, "provider", "update", "acme", "--client-auth", "client_secret_basic", "--yes")
+            #expect(refused.error.contains("needs the client's secret"))
+        }
+    }
+
+    @Test func withoutAnIssuerNobodyIsAskedAndWithoutAnswerItFails() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        try await harness.run(
+            "provider", "add", "byhand", "--client-id", "c", "--token-endpoint", "https://127.0.0.1:1/token",
+            "--authorization-endpoint", "https://127.0.0.1:1/authorize")
+        let byHand = try await harness.run("provider", "test", "byhand", "--json")
+        #expect(byHand.status == 0)
+        #expect(try byHand.json["hasMetadata"] as? Bool == false)
+        #expect(try await harness.run("provider", "test", "byhand").output.contains("metadata\tnot asked: no issuer\n"))
+        try await harness.run(
+            "provider", "update", "byhand", "--issuer", "https://127.0.0.1:1", "--token-endpoint",
+            "https://127.0.0.1:1/token", "--yes")
+        let unreachable = try await harness.run("provider", "test", "byhand", "--json")
+        #expect(unreachable.status == 9)
+        #expect((try unreachable.json["error"] as? [String: Any])?["code"] as? String == "discoveryFailed")
+        let unknown = try await harness.run("provider", "test", "nobody")
+        #expect(unknown.status == 2)
+    }
+
+    @Test func furtherClientSecretsAreKeptInOrderAndNeverShown() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let files = try ["one", "two", "three"].map { try harness.file($0, Harness.marker + $0 + "\n") }
+        let added = try await harness.run(
+            "provider", "add", "acme", "--client-id", "c", "--token-endpoint", "https://acme.example/token",
+            "--client-secret-file", files[0], "--second-client-secret-file", files[1], "--second-client-secret-file",
+            files[2], "--json")
+        #expect(added.status == 0, "\(added.error)")
+        #expect(try added.json["clientSecretCount"] as? Int == 3)
+        #expect(try await harness.run("provider", "show", "acme").output.contains("client secrets\t3\n"))
+        // The second has come to the front: to give it again as the first changes nothing of the order.
+        let promoted = try await harness.run("provider", "update", "acme", "--promote-client-secret", "--yes")
+        #expect(promoted.status == 0)
+        let same = try await harness.run(
+            "provider", "update", "acme", "--client-secret-file", files[1], "--second-client-secret-file", files[2],
+            "--second-client-secret-file", files[0], "--yes", "--json")
+        #expect((try same.json["changes"] as? [Any])?.isEmpty == true, "\(same.output)")
+        let missing = try await harness.run(
+            "provider", "add", "other", "--client-id", "c", "--token-endpoint", "https://acme.example/token",
+            "--client-secret-file", files[0], "--second-client-secret-file", harness.path("none"))
+        #expect(missing.status == 2)
+        #expect(missing.error.contains("second client secret"))
+        let public_ = try await harness.run(
+            "provider", "add", "other", "--client-id", "c", "--token-endpoint", "https://acme.example/token",
+            "--second-client-secret-file", files[1])
+        #expect(public_.status == 1, "\(public_.output)")
+        #expect(try await harness.run("provider", "list").output.split(separator: "\n").count == 1)
+    }
+}
