@@ -42,6 +42,35 @@ struct ProviderProfileTests {
         #expect(ProviderProfile.generic.refresh == generic.refresh)
     }
 
+    @Test func whatToolsAskOfAProfileIsReadable() throws {
+        let own = try parse(
+            #""refresh":{"maximumTokens":20,"idleSeconds":100,"absoluteSeconds":200,"assumedAccessSeconds":60},"#
+                + #""limits":{"requestsPerMinute":30,"concurrentRequests":2},"notVerified":["refresh.idleSeconds"],"#
+                + #""reply":{"keep":["api_domain"],"introspectsLifetime":true}"#)
+        #expect(own.maximumTokens == 20)
+        #expect(own.idleLifetime == .seconds(100))
+        #expect(own.absoluteLifetime == .seconds(200))
+        #expect(own.assumedLifetime == .seconds(60))
+        #expect(own.requestsPerMinute == 30)
+        #expect(own.concurrentRequests == 2)
+        #expect(own.keptMembers == ["api_domain"])
+        #expect(own.introspectsLifetime)
+        #expect(own.notVerified == ["refresh.idleSeconds"])
+        #expect(try ProviderProfile.named("zoho").maximumTokens == 20)
+    }
+
+    @Test func whatNoSourceSaysIsMarked() throws {
+        for file in ShippedProfiles.files {
+            let profile = try ProviderProfile(parsing: file.text, file: "\(file.name).json")
+            let text = try #require(try JSONSerialization.jsonObject(with: Data(file.text)) as? [String: Any])
+            for field in profile.notVerified {
+                let parts = field.split(separator: ".").map(String.init)
+                let section = text[parts[0]] as? [String: Any]
+                #expect(section != nil && (parts.count == 1 || section?[parts[1]] != nil), "\(file.name): \(field)")
+            }
+        }
+    }
+
     @Test(arguments: Refusal.all)
     func aProfileIsRefusedWithItsFileAndField(refusal: Refusal) {
         #expect(throws: ProfileError(refusal.code, file: "own.json", field: refusal.field)) {
@@ -129,6 +158,18 @@ struct Refusal: Sendable, CustomStringConvertible {
         Refusal(#""reply":{"lifetimes":[{"unit":"seconds"}]}"#, .missing, "reply.lifetimes[0].name"),
         Refusal(#""reply":{"lifetimes":[{"name":"x","unit":"days"}]}"#, .notAllowed, "reply.lifetimes[0].unit"),
         Refusal(#""reply":{"otherLogins":[{"label":"user"}]}"#, .missing, "reply.otherLogins[0].path"),
+        Refusal(#""reply":{"keep":["refresh_token"]}"#, .notAllowed, "reply.keep"),
+        Refusal(#""reply":{"keep":["a","a"]}"#, .givenTwice, "reply.keep"),
+        Refusal(
+            #""reply":{"keep":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]}"#, .notAllowed,
+            "reply.keep"),
+        Refusal(#""reply":{"introspectsLifetime":"yes"}"#, .wrongType, "reply.introspectsLifetime"),
+        Refusal(#""endpoints":{"introspection":"http://example.com"}"#, .notAllowed, "endpoints.introspection"),
+        Refusal(#""revocation":{"doneCodes":["a\\b"]}"#, .notAllowed, "revocation.doneCodes"),
+        Refusal(#""limits":{"concurrentRequests":0}"#, .notAllowed, "limits.concurrentRequests"),
+        Refusal(#""limits":{"requestsPerMinute":0}"#, .notAllowed, "limits.requestsPerMinute"),
+        Refusal(#""refresh":{"maximumTokens":0}"#, .notAllowed, "refresh.maximumTokens"),
+        Refusal(#""notVerified":"all""#, .wrongType, "notVerified"),
         Refusal(#""errors":{"dead":["a"],"misconfigured":["a"]}"#, .contradiction, "errors.misconfigured"),
         Refusal(#""errors":{"dead":"a"}"#, .wrongType, "errors.dead"),
         Refusal(#""errors":{"dead":["a\"b"]}"#, .notAllowed, "errors.dead"),

@@ -46,6 +46,27 @@ struct ReplyReadingTests {
         #expect(tokens.refreshToken != nil)
     }
 
+    @Test func anAssumedLifetimeIsToldApart() throws {
+        let rules = ReplyRules(assumedLifetime: .seconds(600))
+        #expect(try tokens(Sample.good(["expires_in": nil]), rules: rules).isLifetimeAssumed)
+        #expect(try tokens(Sample.good(["expires_in": "-1"]), rules: rules).isLifetimeAssumed)
+        #expect(try !tokens(Sample.good(), rules: rules).isLifetimeAssumed)
+        #expect(try !tokens(Sample.good(["expires_in": nil])).isLifetimeAssumed)
+    }
+
+    @Test func membersThatTheProfileKeepsAreKept() throws {
+        var rules = ReplyRules.rfc
+        rules.keptMembers = ["instance_url", "number", "flag", "missing", "list", "empty", "control", "long"]
+        let tokens = try tokens(
+            Sample.good([
+                "instance_url": #""https://eu1.example""#, "number": "4711", "flag": "true", "list": "[1]",
+                "empty": #""""#, "control": #""a\nb""#, "other": #""x""#,
+                "long": "\"" + String(repeating: "x", count: 2_049) + "\"",
+            ]), rules: rules)
+        #expect(tokens.attributes == ["instance_url": "https://eu1.example", "number": "4711", "flag": "true"])
+        #expect(try self.tokens(Sample.good(["instance_url": #""x""#])).attributes.isEmpty)
+    }
+
     @Test(arguments: [nil, "null", "\"\""])
     func aMissingLifetimeIsUnknownUnlessTheProfileAssumesOne(_ text: String?) throws {
         #expect(try tokens(Sample.good(["expires_in": text])).expiresIn == nil)

@@ -32,6 +32,18 @@ struct RevocationTests {
         #expect(sent.form == ["token": "r-CANARY", "token_type_hint": "refresh_token", "client_id": "client"])
     }
 
+    @Test func aCodeThatMeansGoneIsDone() async throws {
+        for (name, expected) in [("salesforce", RevocationOutcome.revoked), ("generic", .tryLater(retryAfter: nil))] {
+            let transport = ScriptedTransport([.reply(reply(400, Sample.error("invalid_token")))])
+            var binding = try Sample.binding()
+            binding.revocation = try ProviderProfile.named(name).revocation
+            let endpoint = RevocationEndpoint(
+                endpoint: try Sample.endpoint("https://server.example.com/revoke"), binding: binding,
+                transport: transport, now: { Sample.start })
+            #expect(await endpoint.revoke(.refresh(try RefreshToken("r-CANARY"))).outcome == expected)
+        }
+    }
+
     @Test func noEndpointIsToldAsSuchAndSendsNothing() async throws {
         let (attempt, transport) = try await revoke([.reply(reply(200))], hasEndpoint: false)
         #expect(attempt.outcome == .unsupported)

@@ -4,6 +4,8 @@ package struct IssuedTokens: Equatable, Sendable {
     package var tokenType: TokenType
     /// Counted from the start of the request. Zero has expired; nil is unknown.
     package var expiresIn: Duration?
+    /// `expiresIn` is what the profile assumes, because the reply did not tell.
+    package var isLifetimeAssumed = false
     /// Nil keeps the refresh token that was sent; a new one replaces it at once (§6).
     package var refreshToken: RefreshToken?
     package var refreshExpiresIn: Duration?
@@ -12,6 +14,8 @@ package struct IssuedTokens: Equatable, Sendable {
     package var idToken: IDToken?
     /// What `idToken` says of its subject.
     package var identity: IDTokenIdentity?
+    /// Members of the reply that the profile keeps.
+    package var attributes: [String: String] = [:]
     /// Tokens of other chains in the same reply: logins of their own, never one row.
     package var others: [OtherTokens] = []
     /// What was odd and is worth an alarm.

@@ -52,6 +52,10 @@ package struct ReplyRules: Hashable, Sendable {
     /// Objects of a reply to a code that hold the tokens of further logins.
     package var otherLogins: [OtherLogin]
     package var scopeSeparator: String
+    /// Members of a good reply that are no secret and worth keeping, such as Salesforce's `instance_url`.
+    package var keptMembers: [String] = []
+    /// Whether the server is asked for an access token's life (RFC 7662) when its reply does not tell.
+    package var introspectsLifetime = false
     /// Unclassified rejections that end a login: at least so many, over at least so long.
     package var rejectionLimit: RejectionHistory
 

@@ -42,11 +42,13 @@ struct SuccessReading {
         if refreshToken == nil && !body["refresh_token"].isAbsent { anomalies.insert(.unusableRefreshToken) }
         let lifetime = lifetime()
         let scope = scope()
-        return .success(
-            IssuedTokens(
-                accessToken: accessToken, tokenType: tokenType, expiresIn: lifetime, refreshToken: refreshToken,
-                refreshExpiresIn: refreshLifetime(), scope: scope, idToken: identity == nil ? nil : idToken,
-                identity: identity, anomalies: anomalies))
+        var tokens = IssuedTokens(
+            accessToken: accessToken, tokenType: tokenType, expiresIn: lifetime ?? rules.assumedLifetime,
+            refreshToken: refreshToken, refreshExpiresIn: refreshLifetime(), scope: scope,
+            idToken: identity == nil ? nil : idToken, identity: identity, anomalies: anomalies)
+        tokens.isLifetimeAssumed = lifetime == nil && rules.assumedLifetime != nil
+        tokens.attributes = attributes()
+        return .success(tokens)
     }
 
     /// The new refresh token alone: the old one is spent, whatever else is wrong with the reply.
@@ -99,7 +101,25 @@ struct SuccessReading {
     private mutating func lifetime() -> Duration? {
         let lifetime = ReplyLifetime(body, rules.lifetimes, startedAt: context.startedAt.timeIntervalSince1970)
         if let anomaly = lifetime.anomaly { anomalies.insert(anomaly) }
-        return lifetime.duration ?? rules.assumedLifetime
+        return lifetime.duration
+    }
+
+    /// What is no text of a sensible length is passed over, never cut.
+    private func attributes() -> [String: String] {
+        var attributes: [String: String] = [:]
+        for name in rules.keptMembers {
+            let text: String? =
+                switch body[name] {
+                case .text(let text), .number(let text): text
+                case .flag(let flag): String(flag)
+                default: nil
+                }
+            guard let text, text.utf8.count <= 2_048, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+                continue
+            }
+            attributes[name] = text
+        }
+        return attributes
     }
 
     private func refreshLifetime() -> Duration? {

@@ -26,6 +26,7 @@ extension ProviderProfile {
         }
         title = try fields.text("title") ?? name
         sources = try Self.sources(&fields)
+        notVerified = try fields.texts("notVerified")
         endpoints = try Self.endpoints(try fields.section("endpoints"))
         client = try Self.client(try fields.section("client"))
         request = try Self.request(try fields.section("request"))
@@ -73,7 +74,8 @@ extension ProviderProfile {
             issuer: try url("issuer", &section), authorization: try url("authorization", &section),
             token: try url("token", &section), refresh: try url("refresh", &section),
             revocation: try url("revocation", &section),
-            pushedAuthorization: try url("pushedAuthorization", &section))
+            pushedAuthorization: try url("pushedAuthorization", &section),
+            introspection: try url("introspection", &section))
         try section.finish()
         return endpoints
     }
@@ -149,6 +151,10 @@ extension ProviderProfile {
         }
         if let target = try section.choice("target", RevocationRules.Target.self) { rules.target = target }
         if let statuses = try section.numbers("doneStatuses", in: 200...499) { rules.doneStatuses = statuses }
+        rules.doneCodes = Set(try section.texts("doneCodes"))
+        guard rules.doneCodes.allSatisfy({ OAuthErrorCode($0) != nil }) else {
+            throw section.failure(.notAllowed, "doneCodes", "error codes are wanted")
+        }
         try section.finish()
         return rules
     }

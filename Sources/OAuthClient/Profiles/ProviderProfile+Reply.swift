@@ -33,6 +33,12 @@ extension ProviderProfile {
         }
         if let members = try lifetimes("lifetimes", &section) { rules.lifetimes = members }
         if let members = try lifetimes("refreshLifetimes", &section) { rules.refreshLifetimes = members }
+        rules.keptMembers = try section.texts("keep")
+        guard rules.keptMembers.count <= 16 else { throw section.failure(.notAllowed, "keep", "at most 16 are wanted") }
+        for name in rules.keptMembers where Self.secretMembers.contains(name) {
+            throw section.failure(.notAllowed, "keep", "\(name) is no member to be shown")
+        }
+        if let introspects = try section.flag("introspectsLifetime") { rules.introspectsLifetime = introspects }
         for var other in try section.sections("otherLogins") {
             let path = try other.texts("path")
             guard !path.isEmpty else { throw other.failure(.missing, "path") }
@@ -41,6 +47,11 @@ extension ProviderProfile {
         }
         try section.finish()
     }
+
+    /// Kept sealed with the login, or not at all; never where anybody can read them.
+    private static let secretMembers: Set<String> = [
+        "access_token", "refresh_token", "id_token", "client_secret", "code", "device_secret",
+    ]
 
     private static func lifetimes(
         _ name: String, _ section: inout ProfileFields

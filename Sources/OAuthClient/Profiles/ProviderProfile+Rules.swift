@@ -101,8 +101,17 @@ extension ProviderProfile {
         package var target = Target.refreshToken
         /// Statuses that mean that the token works no more.
         package var doneStatuses: Set<Int> = [200]
+        /// Error codes that mean the same, such as `invalid_token` where RFC 7009 §2.2 wants a 200.
+        package var doneCodes: Set<String> = []
 
         package init() {}
+
+        /// Whether requests are as RFC 7009 has them, however their replies are read.
+        package var isStandardRequest: Bool {
+            var request = Self()
+            (request.target, request.doneStatuses, request.doneCodes) = (target, doneStatuses, doneCodes)
+            return self == request
+        }
     }
 
     /// What one provider may be asked, and how long it may take.

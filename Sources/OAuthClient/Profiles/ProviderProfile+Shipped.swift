@@ -21,8 +21,10 @@ extension ProviderProfile {
         self.name = name
         self.title = title
         sources = []
+        notVerified = []
         endpoints = Endpoints(
-            issuer: nil, authorization: nil, token: nil, refresh: nil, revocation: nil, pushedAuthorization: nil)
+            issuer: nil, authorization: nil, token: nil, refresh: nil, revocation: nil, pushedAuthorization: nil,
+            introspection: nil)
         client = ClientRules()
         request = RequestRules()
         reply = .rfc

@@ -14,6 +14,8 @@ public struct ProviderProfile: Hashable, Sendable {
     public let title: String
     /// Where the facts come from, and when they were read there.
     public let sources: [Source]
+    /// Fields, with their sections, that no source could be found for: what is generally known, or taken to be so.
+    public let notVerified: [String]
     /// What the file says of the endpoints; discovery and the operator take precedence.
     public let endpoints: Endpoints
 
@@ -44,5 +46,7 @@ public struct ProviderProfile: Hashable, Sendable {
         /// May hold `{client_id}`.
         public let revocation: String?
         public let pushedAuthorization: String?
+        /// Where the life of an access token is asked for (RFC 7662).
+        public let introspection: String?
     }
 }

@@ -46,7 +46,7 @@ package struct RevocationEndpoint: Sendable {
                 if requestsSent == 1, dpop != nil, reply.asksForNonce(after: sentNonce, binding.rules) { continue }
             }
             return RevocationAttempt(
-                outcome: RevocationOutcome(result, binding.rules, done: style.doneStatuses, now: repliedAt),
+                outcome: RevocationOutcome(result, binding.rules, style, now: repliedAt),
                 nonces: session.learned, requestsSent: requestsSent)
         }
     }
@@ -64,7 +64,7 @@ package struct RevocationEndpoint: Sendable {
         if style.sendsHint { parameters.append(FormParameter("token_type_hint", hint)) }
         do throws(OAuthValueError) {
             let proof = try session.proof(for: endpoint, method: style.method.http, at: now)
-            if style == .init() {
+            if style.isStandardRequest {
                 return try FormRequest(
                     endpoint, parameters, extra: extra, binding: binding, proof: proof,
                     issuedAt: session.corrected(now))

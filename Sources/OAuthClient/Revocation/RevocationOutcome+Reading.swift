@@ -3,7 +3,8 @@ import HTTPTypes
 
 extension RevocationOutcome {
     /// Reads the reply to one revocation (RFC 7009 §2.2). Only a 200 ends a token, unless the profile knows better.
-    init(_ exchange: TokenExchange, _ rules: ReplyRules, done: Set<Int> = [200], now: Date) {
+    init(_ exchange: TokenExchange, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules = .init(), now: Date)
+    {
         guard case .reply(let reply) = exchange else {
             self = .tryLater(retryAfter: nil)
             return
@@ -11,7 +12,7 @@ extension RevocationOutcome {
         let status = reply.response.status.code
         let delay = RetryAfter.delay(in: reply.response, now: now)
         let body = ReplyBody(reply, format: .automatic)
-        if done.contains(status) {
+        if style.doneStatuses.contains(status) {
             // A server that says in its bodies what went wrong does so here too.
             self = rules.successMember == nil ? .revoked : Self.told(body, rules, delay)
             return
@@ -20,6 +21,10 @@ extension RevocationOutcome {
             case .code(let code) = ReplyError(body, rules)
         else {
             self = .tryLater(retryAfter: delay)
+            return
+        }
+        if style.doneCodes.contains(code.rawValue) {
+            self = .revoked
             return
         }
         switch (code, rules.meaning(of: code, in: body)) {

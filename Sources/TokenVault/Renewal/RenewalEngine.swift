@@ -22,6 +22,8 @@ final class RenewalEngine: Sendable {
     let resting = RestingIntents()
     /// Tokens whose predecessors are still kept.
     let unproven = UnprovenTokens()
+    let secretTrials = SecretTrials()
+    let turns = ProviderTurns()
 
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])

@@ -41,7 +41,7 @@ extension UserManager {
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
             key: dpopKey.map { KeyRecord($0) }, dueAt: session.expiresAt)
         return try await VaultError.translating {
-            vault.describe(try await vault.store.insertLogin(draft))
+            vault.describe(try await vault.store.insertLogin(draft), isNew: true)
         }
     }
 }

@@ -56,6 +56,9 @@ extension UserManager {
             throw VaultError(
                 .tryLater, "the provider did not answer the log-in", hint: "begin the log-in again",
                 retryAfter: failure.retryAfter)
+        case .misconfigured:
+            _ = await engine.findWorkingSecret(of: request.provider)
+            throw VaultError(logIn: attempt.outcome)
         default:
             throw VaultError(logIn: attempt.outcome)
         }
@@ -71,6 +74,8 @@ extension UserManager {
         session.label = request.label
         session.grantedScope = session.scope
         session.subject = issued.identity?.subject
+        session.isExpiryAssumed = issued.isLifetimeAssumed
+        session.attributes = issued.attributes
         let refresh = issued.refreshToken.map { token in
             RefreshRecord(
                 refreshToken: SecretBytes(utf8: token.reveal()),
@@ -82,6 +87,7 @@ extension UserManager {
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) }, dueAt: expiresAt)
         do {
             let login = try await insert(draft)
+            engine.learnExpiry(of: login.id.handle)
             await keep(issued.others, of: login, attempt, request)
             return login
         } catch {
@@ -94,7 +100,7 @@ extension UserManager {
     func insert(_ draft: LoginDraft) async throws -> Login {
         for failures in 1...6 {
             do {
-                return vault.describe(try await vault.store.insertLogin(draft))
+                return vault.describe(try await vault.store.insertLogin(draft), isNew: true)
             } catch let error as StoreError where error.mayPass && failures < 6 {
                 await vault.pause(Backoff.storing.pause(afterFailures: failures, random: engine.random()))
             } catch {

@@ -40,7 +40,7 @@ extension UserManager {
                     .map { FormParameter($0.key, $0.value) } + profile.request.authorizationParameters)
         }
         url.scopeSeparator = profile.request.scopeSeparator
-        let pushed = try await push(url, key, provider.record, profile)
+        let pushed = try await push(url, key, provider, profile)
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
             provider: provider.handle, userID: userID, redirectURI: redirectURI, scope: scope,

@@ -4,8 +4,9 @@ import VaultStorage
 extension UserManager {
     /// Hands the request to the provider itself where its profile says so (RFC 9126).
     func push(
-        _ url: AuthorizationURL, _ key: DPoPKey?, _ record: ProviderRecord, _ profile: ProviderProfile
+        _ url: AuthorizationURL, _ key: DPoPKey?, _ provider: StoredProvider, _ profile: ProviderProfile
     ) async throws -> (request: PushedAuthorization?, nonces: [String: String]) {
+        let record = provider.record
         let usage = profile.request.pushedAuthorization
         guard usage != .never else { return (nil, [:]) }
         guard let text = record.pushedAuthorizationEndpoint else {
@@ -21,7 +22,10 @@ extension UserManager {
         }
         let attempt = await endpoint.push(url, dpop: key.map { DPoPContext(key: $0) })
         switch attempt.outcome {
-        case .accepted(let request): return (request, attempt.nonces.mapValues(\.rawValue))
+        case .accepted(let request):
+            // The code that comes of this is to go with the secret that was taken.
+            if attempt.refusedSecrets > 0 { _ = await engine.promote(attempt.refusedSecrets, of: provider) }
+            return (request, attempt.nonces.mapValues(\.rawValue))
         case .refused(let code):
             throw VaultError(
                 .providerMisconfigured, "the provider refused the pushed request: \(code)",

@@ -19,6 +19,7 @@ public struct Login: Sendable, Equatable {
     public let obtainedAt: Date
     /// When the access token runs out; nil when unknown.
     public let expiresAt: Date?
+    public let expirySource: ExpirySource
     /// Whether there is a refresh token.
     public let isRefreshable: Bool
     /// Whether the chain is bound to a DPoP key held by the vault.
@@ -29,6 +30,44 @@ public struct Login: Sendable, Equatable {
     public let notBefore: Date?
     /// A renewal may have reached the server and no usable reply came; the same refresh token is sent again.
     public let isInDoubt: Bool
+    /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
+    public let attributes: [String: String]
+    /// Access tokens beside the login's own, for single resources or of narrower scopes.
+    public let resourceTokens: [ResourceToken]
+    /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives no
+    /// limit, in listings of more than one user, and in what a change of tokens returns.
+    public internal(set) var tokenLimit: TokenLimit?
+
+    /// An access token beside the login's own (RFC 8707), without the token.
+    public struct ResourceToken: Sendable, Equatable {
+        public let resource: String?
+        /// The scope that was asked for; nil: what was granted.
+        public let requestedScope: String?
+        public let scope: String?
+        public let expiresAt: Date?
+        /// Whether a resource server refused it.
+        public let isRejected: Bool
+    }
+
+    /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than this.
+    public struct TokenLimit: Sendable, Equatable {
+        public let maximum: Int
+        /// Logins of this user at this provider that have a refresh token, as far as this vault knows.
+        public let held: Int
+
+        /// Whether one more log-in ends the oldest.
+        public var isReached: Bool { held >= maximum }
+    }
+}
+
+/// Where the time comes from at which an access token runs out.
+public enum ExpirySource: String, Sendable, Equatable, CaseIterable {
+    /// The provider, or the app, told.
+    case told
+    /// The provider did not tell; its profile knows how long such tokens usually live.
+    case assumed
+    /// Nobody knows: the token is used until ``UserManager/reportRejected(_:)``.
+    case unknown
 }
 
 /// One line of a listing of logins. A row that cannot be opened is listed as such: never hidden, never in the way.

@@ -37,11 +37,24 @@ extension Login {
         createdAt = session.createdAt.date
         obtainedAt = session.obtainedAt.date
         expiresAt = session.expiresAt?.date
+        expirySource = ExpirySource(session.expiresAt, isAssumed: session.isExpiryAssumed)
         self.isRefreshable = isRefreshable
         self.isDPoPBound = isDPoPBound
         failure = RefreshFailure(session)
         notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
         self.isInDoubt = isInDoubt
+        attributes = session.attributes
+        resourceTokens = session.resourceTokens.map { token in
+            ResourceToken(
+                resource: token.target.resource, requestedScope: token.target.scope, scope: token.scope,
+                expiresAt: token.expiresAt?.date, isRejected: token.isRejected)
+        }
+    }
+}
+
+extension ExpirySource {
+    init(_ expiresAt: Timestamp?, isAssumed: Bool) {
+        self = expiresAt == nil ? .unknown : isAssumed ? .assumed : .told
     }
 }
 

@@ -37,12 +37,17 @@ extension Vault {
         return try VaultError.translating {
             let names = try providerNames()
             let now = now
-            return try store.logins(ofUser: userID, after: id?.handle, limit: limit).map { listing in
+            let listings = try store.logins(ofUser: userID, after: id?.handle, limit: limit)
+            let providers = Set(listings.compactMap { $0.content?.provider })
+            let limits = try userID.map { try tokenLimits(ofUser: $0, at: providers) } ?? [:]
+            return listings.map { listing in
                 guard let content = listing.content else {
                     return .damaged(LoginID(listing.handle), listing.damage?.reason ?? Self.unreadable)
                 }
                 let provider = content.provider.flatMap { names[$0] }
-                return .login(Login(listing.handle, content, provider: provider, now: now))
+                var login = Login(listing.handle, content, provider: provider, now: now)
+                login.tokenLimit = content.provider.flatMap { limits[$0] }
+                return .login(login)
             }
         }
     }
@@ -52,11 +57,14 @@ extension Vault {
     }
 
     /// What the app may know of a stored login.
-    func describe(_ stored: StoredLogin) -> Login {
-        Login(stored, provider: name(of: stored.provider), now: now)
+    ///
+    /// - Parameter isNew: Whether the login was made just now.
+    func describe(_ stored: StoredLogin, isNew: Bool = false) -> Login {
+        limited(
+            Login(stored, provider: name(of: stored.provider), now: now), at: stored.provider, isNew: isNew)
     }
 
-    /// The same of a login as a transaction left it, which saves reading what was just written.
+    /// The same of a login as a transaction left it, which saves reading what was just written. Without its limit.
     func describe(_ state: LoginState) -> Login {
         Login(state, provider: name(of: state.provider), now: now)
     }

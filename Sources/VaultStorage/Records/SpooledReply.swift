@@ -25,6 +25,10 @@ package struct SpooledReply: Equatable, Sendable {
     package var resource: String?
     /// The narrower scope that it was asked for; nil if it is the login's own token.
     package var requestedScope: String?
+    /// ``expiresAt`` is what the provider's profile assumes.
+    package var isExpiryAssumed = false
+    /// Members of the reply that the profile keeps.
+    package var attributes: [String: String] = [:]
 
     package init(
         login: LoginHandle, user: UserHandle, provider: ProviderHandle?, position: ChainPosition, fence: Int64,

@@ -1,0 +1,57 @@
+package import FoundationEssentials
+import HTTPTypes
+
+/// The introspection endpoint of one provider (RFC 7662), asked for one thing: when an access token runs out.
+package struct IntrospectionEndpoint: Sendable {
+    package let endpoint: EndpointURL
+    package let binding: ServerBinding
+    private let transport: any HTTPTransport
+    private let now: @Sendable () -> Date
+
+    package init(
+        endpoint: EndpointURL, binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date
+    ) {
+        self.endpoint = endpoint
+        self.binding = binding
+        self.transport = transport
+        self.now = now
+    }
+
+    package func introspect(_ token: AccessToken) async -> IntrospectionOutcome {
+        let parameters = [
+            FormParameter("token", token.reveal()), FormParameter("token_type_hint", "access_token"),
+        ]
+        guard
+            let form = try? FormRequest(
+                endpoint, parameters, extra: [], binding: binding, proof: nil, issuedAt: now()),
+            case .reply(let reply) = await transport.sendToTheEnd(form, limits: binding.limits)
+        else { return .unknown }
+        return IntrospectionOutcome(reply)
+    }
+}
+
+/// What a server says of an access token.
+package enum IntrospectionOutcome: Hashable, Sendable {
+    /// It is good; until when, if the server tells.
+    case active(expiresAt: Date?)
+    /// It is not good: run out, revoked, or not this server's.
+    case inactive
+    /// No answer, or none that can be read.
+    case unknown
+
+    init(_ reply: HTTPReply) {
+        let body = ReplyBody(reply, format: .json)
+        guard reply.response.status.code == 200, case .flag(let isActive) = body["active"] else {
+            self = .unknown
+            return
+        }
+        guard isActive else {
+            self = .inactive
+            return
+        }
+        let text: String? = if case .number(let text) = body["exp"] { text } else { body["exp"].text }
+        // The same bounds as for a lifetime: an instant in the far future is none.
+        let seconds = text.flatMap(Double.init).flatMap { $0.isFinite && $0 > 0 && $0 < 32_503_680_000 ? $0 : nil }
+        self = .active(expiresAt: seconds.map { Date(timeIntervalSince1970: $0) })
+    }
+}
