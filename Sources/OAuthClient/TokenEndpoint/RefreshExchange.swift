@@ -3,6 +3,8 @@ package struct RefreshExchange: Sendable {
     package var refreshToken: RefreshToken
     /// Only to narrow the grant; nil asks for what was granted.
     package var scope: Scope?
+    /// Whether a token of another scope is of no use: then a request without `scope` does not follow a refused one.
+    package var insistsOnScope = false
     package var dpop: DPoPContext?
     package var extraParameters: [FormParameter]
     /// Where the access token is to be used (RFC 8707 §2). Empty: wherever the grant says.

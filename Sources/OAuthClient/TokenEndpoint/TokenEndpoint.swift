@@ -29,7 +29,7 @@ package struct TokenEndpoint: Sendable {
             TokenRequest(
                 endpoint: binding.refreshEndpoint ?? binding.tokenEndpoint, parameters: parameters,
                 scope: exchange.scope, extra: exchange.extraParameters + binding.style.refreshParameters,
-                carriesGrant: true),
+                carriesGrant: true, insistsOnScope: exchange.insistsOnScope),
             ProofSession(exchange.dpop), context)
     }
 
@@ -91,7 +91,7 @@ package struct TokenEndpoint: Sendable {
             switch attempt.outcome {
             case .nonceRequired, .invalidProof(.nonce), .invalidProof(.clock):
                 exchange.context.proofWasRepeated = true
-            case .scopeRefused: exchange.request.scope = nil
+            case .scopeRefused where !exchange.request.insistsOnScope: exchange.request.scope = nil
             default: return attempt
             }
         }
@@ -176,6 +176,7 @@ private struct TokenRequest {
     var extra: [FormParameter]
     /// It holds a refresh token or a code.
     var carriesGrant: Bool
+    var insistsOnScope = false
 }
 
 /// A request on its way, and what its replies taught so far.

@@ -45,6 +45,9 @@ extension VaultError.Code {
     public static let needsUserInteraction = Self("needsUserInteraction")
     /// The provider refused the authorization request or the authorization code.
     public static let logInRefused = Self("logInRefused")
+    /// The provider gives no access token for the resource or the scope that was asked for. The login is not at fault, and its
+    /// other tokens are good.
+    public static let resourceRefused = Self("resourceRefused")
     /// The user is disabled.
     public static let userDisabled = Self("userDisabled")
     /// The vault was restored from a backup: nothing is sent for this login before the restore is accepted.

@@ -32,6 +32,10 @@ extension VaultError {
             self.init(
                 .providerMisconfigured, "the provider refused this client and is not asked again yet",
                 hint: Self.registrationHint, retryAfter: max(.zero, until.since(now)))
+        case .targetRefused:
+            self.init(
+                .resourceRefused, "the provider gives no token for this resource or scope",
+                hint: Self.resourceHint)
         case .mayNotSendAgain:
             self.init(
                 .lostResponse,
@@ -74,6 +78,7 @@ extension VaultError {
         "other processes do not see this one as alive any more, so nothing may be sent from here"
     private static let ownershipHint =
         "open the vault after a fork, and do not close descriptors that others have opened; start this process anew"
+    private static let resourceHint = "compare the resource and the scope with what the user granted"
     private static let registrationHint = "check the client id, its secret and the endpoints of the provider"
 
     /// Why a renewal gave nothing that the caller can use.
@@ -88,6 +93,8 @@ extension VaultError {
             self.init(RenewalRefusal.needsUser, now: now)
         case .failed(.misconfigured):
             self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
+        case .failed(.targetRefused):
+            self.init(RenewalRefusal.targetRefused, now: now)
         case .failed(.transient):
             self.init(.tryLater, "the renewal did not succeed this time", retryAfter: retryAfter)
         case .failed(.inDoubt):

@@ -22,6 +22,8 @@ enum ClaimDecision: Equatable, Sendable {
 
     struct Circumstances: Sendable {
         var demand: RenewalDemand
+        /// What the token is wanted for.
+        var target = TokenTarget.own
         var now: Timestamp
         var canUseProvider: Bool
         var hasHandler: Bool
@@ -33,7 +35,8 @@ enum ClaimDecision: Equatable, Sendable {
     }
 
     init(_ state: LoginState, _ circumstances: Circumstances) {
-        let judge = TokenJudge(position: state.position, session: state.session, now: circumstances.now)
+        let judge = TokenJudge(
+            position: state.position, session: state.session, target: circumstances.target, now: circumstances.now)
         let refusal = RenewalRefusal(
             session: state.session, userStatus: state.userStatus, isHeld: state.isHeld, now: circumstances.now)
         let isForRecovery = circumstances.demand == .recovery
@@ -46,17 +49,18 @@ enum ClaimDecision: Equatable, Sendable {
         {
             self = .ownedElsewhere
         } else if state.refresh?.refreshToken != nil, state.provider != nil {
-            self = Self.grant(state, circumstances, judge)
+            self = Self.grant(state, circumstances)
         } else if isForRecovery {
             self = .close
         } else {
-            self = circumstances.hasHandler ? .proceed(.handler, nil) : .refused(.notRefreshable)
+            // The app's tokens are for everything that it has.
+            self =
+                circumstances.hasHandler && circumstances.target.isOwn
+                ? .proceed(.handler, nil) : .refused(.notRefreshable)
         }
     }
 
-    private static func grant(
-        _ state: LoginState, _ circumstances: Circumstances, _ judge: TokenJudge
-    ) -> ClaimDecision {
+    private static func grant(_ state: LoginState, _ circumstances: Circumstances) -> ClaimDecision {
         guard circumstances.canUseProvider else { return .refused(.providerMissing) }
         guard let intent = state.intent, let doubt = doubt(intent, state, circumstances) else {
             return .proceed(.grant, nil)
@@ -70,6 +74,8 @@ enum ClaimDecision: Equatable, Sendable {
         case .atOnce, .later: return .proceed(.grant, doubt)
         case .exhausted: return .giveUp
         case .never:
+            // Whatever the caller wants: while the login's own token is good, the login is not over.
+            let judge = TokenJudge(position: state.position, session: state.session, now: circumstances.now)
             guard judge.isAcceptable(for: .validity(nil)) else { return .giveUp }
             return .refused(.mayNotSendAgain(until: state.session.expiresAt))
         }

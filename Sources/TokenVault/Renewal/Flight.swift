@@ -24,8 +24,12 @@ final class Flight: Sendable {
         case settled(Wait)
     }
 
+    /// What the renewal brings a token for.
+    let target: TokenTarget
+
     private struct State {
         var ending: Ending?
+        var hasNewSecret = false
         var spooled: SpooledReply?
         var waiters: [Int: Waiter] = [:]
         var joined = 0
@@ -34,6 +38,17 @@ final class Flight: Sendable {
     }
 
     private let state = Mutex(State())
+
+    init(target: TokenTarget = .own) {
+        self.target = target
+    }
+
+    /// The provider refused this client, and then took it with another secret: the next renewal may succeed.
+    func noteNewSecret() {
+        state.withLock { $0.hasNewSecret = true }
+    }
+
+    var hasNewSecret: Bool { state.withLock { $0.hasNewSecret } }
 
     /// What to do when every caller that ever waited has been cancelled. Runs at most once.
     func onAbandon(_ action: @escaping @Sendable () -> Void) {

@@ -17,23 +17,20 @@ extension LoginState {
     /// Whether what this reply brought is what is stored.
     func holds(_ reply: SpooledReply) -> Bool {
         guard position == reply.position.successor, intent == nil else { return false }
-        if let accessToken = reply.accessToken { return session.accessToken == accessToken }
+        if let accessToken = reply.accessToken {
+            return StoredToken(reply.target, in: session, at: position)?.accessToken == accessToken
+        }
         return refresh?.refreshToken == reply.refreshToken
     }
 
     /// D2: the next link of the chain.
     mutating func commit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool = false) {
-        if let accessToken = reply.accessToken {
-            replaceAccessToken(accessToken, obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt)
-            session.tokenType = reply.tokenType
-            if let scope = reply.scope { session.scope = scope }
-            if let idToken = reply.idToken { refresh?.idToken = idToken }
-        } else {
-            session.accessToken = nil
-        }
+        if reply.target.isOwn { takeOwnToken(of: reply) } else { takeResourceToken(of: reply) }
+        if reply.accessToken != nil, let idToken = reply.idToken { refresh?.idToken = idToken }
+        session.attributes.merge(reply.attributes) { $1 }
         replaceRefreshToken(with: reply)
         for (origin, nonce) in reply.nonces { key?.nonces[origin] = nonce }
-        if let expiresAt = session.expiresAt, reply.accessToken != nil, expiresAt <= reply.obtainedAt {
+        if let expiresAt = reply.expiresAt, reply.accessToken != nil, expiresAt <= reply.obtainedAt {
             // It came expired: the next call would ask again at once, and so on.
             postpone(from: reply.obtainedAt, retryAfter: nil, random: 1)
         }
@@ -44,6 +41,30 @@ extension LoginState {
         tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool)
     }
 
+    private mutating func takeOwnToken(of reply: SpooledReply) {
+        guard let accessToken = reply.accessToken else {
+            session.accessToken = nil
+            session.accessGeneration = nil
+            return
+        }
+        replaceAccessToken(accessToken, obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt)
+        session.isExpiryAssumed = reply.isExpiryAssumed
+        session.tokenType = reply.tokenType
+        if let scope = reply.scope { session.scope = scope }
+    }
+
+    /// The login's own token stays, with the generation that brought it.
+    private mutating func takeResourceToken(of reply: SpooledReply) {
+        session.accessGeneration = session.accessGeneration ?? position.generation
+        session.clearPostponements()
+        guard let accessToken = reply.accessToken else { return }
+        var token = ResourceTokenRecord(
+            target: reply.target, accessToken: accessToken, tokenType: reply.tokenType, scope: reply.scope,
+            obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt, generation: position.successor.generation)
+        token.isExpiryAssumed = reply.isExpiryAssumed
+        session.keep(token)
+    }
+
     private mutating func tellOfCommit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool) {
         guard reply.accessToken != nil else {
             auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "successorOnly")]))
@@ -52,6 +73,7 @@ extension LoginState {
         var detail: [AuditEvent.Detail] = []
         if afterDoubt { detail.append(.init("after", "doubt")) }
         if isFromSpool { detail.append(.init("from", "spool")) }
+        if !reply.target.isOwn { detail.append(.init("for", reply.resource == nil ? "scope" : "resource")) }
         auditEvents.append(AuditEvent(.renewed, detail))
     }
 
@@ -59,6 +81,8 @@ extension LoginState {
         session.accessToken = token
         session.obtainedAt = obtainedAt
         session.expiresAt = expiresAt
+        session.isExpiryAssumed = false
+        session.accessGeneration = nil
         session.state = .established
         session.clearObstacles()
         dueAt = expiresAt
@@ -81,9 +105,14 @@ extension SessionRecord {
     mutating func clearObstacles() {
         failure = nil
         notifiedFailure = false
+        rejectedGeneration = nil
+        clearPostponements()
+    }
+
+    /// Forgets that renewals did not succeed before.
+    mutating func clearPostponements() {
         notBefore = nil
         attempts = 0
-        rejectedGeneration = nil
         rejections = nil
     }
 }

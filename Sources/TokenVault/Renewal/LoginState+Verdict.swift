@@ -30,6 +30,9 @@ extension LoginState {
         case .misconfigured:
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("misconfigured")
+        case .targetRefused:
+            rest(after: claim, newDoubt: nil)
+            tellOfFailure("targetRefused")
         case .transient(let retryAfter, _, let isRejection):
             if isRejection {
                 let earlier = session.rejections
@@ -69,6 +72,8 @@ extension LoginState {
         if reason != .unclassifiedRejection {
             key = nil
             refresh = nil
+            // What is bound to the key is of no use without it.
+            session.resourceTokens.removeAll { TokenType($0.tokenType) == .dpop }
         }
         dueAt = nil
         intent = nil

@@ -41,8 +41,32 @@ final class ProviderTurns: Sendable {
         next?.resume()
     }
 
-    /// How many wait: for tests.
+    /// How many wait.
     func waitingCount(_ provider: ProviderHandle) -> Int {
         queues.withLock { $0[provider]?.waiting.count ?? 0 }
+    }
+}
+
+/// The turn of one renewal, which it takes once and gives back once.
+final class HeldTurn: Sendable {
+    private let turns: ProviderTurns
+    private let provider = Mutex<ProviderHandle?>(nil)
+
+    init(_ turns: ProviderTurns) {
+        self.turns = turns
+    }
+
+    func begin(_ provider: ProviderHandle, limit: Int) async {
+        guard self.provider.withLock({ $0 }) == nil else { return }
+        await turns.begin(provider, limit: limit)
+        self.provider.withLock { $0 = provider }
+    }
+
+    func end() {
+        let held = provider.withLock { provider in
+            defer { provider = nil }
+            return provider
+        }
+        if let held { turns.end(held) }
     }
 }

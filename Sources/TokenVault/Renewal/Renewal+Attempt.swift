@@ -20,7 +20,8 @@ extension Renewal {
             binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
-        let scope = binding.style.sendsScopeOnRefresh ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
+        let scope =
+            claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
         let context = ClassificationContext(
             expectedTokenType: stored.key == nil ? .bearer : .dpop,
             inDoubtIntentExisted: claim.isInDoubt,
@@ -28,7 +29,10 @@ extension Renewal {
                 OAuthClient.RejectionHistory(count: history.count, span: vault.now.since(history.since))
             },
             expectedIdentity: stored.session.subject.map { IDTokenIdentity(subject: $0, issuer: nil) })
-        let exchange = RefreshExchange(refreshToken: refreshToken, scope: scope, dpop: dpop)
+        var exchange = RefreshExchange(
+            refreshToken: refreshToken, scope: scope.flatMap { try? Scope($0) }, dpop: dpop)
+        exchange.resources = claim.target.resource.map { [$0] } ?? []
+        exchange.insistsOnScope = claim.target.scope != nil
         if let hindrance = hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
         let result = await endpoint.refresh(exchange, context: context)
         engine.clocks.learn(result.clockOffset, of: provider.handle)
@@ -42,7 +46,7 @@ extension Renewal {
             default: break
             }
         }
-        let reply = RenewalReply(result)
+        let reply = RenewalReply(result, for: claim.target)
         guard reply == .verdict(.inDoubt(mayReplay: false)) else { return .replied(reply) }
         return .replied(.verdict(.inDoubt(mayReplay: mayReplay(claim, current, startedAt))))
     }

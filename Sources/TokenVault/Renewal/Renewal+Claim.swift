@@ -31,7 +31,14 @@ extension Renewal {
         {
             return (.refused(.breakerOpen(until: until)), nil)
         }
-        return await writeIntent(demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins)
+        if engine.refusedTargets.isRefused(target, of: login, now: vault.now) { return (.refused(.targetRefused), nil) }
+        if let provider, let limit = (try? provider.record.profile)?.limits.concurrentRequests {
+            await turn.begin(provider.handle, limit: limit)
+        }
+        let claimed = await writeIntent(demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins)
+        // Who sends nothing does not keep others from it.
+        if claimed.1 == nil { turn.end() }
+        return claimed
     }
 
     /// - Parameter abandoned: the intent whose owner was gone before its spool was looked into. One that dies later has
@@ -42,10 +49,11 @@ extension Renewal {
         let now = vault.now
         let vault = vault
         let fences = fences
+        let target = target
         let policy = provider.flatMap { try? ReplayPolicy($0.record) } ?? ReplayPolicy()
         let circumstances = ClaimDecision.Circumstances(
-            demand: demand, now: now, canUseProvider: provider != nil, hasHandler: engine.handler != nil,
-            replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
+            demand: demand, target: target, now: now, canUseProvider: provider != nil,
+            hasHandler: engine.handler != nil, replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
             owner: { $0.fence == abandoned ? vault.owner(of: $0) : .working })
         do {
             return try await vault.store.updateLogin(login) { state in
@@ -62,7 +70,8 @@ extension Renewal {
                     state.die(.lostResponse, at: now)
                     return (.gaveUp, nil)
                 case .proceed(let method, let doubt):
-                    let claim = state.open(method, doubt, owner: vault.store.owner, at: now)
+                    var claim = state.open(method, doubt, owner: vault.store.owner, at: now)
+                    claim.target = target
                     // Known as under way before anybody can read the intent.
                     vault.attemptStarted(claim.fence)
                     fences.insert(claim.fence)

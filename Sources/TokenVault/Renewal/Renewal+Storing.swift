@@ -159,7 +159,7 @@ extension RenewalVerdict {
         // A refusal that is not written, because the row moved on, must still be known to come after a lost reply.
         case .inDoubt, .dead(.lostResponse): .lostReply
         case .transient(_, keepsDoubt: true, _): .serverError
-        case .dead, .needsUser, .misconfigured, .transient, .notSent, .withdrawn: nil
+        case .dead, .needsUser, .misconfigured, .targetRefused, .transient, .notSent, .withdrawn: nil
         }
     }
 }

@@ -10,17 +10,32 @@ struct Renewal: Sendable {
     let flight: Flight
     let login: LoginHandle
     let demand: RenewalDemand
+    let target: TokenTarget
     /// Every intent that this renewal has written.
     let fences = FenceSet()
     /// Intents that are taken from owners that live, because the policy says so.
     let stalled = FenceSet()
     /// What came, until what it brought is stored.
     let responses = HeldResponses()
+    /// The right to ask a provider that lets only so many ask at a time.
+    let turn: HeldTurn
 
     var vault: Vault { engine.vault }
 
+    init(engine: RenewalEngine, flight: Flight, login: LoginHandle, demand: RenewalDemand) {
+        self.engine = engine
+        self.flight = flight
+        self.login = login
+        self.demand = demand
+        target = flight.target
+        turn = HeldTurn(engine.turns)
+    }
+
     func run() async -> RenewalMachine.Ending {
-        defer { vault.attemptsEnded(fences.all) }
+        defer {
+            vault.attemptsEnded(fences.all)
+            turn.end()
+        }
         var machine = RenewalMachine()
         var attempt: RenewalAttempt?
         var patience = ClosingPatience()
@@ -52,9 +67,13 @@ struct Renewal: Sendable {
                 case .openBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.openBreaker(provider)
+                    if await engine.findWorkingSecret(of: provider) { flight.noteNewSecret() }
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.breakers.close(provider.handle)
+                    if attempt?.reply.map(engine.shouldLearnExpiry) == true { engine.learnExpiry(of: login) }
+                case .noteRefusedTarget:
+                    engine.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceDeath:
                     await engine.announceDeath(of: login)
                 case .end(let ending):

@@ -16,6 +16,8 @@ struct RenewalClaim: Equatable, Sendable {
     /// Identifies this attempt for ever; every later write is conditional on it.
     let fence: Int64
     let method: Method
+    /// What the access token is asked for.
+    var target = TokenTarget.own
     /// An earlier request with this refresh token may have reached the server, and no usable reply came.
     var isInDoubt: Bool
     /// When the first of them was about to be sent; nil if it was sent under this claim.
@@ -32,6 +34,8 @@ enum RenewalVerdict: Equatable, Sendable {
     case needsUser
     /// The provider refuses our client. No login is at fault.
     case misconfigured
+    /// The provider gives no token for the resource or the scope that was asked for. Neither login nor client is at fault.
+    case targetRefused
     /// Not now. `keepsDoubt`: the refresh token may nevertheless be spent. `isRejection`: a refusal that says nothing.
     case transient(retryAfter: Duration?, keepsDoubt: Bool, isRejection: Bool)
     /// The request may have arrived and no usable reply came. `mayReplay`: the same token may be sent again at once.
@@ -79,6 +83,8 @@ enum RenewalRefusal: Equatable, Sendable {
     case postponed(until: Timestamp)
     case providerMissing
     case breakerOpen(until: Timestamp)
+    /// The provider gave no token for this resource or scope a moment ago.
+    case targetRefused
     /// The refresh token may be spent and must not be sent again. The access token is good until then; nil: for as long as
     /// resource servers take it.
     case mayNotSendAgain(until: Timestamp?)

@@ -3,6 +3,11 @@ import VaultCrypto
 import VaultStorage
 
 extension RenewalEngine {
+    /// Whether it is the login's own token, and nobody has told how long it lives.
+    func shouldLearnExpiry(_ reply: SpooledReply) -> Bool {
+        reply.target.isOwn && reply.accessToken != nil && (reply.expiresAt == nil || reply.isExpiryAssumed)
+    }
+
     /// Asks the provider when the access token runs out, if it did not tell and its profile says that it can be asked
     /// (RFC 7662). Behind everybody's back: until the answer is there, what the profile assumes holds.
     func learnExpiry(of login: LoginHandle) {

@@ -44,7 +44,9 @@ extension RenewalEngine {
 
     /// Brings one login's open intent to an end, as a caller would who needs the login.
     private func settle(_ intent: StoredIntent) async -> Bool {
-        guard case .ended(let ending) = await join(intent.login, demand: .recovery, deadline: nil) else { return false }
+        guard case .ended(let ending) = await join(intent.login, demand: .recovery, deadline: nil).1 else {
+            return false
+        }
         switch ending {
         case .renewed, .satisfied, .superseded, .successorOnly, .refused(.loginMissing), .refused(.dead),
             .failed(.dead):

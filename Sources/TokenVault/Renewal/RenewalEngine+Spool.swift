@@ -87,9 +87,13 @@ extension RenewalEngine {
             current.session.state != .terminated, current.session.failure?.isFinal != true,
             let text = reply.accessToken?.string(), let accessToken = try? AccessToken(text)
         else { return nil }
-        return VaultToken(
+        var token = VaultToken(
             accessToken: accessToken, tokenType: TokenType(reply.tokenType), expiresAt: reply.expiresAt?.date,
-            scope: reply.scope ?? current.session.scope, login: LoginID(reply.login),
+            scope: reply.scope ?? (reply.target.isOwn ? current.session.scope : nil), login: LoginID(reply.login),
             generation: Int(reply.position.successor.generation), isVolatile: true)
+        token.expirySource = ExpirySource(reply.expiresAt, isAssumed: reply.isExpiryAssumed)
+        token.attributes = current.session.attributes.merging(reply.attributes) { $1 }
+        token.target = reply.target
+        return token
     }
 }

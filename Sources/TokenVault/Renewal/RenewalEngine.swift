@@ -24,6 +24,7 @@ final class RenewalEngine: Sendable {
     let unproven = UnprovenTokens()
     let secretTrials = SecretTrials()
     let turns = ProviderTurns()
+    let refusedTargets = RefusedTargets()
 
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
@@ -52,7 +53,7 @@ final class RenewalEngine: Sendable {
 
     /// A token that meets the demand, renewed if necessary; or the old one, if it is still acceptable.
     func renewedToken(
-        _ snapshot: SessionSnapshot, demand: RenewalDemand, deadline: Duration?
+        _ snapshot: SessionSnapshot, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
         let login = snapshot.login
         guard Self.loginBeingRenewed != login else {
@@ -61,21 +62,25 @@ final class RenewalEngine: Sendable {
                 hint: "return the new token from the handler instead")
         }
         if let refusal = obstacle(in: snapshot) {
-            return try acceptable(snapshot, demand) ?? { throw VaultError(refusal, now: vault.now) }()
+            return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
         let started = vault.now
         var round = 0
         while true {
-            round += 1
             try Task.checkCancellation()
-            let wait = await join(login, demand: demand, deadline: deadline.map { $0 - vault.now.since(started) })
+            let (flight, wait) = await join(
+                login, target: target, demand: demand, deadline: deadline.map { $0 - vault.now.since(started) })
             if wait == .cancelled { throw CancellationError() }
             // Whatever came of it, the row says what is true now.
             let current = try vault.session(.login(login))
-            if let token = try acceptable(current, demand) { return token }
+            if let token = try acceptable(current, target, demand) { return token }
+            if flight.target == target { round += 1 }
             switch wait {
+            case .ended where flight.target != target:
+                // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
+                if let refusal = obstacle(in: current) { throw VaultError(refusal, now: vault.now) }
             case .ended(let ending):
-                guard ending.allowsAnotherRound, round < Self.mostRounds else {
+                guard ending.allowsAnotherRound || flight.hasNewSecret, round < Self.mostRounds else {
                     throw VaultError(ending, current: current, now: vault.now)
                 }
             case .spooled(let reply):
@@ -89,18 +94,21 @@ final class RenewalEngine: Sendable {
         }
     }
 
-    /// Joins the flight of this login, or starts one.
-    func join(_ login: LoginHandle, demand: RenewalDemand, deadline: Duration?) async -> Flight.Wait {
+    /// Joins the flight of this login, whatever it is for, or starts one.
+    func join(
+        _ login: LoginHandle, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
+    ) async -> (Flight, Flight.Wait) {
         let (flight, id, isNew) = flights.withLock { flights in
             if let flight = flights[login] { return (flight, flight.join(), false) }
-            let flight = Flight()
+            let flight = Flight(target: target)
             flights[login] = flight
             return (flight, flight.join(), true)
         }
         if isNew { start(flight, login, demand) }
-        return await flight.wait(
+        let wait = await flight.wait(
             as: id, deadline: deadline, timeSource: vault.timeSource,
-            accepts: { self.isAcceptable($0, for: demand) })
+            accepts: { $0.target == target && self.isAcceptable($0, for: demand) })
+        return (flight, wait)
     }
 
     private func start(_ flight: Flight, _ login: LoginHandle, _ demand: RenewalDemand) {
@@ -121,23 +129,31 @@ final class RenewalEngine: Sendable {
     }
 
     /// The stored token, if the caller may have it although it was to be renewed.
-    private func acceptable(_ snapshot: SessionSnapshot, _ demand: RenewalDemand) throws -> VaultToken? {
-        let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
-        return judge.isAcceptable(for: demand) ? try usableToken(in: snapshot) : nil
+    private func acceptable(
+        _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
+    ) throws -> VaultToken? {
+        let judge = TokenJudge(
+            position: snapshot.position, session: snapshot.session, target: target, now: vault.now)
+        return judge.isAcceptable(for: demand) ? try usableToken(in: snapshot, target) : nil
     }
 
     /// The stored access token; nil if there is none that can be used.
-    func usableToken(in snapshot: SessionSnapshot) throws -> VaultToken? {
+    func usableToken(in snapshot: SessionSnapshot, _ target: TokenTarget = .own) throws -> VaultToken? {
         if snapshot.userStatus == .disabled { throw VaultError(.userDisabled, now: vault.now) }
         if snapshot.session.state == .terminated { throw VaultError(.terminated, now: vault.now) }
         let session = snapshot.session
-        let type = TokenType(session.tokenType)
+        guard let stored = StoredToken(target, in: session, at: snapshot.position) else { return nil }
+        let type = TokenType(stored.tokenType)
         // A bound token is of no use once its key is destroyed.
         if session.failure?.isFinal == true, type == .dpop { return nil }
-        guard let text = session.accessToken?.string(), let accessToken = try? AccessToken(text) else { return nil }
-        return VaultToken(
-            accessToken: accessToken, tokenType: type, expiresAt: session.expiresAt?.date, scope: session.scope,
-            login: LoginID(snapshot.login), generation: Int(snapshot.position.generation))
+        guard let text = stored.accessToken.string(), let accessToken = try? AccessToken(text) else { return nil }
+        var token = VaultToken(
+            accessToken: accessToken, tokenType: type, expiresAt: stored.expiresAt?.date, scope: stored.scope,
+            login: LoginID(snapshot.login), generation: Int(stored.generation))
+        token.expirySource = ExpirySource(stored.expiresAt, isAssumed: stored.isExpiryAssumed)
+        token.attributes = session.attributes
+        token.target = target
+        return token
     }
 
     func openBreaker(_ provider: StoredProvider) {

@@ -9,6 +9,7 @@ extension RenewalMachine.Ending {
         case .failed(.dead): "dead"
         case .failed(.needsUser): "needsUser"
         case .failed(.misconfigured): "misconfigured"
+        case .failed(.targetRefused): "targetRefused"
         case .failed(.transient): "transient"
         case .failed(.inDoubt): "inDoubt"
         case .failed(.notSent): "notSent"

@@ -65,6 +65,7 @@ struct RenewalMachine: Equatable, Sendable {
         case unspool
         case openBreaker
         case closeBreaker
+        case noteRefusedTarget
         case announceDeath
         case end(Ending)
     }
@@ -225,6 +226,8 @@ struct RenewalMachine: Equatable, Sendable {
             return [.announceDeath] + end(.failed(verdict))
         case .misconfigured:
             return [.openBreaker] + end(.failed(verdict))
+        case .targetRefused:
+            return [.noteRefusedTarget] + end(.failed(verdict))
         case .notSent(.tooLate), .notSent(.changed):
             guard claimsGivenBack < Self.mostClaimsGivenBack else { return end(.failed(verdict)) }
             claimsGivenBack += 1

@@ -1,10 +1,18 @@
 import OAuthClient
+import VaultStorage
 
 extension RenewalReply {
     /// What an outcome of the token endpoint means for the chain. The only such mapping.
-    init(_ attempt: TokenAttempt) {
+    ///
+    /// - Parameter target: what the token was asked for. That a resource or a scope is refused is about that request and
+    ///   no other.
+    init(_ attempt: TokenAttempt, for target: TokenTarget = .own) {
         self =
             switch attempt.outcome {
+            case .misconfigured(.refused(.invalidTarget)) where !target.isOwn,
+                .misconfigured(.refused(.invalidScope)) where target.scope != nil,
+                .scopeRefused where target.scope != nil:
+                .verdict(.targetRefused)
             case .success: .tokens
             case .partial(let partial): .successorOnly(partial.cause.redeemsAtOnce ? .accessTokenMissing : .downgraded)
             case .dead(let cause): .verdict(.dead(RefreshFailure.Reason(cause)))

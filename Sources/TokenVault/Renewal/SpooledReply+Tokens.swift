@@ -13,6 +13,8 @@ extension SpooledReply {
         refreshToken = issued.refreshToken.map { SecretBytes(utf8: $0.reveal()) }
         refreshExpiresAt = issued.refreshExpiresIn.map { startedAt.advanced(by: $0) }
         idToken = issued.idToken.map { SecretBytes(utf8: $0.reveal()) }
+        isExpiryAssumed = issued.isLifetimeAssumed
+        attributes = issued.attributes
     }
 
     /// A refresh token without a usable access token.
@@ -34,7 +36,8 @@ extension SpooledReply {
             login: attempt.stored.login, user: attempt.stored.user, provider: attempt.provider?.handle,
             position: attempt.claim.position, fence: attempt.claim.fence, accessToken: nil, tokenType: tokenType,
             obtainedAt: obtainedAt, dpopPrivateKey: attempt.stored.key?.dpopPrivateKey,
-            nonces: attempt.nonces.mapValues(\.rawValue))
+            nonces: attempt.nonces.mapValues(\.rawValue), resource: attempt.claim.target.resource,
+            requestedScope: attempt.claim.target.scope)
     }
 
     /// What must not be left alive when nobody can use it; nil for tokens that no provider made.

@@ -39,6 +39,35 @@ extension UserManager {
         return token
     }
 
+    /// Adds a good access token for one resource (RFC 8707).
+    /// See ``authorize(_:userId:minimumValidity:deadline:)`` and
+    /// ``accessToken(userId:resource:scope:minimumValidity:deadline:)``.
+    @discardableResult
+    public func authorize(
+        _ request: inout HTTPRequest, userId: String, resource: String, scope: String? = nil,
+        minimumValidity: Duration? = nil, deadline: Duration? = nil
+    ) async throws -> VaultToken {
+        _ = try request.target
+        let token = try await accessToken(
+            userId: userId, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
+        try authorize(&request, with: token)
+        return token
+    }
+
+    /// Adds a good access token of this login for one resource.
+    /// See ``authorize(_:userId:resource:scope:minimumValidity:deadline:)``.
+    @discardableResult
+    public func authorize(
+        _ request: inout HTTPRequest, login: LoginID, resource: String, scope: String? = nil,
+        minimumValidity: Duration? = nil, deadline: Duration? = nil
+    ) async throws -> VaultToken {
+        _ = try request.target
+        let token = try await accessToken(
+            login: login, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
+        try authorize(&request, with: token)
+        return token
+    }
+
     /// Adds a token that is at hand. See ``authorize(_:userId:minimumValidity:deadline:)``.
     public func authorize(_ request: inout HTTPRequest, with token: VaultToken) throws {
         let target = try request.target

@@ -43,19 +43,23 @@ extension UserManager {
         try goodToken(in: vault.session(.login(login.handle)), for: .validity(minimumValidity))
     }
 
-    private func token(
-        _ selector: LoginSelector, minimumValidity: Duration?, deadline: Duration?
+    func token(
+        _ selector: LoginSelector, for target: TokenTarget = .own, minimumValidity: Duration?, deadline: Duration?
     ) async throws -> VaultToken {
         let demand = RenewalDemand.validity(minimumValidity)
         let snapshot = try vault.session(selector)
         if snapshot.session.failure != nil { engine.announceDeathIfUntold(snapshot) }
-        if let token = try goodToken(in: snapshot, for: demand) { return token }
-        return try await engine.renewedToken(snapshot, demand: demand, deadline: deadline)
+        if let token = try goodToken(in: snapshot, target, for: demand) { return token }
+        if let scope = target.scope { try Self.check(scope, against: snapshot.session.grantedScope) }
+        return try await engine.renewedToken(snapshot, target: target, demand: demand, deadline: deadline)
     }
 
-    private func goodToken(in snapshot: SessionSnapshot, for demand: RenewalDemand) throws -> VaultToken? {
-        let judge = TokenJudge(position: snapshot.position, session: snapshot.session, now: vault.now)
-        return judge.isEnough(for: demand) ? try engine.usableToken(in: snapshot) : nil
+    private func goodToken(
+        in snapshot: SessionSnapshot, _ target: TokenTarget = .own, for demand: RenewalDemand
+    ) throws -> VaultToken? {
+        let judge = TokenJudge(
+            position: snapshot.position, session: snapshot.session, target: target, now: vault.now)
+        return judge.isEnough(for: demand) ? try engine.usableToken(in: snapshot, target) : nil
     }
 
     /// Renews the access token of this user's only login now, whatever is left of it.
@@ -73,24 +77,27 @@ extension UserManager {
     private func renewNow(_ selector: LoginSelector) async throws -> VaultToken {
         let snapshot = try vault.session(selector)
         return try await engine.renewedToken(
-            snapshot, demand: .newer(than: snapshot.position.generation), deadline: nil)
+            snapshot,
+            demand: .newer(than: snapshot.session.accessGeneration ?? snapshot.position.generation), deadline: nil)
     }
 
     /// Tells that a resource server refused this token (401). It is not given out again, and is renewed now: once for
-    /// any number of reports. A report about a token that has been replaced does nothing.
+    /// any number of reports. A report about a token that has been replaced does nothing. A token for one resource is
+    /// renewed for that resource; the login's other tokens stay.
     public func reportRejected(_ token: VaultToken) async throws {
-        let generation = Int64(token.generation)
+        let (target, generation) = (token.target, Int64(token.generation))
         let isNews = try await vault.updateLogin(token.login.handle) { state in
-            guard state.position.generation == generation, state.session.rejectedGeneration != generation else {
-                return false
-            }
-            state.session.rejectedGeneration = generation
+            guard let stored = StoredToken(target, in: state.session, at: state.position),
+                stored.generation == generation, !stored.isRejected
+            else { return false }
+            state.session.reject(target, generation)
             state.auditEvents.append(AuditEvent(.tokenRejected))
             return true
         }
         guard isNews else { return }
         let snapshot = try vault.session(.login(token.login.handle))
-        _ = try await engine.renewedToken(snapshot, demand: .newer(than: generation), deadline: nil)
+        _ = try await engine.renewedToken(
+            snapshot, target: target, demand: .newer(than: generation), deadline: nil)
     }
 
     /// Notes in the audit trail that this token is about to be shown to a person. Durable when it returns.

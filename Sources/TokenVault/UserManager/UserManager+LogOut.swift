@@ -1,4 +1,5 @@
 import OAuthClient
+import VaultCrypto
 import VaultStorage
 
 extension UserManager {
@@ -100,8 +101,9 @@ extension LoginState {
         // A token of a late reply may be the one that the grant lives on under; a predecessor is not.
         let other = refresh?.previousRole == .predecessor ? nil : refresh?.previousRefresh
         var records: [OutboxRecord] = []
-        for (refresh, access) in [(refreshToken, nil), (other, nil), (nil, accessToken)]
-        where refresh != nil || access != nil {
+        var tokens: [(SecretBytes?, SecretBytes?)] = [(refreshToken, nil), (other, nil), (nil, accessToken)]
+        if style?.target != .refreshToken { tokens += session.resourceTokens.map { (nil, $0.accessToken) } }
+        for (refresh, access) in tokens where refresh != nil || access != nil {
             records.append(
                 OutboxRecord(
                     provider: provider, login: handle, user: user, refreshToken: refresh, accessToken: access,

@@ -54,6 +54,8 @@ extension LoginState {
         if startsChain {
             refresh = refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) }
             key = nil
+            session.resourceTokens = []
+            session.attributes = [:]
             session.doubtCause = nil
             session.cameAfterDoubt = false
             session.tokenType = TokenType.bearer.storedForm

@@ -62,6 +62,9 @@ extension LoginState {
         session.state = .terminated
         session.terminationReason = reason.code
         session.accessToken = nil
+        session.accessGeneration = nil
+        session.resourceTokens = []
+        session.attributes = [:]
         session.clearObstacles()
         session.doubtCause = nil
         refresh = nil

@@ -1,13 +1,15 @@
 public import FoundationEssentials
 public import OAuthClient
+import VaultStorage
 
 /// A good access token, with what is needed to use it. The token itself is redacted in every rendering and leaves
 /// only through `accessToken.reveal()`.
 public struct VaultToken: Sendable {
     public let accessToken: AccessToken
     public let tokenType: TokenType
-    /// When it runs out; nil when the provider does not say.
+    /// When it runs out; nil when nobody knows.
     public let expiresAt: Date?
+    public internal(set) var expirySource: ExpirySource
     public let scope: String?
     public let login: LoginID
     /// Which link of the login's chain it is. ``UserManager/reportRejected(_:)`` renews once per generation.
@@ -15,6 +17,14 @@ public struct VaultToken: Sendable {
     /// Whether it is not in the vault yet: it came while the vault could not be written, and is kept in the spool until it
     /// can. It is good to be used; calls that only read the vault, and other processes, do not see it.
     public let isVolatile: Bool
+    /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
+    public internal(set) var attributes: [String: String] = [:]
+    /// The one resource that it is for (RFC 8707); nil: for whatever was granted.
+    public var resource: String? { target.resource }
+    /// The scope that it was asked for, if that is not all that was granted.
+    public var requestedScope: String? { target.scope }
+
+    var target = TokenTarget.own
 
     init(
         accessToken: AccessToken, tokenType: TokenType, expiresAt: Date?, scope: String?, login: LoginID,
@@ -23,6 +33,7 @@ public struct VaultToken: Sendable {
         self.accessToken = accessToken
         self.tokenType = tokenType
         self.expiresAt = expiresAt
+        expirySource = ExpirySource(expiresAt.map { Timestamp($0) }, isAssumed: false)
         self.scope = scope
         self.login = login
         self.generation = generation

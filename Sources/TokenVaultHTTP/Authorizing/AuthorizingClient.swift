@@ -76,6 +76,26 @@ public final class AuthorizingClient: Sendable {
         return try await send(request, authorized, body, token)
     }
 
+    /// Sends a request with a token of this user's only login for one resource (RFC 8707). See ``send(_:body:userId:)``.
+    public func send(
+        _ request: HTTPRequest, body: RequestBody = .none, userId: String, resource: String, scope: String? = nil
+    ) async throws -> ResourceResponse {
+        var authorized = request
+        let token = try await users.authorize(
+            &authorized, userId: userId, resource: resource, scope: scope, deadline: options.tokenDeadline)
+        return try await send(request, authorized, body, token)
+    }
+
+    /// Sends a request with a token of this login for one resource. See ``send(_:body:userId:)``.
+    public func send(
+        _ request: HTTPRequest, body: RequestBody = .none, login: LoginID, resource: String, scope: String? = nil
+    ) async throws -> ResourceResponse {
+        var authorized = request
+        let token = try await users.authorize(
+            &authorized, login: login, resource: resource, scope: scope, deadline: options.tokenDeadline)
+        return try await send(request, authorized, body, token)
+    }
+
     private func send(
         _ request: HTTPRequest, _ first: HTTPRequest, _ body: RequestBody, _ firstToken: VaultToken
     ) async throws -> ResourceResponse {
@@ -112,7 +132,7 @@ public final class AuthorizingClient: Sendable {
     private func newerToken(than token: VaultToken) async -> VaultToken? {
         do {
             try await users.reportRejected(token)
-            let newer = try await users.accessToken(login: token.login, deadline: options.tokenDeadline)
+            let newer = try await users.accessToken(replacing: token, deadline: options.tokenDeadline)
             return newer.generation > token.generation ? newer : nil
         } catch {
             return nil

@@ -16,6 +16,8 @@ extension SpooledReply {
         static let nonces: UInt8 = 12
         static let resource: UInt8 = 13
         static let requestedScope: UInt8 = 14
+        static let isExpiryAssumed: UInt8 = 15
+        static let attributes: UInt8 = 16
     }
 
     /// What the frame's head does not say already.
@@ -35,6 +37,8 @@ extension SpooledReply {
         if !nonces.isEmpty { record.append(Tag.nonces, nonces) }
         record.append(Tag.resource, resource)
         record.append(Tag.requestedScope, requestedScope)
+        if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
+        record.append(Tag.attributes, attributes)
         return record
     }
 
@@ -61,6 +65,8 @@ extension SpooledReply {
             case Tag.nonces: draft.nonces = try field.textTable()
             case Tag.resource: draft.resource = try field.text()
             case Tag.requestedScope: draft.requestedScope = try field.text()
+            case Tag.isExpiryAssumed: draft.isExpiryAssumed = try field.bool()
+            case Tag.attributes: draft.attributes = try field.textTable()
             default: try field.ignoreIfOptional()
             }
         }

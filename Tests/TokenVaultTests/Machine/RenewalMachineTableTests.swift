@@ -27,7 +27,8 @@ struct RenewalMachineTableTests {
         .storing(grant, .successorOnly(.downgraded), failures: 2, isSpooled: true),
         .spooling(grant, .tokens, failures: 1, last: nil), .spooling(grant, .tokens, failures: 1, last: .closed),
         .recording(grant, dead, failures: 0), .recording(grant, transient, failures: 4),
-        .recording(grant, .misconfigured, failures: 0), .recording(grant, .notSent(.tooLate), failures: 0),
+        .recording(grant, .misconfigured, failures: 0), .recording(grant, .targetRefused, failures: 0),
+        .recording(grant, .notSent(.tooLate), failures: 0),
         .recording(grant, .notSent(.changed), failures: 0), .recording(grant, .notSent(.ownershipLost), failures: 0),
         .ended(.renewed),
     ]
@@ -145,6 +146,8 @@ struct RenewalMachineTableTests {
             switch verdict {
             case .dead: (state, .stored, .ended(.failed(verdict)), [.announceDeath, .end(.failed(verdict))])
             case .misconfigured: (state, .stored, .ended(.failed(verdict)), [.openBreaker, .end(.failed(verdict))])
+            case .targetRefused:
+                (state, .stored, .ended(.failed(verdict)), [.noteRefusedTarget, .end(.failed(verdict))])
             // Given back: begun again.
             case .notSent(.tooLate), .notSent(.changed): (state, .stored, .claiming, [.claim])
             default: ends(state, .stored, .failed(verdict))
@@ -237,7 +240,9 @@ struct RenewalMachineTableTests {
             let answering = row.effects.filter { effect in
                 switch effect {
                 case .claim, .pause, .send, .ask, .store, .spool, .record: true
-                case .serveSpooled, .unspool, .openBreaker, .closeBreaker, .announceDeath, .end: false
+                case .serveSpooled, .unspool, .openBreaker, .closeBreaker, .noteRefusedTarget, .announceDeath,
+                    .end:
+                    false
                 }
             }
             if case .ended = row.next {

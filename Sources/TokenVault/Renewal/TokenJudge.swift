@@ -1,0 +1,59 @@
+import VaultStorage
+
+/// Judges a stored token against a demand. Pure: the time comes in.
+struct TokenJudge: Sendable {
+    /// By default a token is renewed when less than this remains …
+    static let usualLead: Duration = .seconds(300)
+    /// … or less than this part of its lifetime, so that a 60-second token is not renewed at every call.
+    static let leadDivisor: Int64 = 5
+
+    /// Nil: there is no such token, or it was refused.
+    private let token: StoredToken?
+    private let now: Timestamp
+
+    /// - Parameter target: what the token is for; by default for everything, as the login's own is.
+    init(position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp) {
+        token = StoredToken(target, in: session, at: position).flatMap { $0.isRejected ? nil : $0 }
+        self.now = now
+    }
+
+    /// Whether the stored token needs no renewal.
+    func isEnough(for demand: RenewalDemand) -> Bool {
+        switch demand {
+        case .newer(let generation): token.map { $0.generation > generation } ?? false
+        case .validity(let asked): remains(asked.map(clipped) ?? usualLead)
+        case .recovery: false
+        }
+    }
+
+    /// Whether the stored token does for this caller although a renewal was wanted and did not succeed.
+    func isAcceptable(for demand: RenewalDemand) -> Bool {
+        switch demand {
+        case .newer, .recovery: isEnough(for: demand)
+        case .validity(let asked): remains(asked.map(clipped) ?? .milliseconds(1))
+        }
+    }
+
+    private func remains(_ needed: Duration) -> Bool {
+        guard let token else { return false }
+        guard let expiresAt = token.expiresAt else { return true }
+        return expiresAt >= now.advanced(by: needed)
+    }
+
+    private var lifetimeInMilliseconds: Int64? {
+        guard let token, let expiresAt = token.expiresAt else { return nil }
+        return max(0, expiresAt.since(token.obtainedAt).inMilliseconds)
+    }
+
+    private var usualLead: Duration {
+        guard let lifetime = lifetimeInMilliseconds else { return .zero }
+        return max(.milliseconds(1), min(Self.usualLead, .milliseconds(lifetime / Self.leadDivisor)))
+    }
+
+    /// Nobody can have a token that is valid for longer than its provider makes them: whoever asks for more gets a
+    /// fresh one, not a renewal at every call.
+    private func clipped(_ asked: Duration) -> Duration {
+        guard let lifetime = lifetimeInMilliseconds else { return asked }
+        return max(.milliseconds(1), min(asked, .milliseconds(lifetime - lifetime / 20)))
+    }
+}

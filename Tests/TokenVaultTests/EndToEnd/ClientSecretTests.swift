@@ -1,0 +1,135 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultCrypto
+import VaultStorage
+
+@testable import TokenVault
+
+/// Client secrets while they are exchanged: which one is good is learnt, and never with a refresh token.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientSecretTests {
+    private func world(_ change: (inout ProviderRegistration) -> Void = { _ in }) async throws -> World {
+        var registration = try Sample.provider()
+        registration.alternativeSecrets = [try ClientSecret("CANARY-second"), try ClientSecret("CANARY-third")]
+        change(&registration)
+        return try await World(provider: registration)
+    }
+
+    /// Takes one secret and refuses the others, at every endpoint.
+    private func take(_ secret: String, in world: World) {
+        let good = "Basic " + Data("client-1:\(secret)".utf8).base64EncodedString()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            let reply: ScriptedReply =
+                if request.request.headerFields[.authorization] != good {
+                    .error("invalid_client", status: .unauthorized)
+                } else if request.path == "/token" {
+                    .generation("2")
+                } else { .status(.ok) }
+            return try await reply.reply(to: request)
+        }
+    }
+
+    @Test(arguments: ["CANARY-second", "CANARY-third"])
+    func theSecretThatIsTakenComesFirst(_ secret: String) async throws {
+        let world = try await world()
+        let login = try await world.addChain()
+        take(secret, in: world)
+        world.expire()
+        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        // Refused with the first; then asked about tokens that never were; then sent with the good one.
+        let sent = world.transport.requests
+        let spent = sent.filter { $0.path == "/token" }
+        #expect(spent.count == 2)
+        #expect(spent.map { $0.form["refresh_token"] } == ["CANARY-refresh-1", "CANARY-refresh-1"])
+        let trials = sent.filter { $0.path == "/revoke" }
+        #expect(trials.count == (secret == "CANARY-second" ? 2 : 3))
+        #expect(trials.allSatisfy { $0.form["token"]?.hasPrefix("no-such-token-") == true })
+        // No refresh token went with any secret but the first and the good one.
+        let good = "Basic " + Data("client-1:\(secret)".utf8).base64EncodedString()
+        #expect(spent.last?.request.headerFields[.authorization] == good)
+        let record = try world.vault.store.provider(named: "acme").record
+        #expect(record.clientSecrets.first?.string() == secret)
+        #expect(record.clientSecrets.count == 3)
+        let told = try #require(
+            world.vault.store.auditEntries(after: 0, limit: 100).last { $0.kind == .providerUpdated })
+        #expect(told.detail.contains(.init("clientSecrets", "changed")))
+        #expect(!"\(told)".contains("CANARY"))
+    }
+
+    @Test func whatOneProcessLearnsHoldsInAll() async throws {
+        let world = try await world()
+        let login = try await world.addChain()
+        let other = try await world.anotherProcess()
+        take("CANARY-second", in: world)
+        world.expire()
+        _ = try await world.users.accessToken(login: login.id)
+        world.expire()
+        _ = try await other.users.accessToken(login: login.id)
+        #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 2)
+        await other.vault.close()
+    }
+
+    @Test func aServerThatTakesNoneIsLeftAlone() async throws {
+        let world = try await world()
+        let login = try await world.addChain()
+        take("CANARY-nobody", in: world)
+        world.expire()
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(world.transport.requests.filter { $0.path == "/token" }.count == 1)
+        #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 3)
+        #expect(try world.vault.login(login.id).failure == nil)
+    }
+
+    @Test func whereItCannotBeLearntItIsLeftToTheOperator() async throws {
+        let world = try await world { $0.revocationEndpoint = nil }
+        let login = try await world.addChain()
+        take("CANARY-second", in: world)
+        world.expire()
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(world.transport.requestCount == 1)
+        var change = ProviderChange()
+        change.promotesNextSecret = true
+        try await world.vault.updateProvider(named: "acme", change)
+        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        let record = try world.vault.store.provider(named: "acme").record
+        #expect(
+            record.clientSecrets.compactMap { $0.string() } == [
+                "CANARY-second", "CANARY-third", "CANARY-client-secret",
+            ])
+    }
+
+    @Test func oneSecretAloneIsNotTried() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        take("CANARY-second", in: world)
+        world.expire()
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aPushedRequestTeachesTheSecretForTheCode() async throws {
+        let world = try await world {
+            $0.profile = "keycloak"
+            $0.pushedAuthorizationEndpoint = "https://acme.example/par"
+        }
+        let good = "Basic " + Data("client-1:CANARY-second".utf8).base64EncodedString()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            let reply: ScriptedReply =
+                if request.request.headerFields[.authorization] != good {
+                    .error("invalid_client", status: .unauthorized)
+                } else if request.path == "/par" {
+                    .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: .created)
+                } else { .generation("1") }
+            return try await reply.reply(to: request)
+        }
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let login = try await world.users.completeLogIn(
+            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)")
+        #expect(login.isRefreshable)
+        #expect(world.transport.requests.map(\.path) == ["/par", "/par", "/token"])
+    }
+}
