@@ -111,6 +111,10 @@ private struct ReplyInput {
         case .unclassifiedRejection:
             try require(isRefusal && context.rejections != nil, "dead by one rejection")
             return
+        case .keyMismatch:
+            let wasRefused = error == "invalid_dpop_proof" && context.proofWasSent
+            try require(wasRefused && context.rejections != nil, "dead by one refused proof")
+            return
         case .lostResponse: try require(hasDoubt, "a lost response that nobody lost")
         case .invalidGrant: try require(error == "invalid_grant", "dead by error \(error ?? "none")")
         case .profileCode: try require(isProfileCode, "dead by profile, by error \(error ?? "none")")

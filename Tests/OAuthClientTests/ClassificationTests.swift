@@ -115,6 +115,25 @@ struct ClassificationTests {
         #expect(classified(reply(400, body)) == .misconfigured(.refused(.invalidDPoPProof)))
     }
 
+    @Test func row5ProofsThatAreRefusedForADayEndInTheFlag() {
+        func outcome(_ count: Int, _ hours: Int, doubt: Bool = false, fields: [(String, String)] = []) -> TokenOutcome {
+            let context = ClassificationContext(
+                expectedTokenType: .dpop, inDoubtIntentExisted: doubt,
+                rejections: RejectionHistory(count: count, span: .seconds(hours * 3_600)), proofWasSent: true,
+                startedAt: Sample.start, repliedAt: Sample.start)
+            return classify(.reply(reply(400, Sample.error("invalid_dpop_proof"), fields)), context, .rfc)
+        }
+        #expect(outcome(9, 24) == .dead(.keyMismatch))
+        #expect(outcome(9, 23) == .invalidProof(.none))
+        #expect(outcome(8, 24) == .invalidProof(.none))
+        // It says nothing about a lost reply, and a nonce that may mend it comes first.
+        #expect(outcome(9, 24, doubt: true) == .dead(.keyMismatch))
+        guard case .invalidProof(.nonce) = outcome(9, 24, fields: [("DPoP-Nonce", "n1")]) else {
+            Issue.record("a nonce was not taken")
+            return
+        }
+    }
+
     @Test func row6InvalidGrantAfterTheGenerationMovedIsASiblingsSuccess() {
         let outcome = classified(reply(400, Sample.error("invalid_grant"))) {
             $0.generationChangedSinceSend = true

@@ -1,5 +1,6 @@
 import DevAuthorizationServer
 import FoundationEssentials
+import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVault

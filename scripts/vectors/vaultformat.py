@@ -137,6 +137,7 @@ SPOOLED_REPLY = {
     5: ("scope", "text"), 6: ("obtainedAt", "integer"), 7: ("expiresAt", "integer"), 8: ("refreshToken", "text"),
     9: ("refreshExpiresAt", "integer"), 10: ("idToken", "text"), 11: ("dpopPrivateKey", "text"),
     12: ("nonces", "table"), 13: ("resource", "text"), 14: ("requestedScope", "text"),
+    15: ("isExpiryAssumed", "truth"), 16: ("attributes", "table"),
 }
 PAGE = 4096
 

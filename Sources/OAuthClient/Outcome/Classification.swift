@@ -82,10 +82,7 @@ private struct Classification {
         } else if body.isEmpty, rules.bareDeadStatuses.contains(status) {
             return finished(.bareStatus)
         }
-        let limit = rules.rejectionLimit
-        if let history = context.rejections, history.count >= limit.count &- 1, history.span >= limit.span {
-            return finished(.unclassifiedRejection)
-        }
+        if isRefusedForTooLong { return finished(.unclassifiedRejection) }
         // Tokens in a refusal: the server did something all the same.
         let broughtTokens = body.isReadable && !body["refresh_token"].isAbsent
         return later(.unclassifiedRejection(status: status), keepsDoubt: context.hasDoubt || broughtTokens)
@@ -111,7 +108,7 @@ private struct Classification {
     private func finished(_ cause: DeadCause) -> TokenOutcome {
         if context.generationChangedSinceSend { return .siblingWon }
         // A status or a code that nobody knows says nothing about a lost reply.
-        if cause != .unclassifiedRejection, context.hasDoubt { return .dead(.lostResponse) }
+        if cause.isVerdict, context.hasDoubt { return .dead(.lostResponse) }
         return .dead(cause)
     }
 
@@ -128,7 +125,7 @@ private struct Classification {
 
     private func invalidProof(_ code: OAuthErrorCode) -> TokenOutcome {
         guard context.proofWasSent else { return .misconfigured(.refused(code)) }
-        if context.proofWasRepeated { return .invalidProof(.none) }
+        if context.proofWasRepeated { return unmendedProof }
         if let nonce = DPoPNonce(in: reply.response), nonce != context.sentNonce { return .invalidProof(.nonce(nonce)) }
         if let offset = ClockOffset.measured(
             reply.response, startedAt: context.startedAt, repliedAt: context.repliedAt)
@@ -136,7 +133,17 @@ private struct Classification {
             let rest = offset - context.sentClockOffset
             if rest > .seconds(5) || rest < .seconds(-5) { return .invalidProof(.clock(offset)) }
         }
-        return .invalidProof(.none)
+        return unmendedProof
+    }
+
+    private var unmendedProof: TokenOutcome {
+        isRefusedForTooLong ? finished(.keyMismatch) : .invalidProof(.none)
+    }
+
+    private var isRefusedForTooLong: Bool {
+        let limit = rules.rejectionLimit
+        guard let history = context.rejections else { return false }
+        return history.count >= limit.count &- 1 && history.span >= limit.span
     }
 
     private func later(_ cause: TransientCause, keepsDoubt: Bool) -> TokenOutcome {

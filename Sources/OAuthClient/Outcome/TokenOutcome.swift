@@ -51,6 +51,11 @@ package enum DeadCause: String, Hashable, Sendable, CaseIterable {
     case bareStatus
     /// An unclassified 4xx, again and again.
     case unclassifiedRejection
+    /// 5: proofs are refused, again and again, and neither nonce nor clock mends them.
+    case keyMismatch
+
+    /// Whether the server itself has said that the grant is over. Otherwise it has just been refusing for too long.
+    package var isVerdict: Bool { self != .unclassifiedRejection && self != .keyMismatch }
 }
 
 /// Why nothing can be said of the refresh token.

@@ -67,6 +67,10 @@ extension VaultError {
                 hint: hint)
         case .unclassifiedRejection:
             self.init(.refreshFailed, "the provider has refused renewals for a day without a reason", hint: hint)
+        case .keyMismatch:
+            self.init(
+                .refreshFailed, "the provider has refused the proofs of this login's key for a day",
+                hint: "look at this machine's clock and the provider's DPoP settings; then let the user log in again")
         case .refusedByHandler:
             self.init(.refreshFailed, "the app said that this login can no longer be renewed", hint: hint)
         default:

@@ -25,6 +25,7 @@ extension LoginState {
 
     /// D2: the next link of the chain.
     mutating func commit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool = false) {
+        let scopeBefore = session.scope
         if reply.target.isOwn { takeOwnToken(of: reply) } else { takeResourceToken(of: reply) }
         if reply.accessToken != nil, let idToken = reply.idToken { refresh?.idToken = idToken }
         session.attributes.merge(reply.attributes) { $1 }
@@ -38,7 +39,15 @@ extension LoginState {
         intent = nil
         session.doubtCause = nil
         session.cameAfterDoubt = afterDoubt
-        tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool)
+        let hasLessScope = reply.target.isOwn && Self.isNarrower(session.scope, than: scopeBefore)
+        tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, hasLessScope: hasLessScope)
+    }
+
+    /// The server may take rights away with a renewal; it tells in the reply, and nowhere else.
+    private static func isNarrower(_ new: String?, than old: String?) -> Bool {
+        guard let new, let old, new != old, let tokens = try? Scope(new).tokens, let before = try? Scope(old).tokens
+        else { return false }
+        return before.contains { !tokens.contains($0) }
     }
 
     private mutating func takeOwnToken(of reply: SpooledReply) {
@@ -65,7 +74,7 @@ extension LoginState {
         session.keep(token)
     }
 
-    private mutating func tellOfCommit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool) {
+    private mutating func tellOfCommit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, hasLessScope: Bool) {
         guard reply.accessToken != nil else {
             auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "successorOnly")]))
             return
@@ -73,6 +82,7 @@ extension LoginState {
         var detail: [AuditEvent.Detail] = []
         if afterDoubt { detail.append(.init("after", "doubt")) }
         if isFromSpool { detail.append(.init("from", "spool")) }
+        if hasLessScope { detail.append(.init("scope", "narrower")) }
         if !reply.target.isOwn { detail.append(.init("for", reply.resource == nil ? "scope" : "resource")) }
         auditEvents.append(AuditEvent(.renewed, detail))
     }

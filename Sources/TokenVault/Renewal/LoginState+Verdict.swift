@@ -31,7 +31,7 @@ extension LoginState {
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("misconfigured")
         case .targetRefused:
-            rest(after: claim, newDoubt: nil)
+            rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("targetRefused")
         case .transient(let retryAfter, _, let isRejection):
             if isRejection {
@@ -69,7 +69,7 @@ extension LoginState {
         session.state = .tokenExpired
         session.doubtCause = nil
         // After mere rejections nobody has said that the grant is dead: its token and key stay, to be revoked at the end.
-        if reason != .unclassifiedRejection {
+        if reason != .unclassifiedRejection, reason != .keyMismatch {
             key = nil
             refresh = nil
             // What is bound to the key is of no use without it.

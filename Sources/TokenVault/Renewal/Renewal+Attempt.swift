@@ -28,7 +28,7 @@ extension Renewal {
             rejections: stored.session.rejections.map { history in
                 OAuthClient.RejectionHistory(count: history.count, span: vault.now.since(history.since))
             },
-            expectedIdentity: stored.session.subject.map { IDTokenIdentity(subject: $0, issuer: nil) })
+            expectedIdentity: stored.identity)
         var exchange = RefreshExchange(
             refreshToken: refreshToken, scope: scope.flatMap { try? Scope($0) }, dpop: dpop)
         exchange.resources = claim.target.resource.map { [$0] } ?? []

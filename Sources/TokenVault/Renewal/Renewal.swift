@@ -1,5 +1,6 @@
 import Logging
 import OAuthClient
+import VaultCrypto
 import VaultStorage
 
 /// Drives one ``RenewalMachine``: performs its effects and brings back what came of them.
@@ -124,4 +125,11 @@ struct ClaimedLogin: Sendable {
     let session: SessionRecord
     let refresh: RefreshRecord?
     let key: KeyRecord?
+
+    /// Whom an id token must name: the issuer too, if an earlier one named it.
+    var identity: IDTokenIdentity? {
+        guard let subject = session.subject else { return nil }
+        let known = refresh?.idToken?.string().flatMap { try? IDToken($0) }.flatMap { IDTokenIdentity($0) }
+        return IDTokenIdentity(subject: subject, issuer: known?.subject == subject ? known?.issuer : nil)
+    }
 }

@@ -25,8 +25,11 @@ extension RenewalReply {
                         retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt,
                         isRejection: failure.cause.countsAsRejection))
             // The endpoint has made the one repeat that these ask for; a sibling's success is found in the store.
-            case .nonceRequired, .invalidProof, .scopeRefused, .siblingWon:
+            case .nonceRequired, .scopeRefused, .siblingWon:
                 .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: false))
+            // Neither nonce nor clock mends the proof: the key, or the provider's idea of it, is at fault.
+            case .invalidProof:
+                .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: true))
             }
     }
 }
@@ -45,6 +48,7 @@ extension RefreshFailure.Reason {
             case .invalidGrant, .profileCode, .bareStatus: .deadGrant
             case .lostResponse: .lostResponse
             case .unclassifiedRejection: .unclassifiedRejection
+            case .keyMismatch: .keyMismatch
             }
     }
 }

@@ -87,7 +87,7 @@ extension UserManager {
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) }, dueAt: expiresAt)
         do {
             let login = try await insert(draft)
-            engine.learnExpiry(of: login.id.handle)
+            if issued.expiresIn == nil || issued.isLifetimeAssumed { engine.learnExpiry(of: login.id.handle) }
             await keep(issued.others, of: login, attempt, request)
             return login
         } catch {

@@ -19,6 +19,7 @@ public struct RefreshFailure: Equatable, Sendable {
             case Self.lostResponse.code: "lostResponse"
             case Self.unclassifiedRejection.code: "unclassifiedRejection"
             case Self.refusedByHandler.code: "refusedByHandler"
+            case Self.keyMismatch.code: "keyMismatch"
             default: "unknown"
             }
         }
@@ -31,5 +32,7 @@ public struct RefreshFailure: Equatable, Sendable {
         public static let unclassifiedRejection = Self(code: 3)
         /// The app's ``TokenRefreshHandler`` said that it is over.
         public static let refusedByHandler = Self(code: 4)
+        /// The server refused proofs of the login's DPoP key for a day, and neither a nonce nor its clock was the reason.
+        public static let keyMismatch = Self(code: 5)
     }
 }

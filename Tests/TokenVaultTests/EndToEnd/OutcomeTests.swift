@@ -3,6 +3,8 @@ import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultCrypto
+import VaultStorage
 
 @testable import TokenVault
 
@@ -215,6 +217,66 @@ struct OutcomeTests {
         #expect(world.transport.requestCount == 15)
         #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
         #expect(world.transport.requestCount == 15)
+    }
+
+    @Test func proofsThatAreRefusedForADayEndALoginAndKeepItsKey() async throws {
+        let world = try await World()
+        let login = try await world.addChain(dpopKey: .generate())
+        world.expire()
+        for _ in 0..<9 {
+            world.transport.enqueue(.error("invalid_dpop_proof"))
+            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            world.time.advance(by: .seconds(3 * 3_600))
+        }
+        world.transport.enqueue(.error("invalid_dpop_proof"))
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(try world.vault.login(login.id).failure?.reason == .keyMismatch)
+        // Nobody has said that the grant is over: it can still be revoked, with its proof.
+        #expect(try world.vault.store.login(login.id.handle).key != nil)
+    }
+
+    @Test func aScopeThatShrinksIsTold() async throws {
+        let world = try await World()
+        world.transport.enqueue(
+            .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", scope: "read write"),
+            .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", scope: "read"),
+            .tokens(accessToken: "CANARY-access-3", refreshToken: "CANARY-refresh-3", scope: "write read"))
+        let login = try await world.users.logIn(
+            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            codeVerifier: .random())
+        for scope in ["read", "write read"] {
+            #expect(try await world.users.updateAccessToken(login: login.id).scope == scope)
+        }
+        let told = try world.vault.store.auditEntries(after: 0, limit: 100).filter { $0.kind == .renewed }
+        #expect(told.map { $0.detail.contains(.init("scope", "narrower")) } == [true, false])
+        // The grant is what it was.
+        #expect(try world.vault.store.login(login.id.handle).session.grantedScope == "read write")
+    }
+
+    @Test func anIDTokenOfAnotherIssuerIsRefusedAtARenewal() async throws {
+        func token(_ issuer: String) -> String {
+            let payload = Data(#"{"sub":"s1","iss":"\#(issuer)"}"#.utf8).base64EncodedString()
+                .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
+            return "e30.\(payload).c2ln"
+        }
+        func reply(_ name: String, _ issuer: String) -> ScriptedReply {
+            .json(
+                """
+                {"access_token":"CANARY-access-\(name)","refresh_token":"CANARY-refresh-\(name)",\
+                "token_type":"Bearer","expires_in":3600,"id_token":"\(token(issuer))"}
+                """)
+        }
+        let world = try await World()
+        world.transport.enqueue(reply("1", "https://acme.example"), reply("2", "https://evil.example"))
+        let login = try await world.users.logIn(
+            userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
+            codeVerifier: .random())
+        world.transport.fallback = reply("3", "https://evil.example")
+        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .protocolViolation)
+        // The refresh token is kept, the access token of somebody else's issuer is not.
+        let stored = try world.vault.store.login(login.id.handle)
+        #expect(stored.session.accessToken == nil)
+        #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-3")
     }
 
     @Test func aLoserOfARaceTakesTheWinnersTokens() async throws {

@@ -131,6 +131,7 @@ struct ReplyMetadataTests {
         try await withThrowingTaskGroup(of: String.self) { group in
             for login in logins { group.addTask { try await world.users.accessToken(login: login).name } }
             while world.users.engine.turns.waitingCount(provider) < 8 { await Task.yield() }
+            await world.transport.waitForRequests(2)
             #expect(world.transport.requestCount == 2)
             gate.open()
             for try await name in group { #expect(name == "new") }
