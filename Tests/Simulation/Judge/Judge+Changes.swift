@@ -33,7 +33,10 @@ extension Judge: MemoryVaultObserver {
 
     /// I5: a reply is stored by the attempt that the login waits for, or not at all.
     private func judgeTokens(_ old: MemoryVault.Login, _ new: MemoryVault.Login) {
-        guard let token = text(new), token != text(old), let delivery = delivered[token] else { return }
+        // One that was kept beside the current one may take its place.
+        guard let token = text(new), token != text(old), token != old.refresh?.previousRefresh?.string(),
+            let delivery = delivered[token]
+        else { return }
         if old.intent?.fence != delivery.intent.fence || old.position.chain != delivery.intent.chain {
             fail("I5", "\(token) is stored by an attempt that is not the login's any more")
         }

@@ -7,12 +7,13 @@ extension Judge {
     func willSend(_ exchange: Exchange) {
         guard let token = exchange.refreshToken else { return }
         let process = world.processes[exchange.process - 1]
-        if let other = outstanding[token], other.isOpen, world.processes[other.process - 1].isAlive {
+        let isRobbed = robbed.contains(token)
+        if !isRobbed, let other = outstanding[token], other.isOpen, world.processes[other.process - 1].isAlive {
             fail("I1", "two requests with \(token), of process \(other.process) and process \(exchange.process)")
         }
         outstanding[token] = exchange
         guard let intent = intents[token], intent.owner == process.store.owner else {
-            return fail("I2", "\(token) is sent without an intent of its sender")
+            return isRobbed ? () : fail("I2", "\(token) is sent without an intent of its sender")
         }
         if let fence = unsure[token], fence != intent.fence, !intent.isInDoubt, world.server.behaviour != .keeping {
             fail("I1", "\(token) is sent again by somebody who does not know of the first time")

@@ -46,6 +46,8 @@ final class Judge: @unchecked Sendable {
     var inSpool: Set<String> = []
     /// In the memory of a process that died.
     var lostWithProcess: Set<String> = []
+    /// Taken from a process that lived, by order: then it may be sent twice, and nobody promises anything.
+    var robbed: Set<String> = []
     var queued: [String: Int] = [:]
     var gone: Set<LoginHandle> = []
     var requests: [LoginHandle: Int] = [:]

@@ -15,12 +15,12 @@ struct Call {
 extension World {
     private enum Action {
         case read, readLong, renew, reject, cancelledRead, update, replace, logOut, logIn, disable, enable, remove
-        case crash, stall, start, close, userRevokes, newNonce, wait, waitLong
+        case takeOver, crash, stall, start, close, userRevokes, newNonce, wait, waitLong
     }
 
     private static let actions: [(weight: Int, value: Action)] = [
         (10, .read), (20, .readLong), (34, .renew), (8, .reject), (4, .cancelledRead), (6, .update), (4, .replace),
-        (5, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (6, .crash), (4, .stall), (8, .start),
+        (5, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (3, .takeOver), (6, .crash), (4, .stall), (8, .start),
         (2, .close), (2, .userRevokes), (4, .newNonce), (10, .wait), (5, .waitLong),
     ]
 
@@ -86,6 +86,7 @@ extension World {
             }
         case .replace: replace(process, users, login, user)
         case .logOut: call(process, "logOut \(user)") { _ = try await users.logOut(login: login) }
+        case .takeOver: takeOver(process, users, login)
         case .remove: call(process, "remove \(user)") { try await users.removeLogin(login) }
         case .userRevokes:
             guard let token = memory.logins[login.handle]?.refresh?.refreshToken?.string(),
@@ -95,6 +96,15 @@ extension World {
             server.userEnds(grant)
         default: break
         }
+    }
+
+    /// An operator's order, and the only way to rob a process that lives.
+    private func takeOver(_ process: SimulatedProcess, _ users: UserManager, _ login: LoginID) {
+        guard let stored = memory.logins[login.handle], let intent = stored.intent,
+            processes.contains(where: { $0.state == .stalled && $0.store.owner == intent.owner })
+        else { return }
+        if let token = stored.refresh?.refreshToken?.string() { judge.robbed.insert(token) }
+        call(process, "takeOver") { try await users.takeOver(login: login) }
     }
 
     private var expiry: Date { time.now().addingTimeInterval(Double(server.lifetime)) }

@@ -74,7 +74,9 @@ extension World {
         _ exchange: Exchange, after: Int64, _ then: @escaping (SimulatedServer.Answer) -> Void
     ) {
         events.add(after: after) { [self] in
-            let isLate = !exchange.isOpen || !processes[exchange.process - 1].isAlive
+            let isLate =
+                !exchange.isOpen || !processes[exchange.process - 1].isAlive
+                || judge.robbed.contains(exchange.refreshToken ?? "")
             let rotations = server.rotations
             let answer = server.answer(exchange.request, exchange.form, at: now, isLate: isLate)
             counts.rotations += server.rotations - rotations

@@ -5,6 +5,7 @@ extension World {
     /// Nothing goes wrong any more; whoever waits gets an answer, and every login comes to rest.
     func settle() {
         trace.note("settle", at: now)
+        meetDoom()
         chaos = .none
         for process in processes where process.state == .stalled { process.state = .running }
         if !processes.contains(where: { $0.state == .running }) { startProcess() }
