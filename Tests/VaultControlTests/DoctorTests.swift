@@ -158,6 +158,21 @@ struct DoctorTests {
         }
     }
 
+    @Test(arguments: [1, 2, 3, 4])
+    func everyPageOfLoginsIsCounted(_ pageSize: Int) async throws {
+        let harness = try await BadInputTests.filled()
+        let token = try harness.file("token", Harness.marker + "token")
+        for user in ["bob", "carol"] {
+            try await harness.run("login", "add", "--user", user, "--access-token-file", token, "--expires-in", "1h")
+        }
+        let vault = try await Vault.open(at: harness.vault, unlockedBy: .keyFile(harness.key))
+        let invocation = Invocation(
+            console: Console(input: 0, output: 1, error: 2, environment: [:]), isJSON: false, isQuiet: true)
+        let findings = VaultCheckup(vault: vault, invocation: invocation, pageSize: pageSize).findings()
+        #expect(findings.last { $0.check == .login }?.text == "3 logins, none dead")
+        await vault.close()
+    }
+
     @Test func providersAreAskedForTheTimeOnlyOnline() async throws {
         try await World.with { world in
             let before = world.server.log.records.count

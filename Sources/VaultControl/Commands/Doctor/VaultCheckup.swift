@@ -5,6 +5,7 @@ import TokenVault
 struct VaultCheckup {
     let vault: Vault
     let invocation: Invocation
+    var pageSize = Listing.pageSize
 
     func findings() -> [DoctorFinding] {
         [diagnosis, outbox, logins].flatMap { $0() }
@@ -111,7 +112,7 @@ struct VaultCheckup {
         var last: LoginID?
         do {
             while true {
-                let page = try vault.logins(after: last, limit: Listing.pageSize)
+                let page = try vault.logins(after: last, limit: pageSize)
                 for entry in page {
                     count += 1
                     switch entry {
@@ -123,7 +124,7 @@ struct VaultCheckup {
                         last = id
                     }
                 }
-                guard page.count == Listing.pageSize else { break }
+                guard page.count == pageSize else { break }
             }
         } catch {
             let failure = Failure(error)
