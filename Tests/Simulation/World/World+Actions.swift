@@ -20,7 +20,8 @@ extension World {
 
     private static let actions: [(weight: Int, value: Action)] = [
         (10, .read), (20, .readLong), (34, .renew), (8, .reject), (4, .cancelledRead), (6, .update), (4, .replace),
-        (5, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (3, .takeOver), (6, .crash), (4, .stall), (8, .start),
+        (5, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (3, .takeOver), (6, .crash), (4, .stall),
+        (8, .start),
         (2, .close), (2, .userRevokes), (4, .newNonce), (10, .wait), (5, .waitLong),
     ]
 
