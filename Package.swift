@@ -182,6 +182,23 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
+        // A service that is killed and stopped at every step, alone and among others of its kind.
+        .executableTarget(
+            name: "crash-probe",
+            dependencies: [
+                "CFaultVFS", "CSQLite", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Tests/CrashProbe"),
+        .testTarget(
+            name: "CrashTests",
+            dependencies: [
+                "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultCrypto", "VaultStorage",
+                "crash-probe",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(
             name: "VaultControlTests",
             dependencies: [

@@ -10,6 +10,9 @@ public final class FaultQueue: Sendable {
 
     public func add(_ fault: Fault) { faults.withLock { $0.append(fault) } }
 
+    /// Takes away those that wait for requests of this user.
+    public func removeAll(user: String) { faults.withLock { $0.removeAll { $0.user == user } } }
+
     public func removeAll() { faults.withLock { $0 = [] } }
 
     func next(for record: RequestRecord) -> Fault? {

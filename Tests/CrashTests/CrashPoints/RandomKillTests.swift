@@ -1,0 +1,105 @@
+import DevAuthorizationServer
+import Foundation
+import OAuthClient
+import Synchronization
+import Testing
+
+@testable import TokenVault
+
+/// Four services with fifty logins; again and again one of them is killed, whatever it does at that moment.
+@Suite(.serialized, .timeLimit(.minutes(120)))
+struct RandomKillTests {
+    private static let logins = 50
+
+    @Test func killsLoseNothingThatCouldBeKept() async throws {
+        let kills = Depth.number("TOKENVAULT_KILLS", or: Depth.isDeep ? 50_000 : 300)
+        try await CrashWorld.with { world in
+            let place = try await world.makeVault("kills")
+            let vault = try await place.open()
+            let users = try await world.users(vault)
+            var logins: [LoginID] = []
+            for number in 0..<Self.logins {
+                let behaviour: ServerBehaviour = number.isMultiple(of: 2) ? .grace : .strict
+                logins.append(try await world.addLogin(users, user: "user-\(number)", behaviour).0.id)
+            }
+            let left = Mutex(kills)
+            let isDone = Mutex(false)
+            let nurse = Nurse(world, users, logins)
+            let nursing = Task {
+                while !isDone.withLock({ $0 }) {
+                    try await nurse.visit()
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            try await (0..<4).map { _ in try Zygote() }.concurrently { zygote in
+                while left.withLock({ count in
+                    count -= 1
+                    return count >= 0
+                }) {
+                    let job = try await zygote.start(
+                        "worker", place.arguments.merging(["users": "\(Self.logins)"]) { $1 })
+                    #expect(try await job.wait(for: "open"))
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 1...200)))
+                    job.send(SIGKILL)
+                    #expect(try await job.wait() == .signal(SIGKILL))
+                }
+            }
+            isDone.withLock { $0 = true }
+            try await nursing.value
+            for _ in 0..<2 { try await users.recover() }
+            try await nurse.visit()
+            // Whatever was in doubt has been asked for; what still waits for its time is asked for now.
+            let dead = nurse.dead
+            let grants = world.server.grants
+            let twice = grants.filter { $0.reuseDetected > 0 }
+            #expect(dead.allSatisfy { $0.reason == .lostResponse })
+            #expect(dead.allSatisfy { $0.provider == ServerBehaviour.strict.rawValue }, "\(dead)")
+            #expect(twice.allSatisfy { $0.client == ServerBehaviour.strict.rawValue && $0.reuseDetected == 1 })
+            // A reply is lost if its process was killed between the server's rotation and the commit; the replay tells.
+            #expect(dead.count == twice.count)
+            #expect(dead.count <= kills)
+            #expect(try vault.diagnosis().openRenewals == [])
+            for login in logins { _ = try await users.updateAccessToken(login: login) }
+            #expect(try await vault.verify().findings == [])
+            let requests = world.server.grants.reduce(0) { $0 + $1.refreshRequests }
+            await vault.close()
+            print(
+                "random kills: \(kills) of 4 processes with \(Self.logins) logins, \(requests) requests: 0 chains lost",
+                "with grace, \(dead.count) without, each in the window that the server saw")
+        }
+    }
+}
+
+/// Gives logins that have died a new chain, and notes what they died of.
+private final class Nurse: Sendable {
+    struct Death: Sendable {
+        let reason: RefreshFailure.Reason
+        let provider: String?
+    }
+
+    private let world: CrashWorld
+    private let users: UserManager
+    private let logins: [LoginID]
+    private let deaths = Mutex<[Death]>([])
+
+    init(_ world: CrashWorld, _ users: UserManager, _ logins: [LoginID]) {
+        self.world = world
+        self.users = users
+        self.logins = logins
+    }
+
+    var dead: [Death] { deaths.withLock { $0 } }
+
+    func visit() async throws {
+        for id in logins {
+            let login = try users.vault.login(id)
+            guard let failure = login.failure else { continue }
+            deaths.withLock { $0.append(Death(reason: failure.reason, provider: login.provider)) }
+            let grant = try #require(world.server.issueGrant(user: login.userID, client: login.provider ?? ""))
+            try await users.updateAccessToken(
+                login: id, accessToken: AccessToken(grant.accessToken),
+                expiresAt: Date().addingTimeInterval(grant.expiresIn),
+                refreshToken: try grant.refreshToken.map { try RefreshToken($0) })
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Crypto
+import DevAuthorizationServer
+import Foundation
+import OAuthClient
+import Testing
+import VaultCrypto
+import VaultStorage
+
+@testable import TokenVault
+import TokenVaultHTTP
+
+/// A real authorization server, and vaults for processes that come and go. The test is one of these processes.
+final class CrashWorld: Sendable {
+    let server: DevAuthorizationServer
+    let directory: PrivateDirectory
+    let transport = AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true))
+
+    init(_ configuration: AuthorizationServerConfiguration = .crashes) async throws {
+        server = try await DevAuthorizationServer.start(configuration)
+        directory = try PrivateDirectory()
+    }
+
+    static func with(_ body: (CrashWorld) async throws -> Void) async throws {
+        let world = try await CrashWorld()
+        do {
+            try await body(world)
+            await world.close()
+        } catch {
+            await world.close()
+            throw error
+        }
+    }
+
+    private func close() async {
+        await transport.shutdown()
+        await server.shutDown()
+    }
+
+    /// A new vault that knows a provider for each behaviour of the server.
+    func makeVault(_ name: String) async throws -> CrashVault {
+        let place = try CrashVault(directory.subdirectory(name))
+        _ = try KeyFile.create(at: place.key)
+        let vault = try await Vault.create(at: place.vault, unlockedBy: .keyFile(place.key))
+        for behaviour in ServerBehaviour.allCases {
+            try await vault.addProvider(behaviour.registration(server))
+        }
+        await vault.close()
+        return place
+    }
+
+    func users(_ vault: Vault, stallLimit: Duration? = nil) async throws -> UserManager {
+        try await UserManager(
+            vault: vault, transport: transport,
+            options: UserManagerOptions(
+                stallLimit: stallLimit, recoveryInterval: nil, retriesRevocationsInBackground: false))
+    }
+
+    /// A login with a grant of its own. Gives the grant's id at the server.
+    @discardableResult
+    func addLogin(_ users: UserManager, user: String, _ behaviour: ServerBehaviour) async throws -> (Login, String) {
+        let key = behaviour.isBound ? DPoPKey.generate() : nil
+        let grant = try #require(
+            server.issueGrant(user: user, client: behaviour.rawValue, keyThumbprint: key?.thumbprint.rawValue))
+        let login = try await users.addLogin(
+            userId: user, provider: behaviour.rawValue, accessToken: try AccessToken(grant.accessToken),
+            expiresAt: Date().addingTimeInterval(grant.expiresIn),
+            refreshToken: try grant.refreshToken.map { try RefreshToken($0) }, dpopKey: key)
+        return (login, grant.grant)
+    }
+
+    /// A login whose access token has run out. Gives the grant's id.
+    func addExpiredLogin(_ users: UserManager, user: String, _ behaviour: ServerBehaviour) async throws -> String {
+        let grant = try #require(server.issueGrant(user: user, client: behaviour.rawValue))
+        _ = try await users.addLogin(
+            userId: user, provider: behaviour.rawValue,
+            refreshToken: try grant.refreshToken.map { try RefreshToken($0) })
+        return grant.grant
+    }
+
+    func grant(_ id: String) throws -> GrantSummary {
+        try #require(server.grants.first { $0.id == id })
+    }
+}
+
+/// Where the files of one vault are.
+struct CrashVault: Sendable {
+    let directory: String
+    var vault: String { directory + "/vault.db" }
+    var key: String { directory + "/vault.key" }
+    var wal: String { vault + "-wal" }
+
+    init(_ directory: String) { self.directory = directory }
+
+    var arguments: [String: String] { ["vault": vault, "key": key] }
+
+    func open() async throws -> Vault { try await Vault.open(at: vault, unlockedBy: .keyFile(key)) }
+
+    var walBytes: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: wal)
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+    }
+}
+
+/// A directory of the test's own, in memory where possible, that goes with it.
+final class PrivateDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        let isInMemory = unsafe access("/dev/shm", W_OK) == 0
+        path = (isInMemory ? "/dev/shm" : NSTemporaryDirectory()) + "/vault-crash-" + UUID().uuidString.lowercased()
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func subdirectory(_ name: String) throws -> String {
+        let path = path + "/" + name
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return path
+    }
+}
+
+extension TokenFingerprint {
+    /// As the server shows it.
+    static func of(_ secret: SecretBytes?) -> String? {
+        secret?.string().map { of($0) }
+    }
+}
