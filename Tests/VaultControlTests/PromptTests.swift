@@ -64,7 +64,7 @@ struct PromptTests {
     @Test func anInterruptLetsARenewalThatWasSentFinish() async throws {
         try await World.with { world in
             let login = try await world.logIn("alice")
-            world.server.faults.add(.delay(.seconds(2), afterActing: true))
+            world.server.faults.add(.delay(.seconds(6), afterActing: true))
             let terminal = try PseudoTerminal(["login", "refresh", login], environment: world.harness.environment)
             while world.server.log.tokenRequests().isEmpty {
                 try await Task.sleep(for: .milliseconds(10))

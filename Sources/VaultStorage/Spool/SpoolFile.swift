@@ -27,9 +27,10 @@ final class SpoolFile {
         }
     }
 
-    /// A sibling that cleans up keeps the lock for as long as it takes to read a file.
+    /// A sibling that cleans up keeps the lock for as long as it takes to read a file; on a busy machine that may be
+    /// long, and giving up would leave a token in memory alone.
     private func lock() throws(StoreError) {
-        for _ in 0..<200 {
+        for _ in 0..<2000 {
             if file.setLock(start: 0, length: 0) { return }
             usleep(1000)
         }

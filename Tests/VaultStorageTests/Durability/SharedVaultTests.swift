@@ -40,7 +40,7 @@ import VaultStorage
         async let reads = Self.read(login, from: store, until: stop)
         async let otherReads = Self.read(login, from: store, until: stop)
         var largest: Int64 = 0
-        for _ in 0..<200 {
+        for _ in 0..<600 {
             try await store.updateLogin(login) { Self.mark(&$0) }
             largest = max(largest, Self.fileSize(vault.path + "-wal"))
         }
@@ -50,8 +50,9 @@ import VaultStorage
         #expect(try store.verify { _ in }.isClean)
         store.close()
         #expect(first > 0 && second > 0)
-        // 250 pages are the threshold; without any checkpoint it would be more than 4 MiB.
-        #expect(largest < 3 << 20)
+        // 250 pages are the threshold, and a reader that gets no processor time holds a checkpoint up; without any it
+        // would be more than 12 MiB.
+        #expect(largest < 9 << 20)
         #expect(Self.fileSize(vault.path) > 0)
         print(
             "checkpoints: \(first + second) consistent reads during \(written) generations, "
