@@ -84,8 +84,11 @@ struct SecretReader {
         guard console.inputIsTerminal else {
             throw Failure.usage("there is no terminal to ask for the \(title.lowercased()) on")
         }
-        try console.write("\(title): ", to: .error)
-        let bytes = try InputWait.withoutEcho(console.input) { try LineReader(console.input).line() }
+        let bytes = try InputWait.withoutEcho(console.input) {
+            // Not before: what is typed at once would be shown, and then dropped with the change of the terminal.
+            try console.write("\(title): ", to: .error)
+            return try LineReader(console.input).line()
+        }
         return try Self.text(bytes, title)
     }
 

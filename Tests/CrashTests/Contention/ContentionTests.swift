@@ -115,7 +115,8 @@ struct ContentionTests {
                     TokenFingerprint.of(stored.refresh?.refreshToken) == (try world.grant(grant).currentRefreshToken))
                 #expect(stored.intent == nil)
             }
-            #expect(peak < 64 << 20)
+            // Snapshots that strangers hold without a gap keep the WAL from starting over; the time of such a run bounds it.
+            #expect(peak < (Depth.isDeep ? 4_096 : 256) << 20)
             let outcome = Outcome(services)
             // A machine that is too busy to send within two seconds of the intent sends nothing, and says: later.
             #expect(outcome.errors.keys.allSatisfy { $0 == "tryLater" })
