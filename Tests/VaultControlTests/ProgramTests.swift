@@ -115,7 +115,7 @@ struct ProgramTests {
             mkfifo -m 666 "$dir/pipe"
             $as "$vaultctl" init --passphrase - <"$dir/pipe" >/dev/null 2>&1 &
             exec 4>"$dir/pipe"
-            for i in $(seq 100); do [ "$(stat -c %u /proc/$!/mem)" = 0 ] && break; sleep 0.05; done
+            for i in $(seq 600); do [ "$(stat -c %u /proc/$!/mem)" = 0 ] && break; sleep 0.05; done
             stat -c '%u' /proc/$!/mem
             grep 'Max core file size' /proc/$!/limits | awk '{ print $5, $6 }'
             kill $!; wait $!; echo "$?"
