@@ -95,7 +95,6 @@ extension LoginState {
         session.accessGeneration = nil
         session.state = .established
         session.clearObstacles()
-        dueAt = expiresAt
     }
 
     mutating func remember(_ nonces: [String: DPoPNonce]) {

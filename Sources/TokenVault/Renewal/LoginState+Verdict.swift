@@ -75,7 +75,6 @@ extension LoginState {
             // What is bound to the key is of no use without it.
             session.resourceTokens.removeAll { TokenType($0.tokenType) == .dpop }
         }
-        dueAt = nil
         intent = nil
         var detail = [AuditEvent.Detail("reason", reason.description)]
         if isLateArrivalSuspected { detail.append(.init("suspected", "lateArrival")) }

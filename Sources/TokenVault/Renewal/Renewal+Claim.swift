@@ -56,7 +56,7 @@ extension Renewal {
             hasHandler: engine.handler != nil, replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
             owner: { $0.fence == abandoned ? vault.owner(of: $0) : .working })
         do {
-            return try await vault.store.updateLogin(login) { state in
+            return try await vault.change(login) { state in
                 switch ClaimDecision(state, circumstances) {
                 case .satisfied: return (.satisfied, nil)
                 case .refused(let refusal): return (.refused(refusal), nil)

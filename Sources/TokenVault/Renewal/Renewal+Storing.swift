@@ -12,7 +12,7 @@ extension Renewal {
         let now = vault.now
         let isDowngraded = outcome == .successorOnly(.downgraded)
         do {
-            let isStored = try await vault.store.updateLogin(login) { state in
+            let isStored = try await vault.change(login) { state in
                 // A commit that was reported as failed may have happened all the same.
                 if state.holds(reply) { return true }
                 guard state.isOpen(claim) else {
@@ -100,7 +100,7 @@ extension Renewal {
             now: vault.now, random: engine.random())
         let nonces = attempt?.nonces ?? [:]
         do {
-            let recorded = try await vault.store.updateLogin(login) { state in
+            let recorded = try await vault.change(login) { state in
                 guard state.isOpen(claim) else { return Recorded.superseded }
                 guard state.position == claim.position else {
                     // The app has set an access token meanwhile: nothing of this is news, except a doubt about the refresh

@@ -10,7 +10,7 @@ extension RenewalEngine {
         guard let handler else { return }
         let userID: String?
         do {
-            userID = try await vault.store.updateLogin(login) { state in
+            userID = try await vault.change(login) { state in
                 guard state.session.failure?.isFinal == true, !state.session.notifiedFailure else { return nil }
                 state.session.notifiedFailure = true
                 state.auditEvents.append(AuditEvent(.failureNotified))

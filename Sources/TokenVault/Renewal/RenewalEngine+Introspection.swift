@@ -22,11 +22,10 @@ extension RenewalEngine {
             guard case .active(let expiresAt?) = await endpoint.introspect(accessToken) else { return }
             let expiry = Timestamp(expiresAt)
             // Without an answer, and without a place for it, nothing is lost.
-            _ = try? await self.vault.store.updateLogin(login) { state in
+            _ = try? await self.vault.change(login) { state in
                 guard state.session.accessToken == token, state.session.state == .established else { return }
                 state.session.expiresAt = expiry
                 state.session.isExpiryAssumed = false
-                state.dueAt = expiry
                 state.auditEvents.append(AuditEvent(.loginChanged, [.init("expiry", "introspected")]))
             }
         }

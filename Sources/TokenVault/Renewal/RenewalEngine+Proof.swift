@@ -29,7 +29,7 @@ extension RenewalEngine {
 
     private func forgetPrevious(_ entry: UnprovenTokens.Entry) async {
         do {
-            try await vault.store.updateLogin(entry.login) { state in
+            try await vault.change(entry.login) { state in
                 guard state.position.generation == entry.generation, state.refresh?.previousRefresh != nil,
                     state.refresh?.previousRole != .successor
                 else { return }

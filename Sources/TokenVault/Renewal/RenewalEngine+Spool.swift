@@ -54,7 +54,7 @@ extension RenewalEngine {
         let now = vault.now
         do {
             do {
-                try await vault.store.updateLogin(reply.login) { state in
+                try await vault.change(reply.login) { state in
                     if state.holds(reply) { return }
                     guard state.isOpen(RenewalClaim(reply)) else { return state.disown(reply, spent: nil, at: now) }
                     state.commit(reply, afterDoubt: state.intent?.isInDoubt ?? false, isFromSpool: true)

@@ -46,8 +46,12 @@ struct TokenJudge: Sendable {
     }
 
     private var usualLead: Duration {
-        guard let lifetime = lifetimeInMilliseconds else { return .zero }
-        return max(.milliseconds(1), min(Self.usualLead, .milliseconds(lifetime / Self.leadDivisor)))
+        lifetimeInMilliseconds.map { Self.lead(ofLifetime: .milliseconds($0)) } ?? .zero
+    }
+
+    /// With how much left a token of this lifetime is renewed.
+    static func lead(ofLifetime lifetime: Duration) -> Duration {
+        max(.milliseconds(1), min(usualLead, .milliseconds(lifetime.inMilliseconds / leadDivisor)))
     }
 
     /// Nobody can have a token that is valid for longer than its provider makes them: whoever asks for more gets a

@@ -39,9 +39,9 @@ extension UserManager {
         let draft = LoginDraft(
             userID: userID, provider: provider?.handle, session: session,
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
-            key: dpopKey.map { KeyRecord($0) }, dueAt: session.expiresAt)
+            key: dpopKey.map { KeyRecord($0) })
         return try await VaultError.translating {
-            vault.describe(try await vault.store.insertLogin(draft), isNew: true)
+            vault.describe(try await vault.insert(draft), isNew: true)
         }
     }
 }

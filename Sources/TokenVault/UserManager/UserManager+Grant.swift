@@ -84,7 +84,7 @@ extension UserManager {
         }
         let draft = LoginDraft(
             userID: request.userID, provider: request.provider.handle, session: session, refresh: refresh,
-            key: request.key.map { KeyRecord($0, nonces: attempt.nonces) }, dueAt: expiresAt)
+            key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
         do {
             let login = try await insert(draft)
             if issued.expiresIn == nil || issued.isLifetimeAssumed { engine.learnExpiry(of: login.id.handle) }
@@ -100,7 +100,7 @@ extension UserManager {
     func insert(_ draft: LoginDraft) async throws -> Login {
         for failures in 1...6 {
             do {
-                return vault.describe(try await vault.store.insertLogin(draft), isNew: true)
+                return vault.describe(try await vault.insert(draft), isNew: true)
             } catch let error as StoreError where error.mayPass && failures < 6 {
                 await vault.pause(Backoff.storing.pause(afterFailures: failures, random: engine.random()))
             } catch {

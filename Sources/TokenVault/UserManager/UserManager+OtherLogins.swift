@@ -25,7 +25,7 @@ extension UserManager {
                 _ = try await insert(
                     LoginDraft(
                         userID: request.userID, provider: request.provider.handle, session: session, refresh: refresh,
-                        key: nil, dueAt: expiresAt))
+                        key: nil))
             } catch {
                 // The first login stands; this one can be had again by another log-in.
                 vault.logger.warning(

@@ -51,7 +51,7 @@ extension UserManager {
         _ userID: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
         let userID = try Self.checked(userID)
-        return try await VaultError.translating { try await vault.store.updateUser(userID, body) }
+        return try await VaultError.translating { try await vault.change(user: userID, body) }
     }
 }
 
@@ -70,6 +70,5 @@ extension LoginState {
         refresh = nil
         key = nil
         intent = nil
-        dueAt = nil
     }
 }

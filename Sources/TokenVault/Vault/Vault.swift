@@ -155,6 +155,6 @@ extension Vault {
     func updateLogin<R: Sendable>(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
-        try await VaultError.translating { try await store.updateLogin(handle, body) }
+        try await VaultError.translating { try await change(handle, body) }
     }
 }

@@ -62,6 +62,16 @@ enum SQL {
         WHERE login.handle > ?1 ORDER BY login.handle LIMIT ?2
         """)
 
+    // The row's id follows the time in the index: no sorting.
+    static let dueLogins = Query(
+        """
+        SELECT id, handle, provider, dueAt, refreshTag IS NOT NULL FROM login INDEXED BY loginByDueAt
+        WHERE dueAt IS NOT NULL AND dueAt <= ?1 AND (dueAt, id) > (?2, ?3) ORDER BY dueAt, id LIMIT ?4
+        """)
+
+    static let nextDue = Query(
+        "SELECT dueAt FROM login INDEXED BY loginByDueAt WHERE dueAt > ?1 ORDER BY dueAt LIMIT 1")
+
     static let userPage = Query(
         """
         SELECT \(userColumns) FROM user

@@ -7,6 +7,8 @@ package struct LoginDraft: Sendable {
     package var key: KeyRecord?
     /// When the scheduler should look at the login.
     package var dueAt: Timestamp?
+    /// Gives ``dueAt`` where it depends on the handle that the login gets.
+    package var schedule: (@Sendable (LoginHandle) -> Timestamp?)?
     /// ``AuditKind/loginCreated`` is added when there are none.
     package var auditEvents: [AuditEvent] = []
 
@@ -21,4 +23,6 @@ package struct LoginDraft: Sendable {
         self.key = key
         self.dueAt = dueAt
     }
+
+    package func dueAt(of login: LoginHandle) -> Timestamp? { schedule.map { $0(login) } ?? dueAt }
 }

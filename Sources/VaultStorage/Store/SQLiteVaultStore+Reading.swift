@@ -28,6 +28,14 @@ extension SQLiteVaultStore: VaultStore {
         }
     }
 
+    package func dueLogins(
+        before time: Timestamp, after cursor: DueCursor?, limit: Int
+    ) throws(StoreError) -> DuePage {
+        try readers.read { reader throws(StoreError) in
+            try reader.dueLogins(before: time, after: cursor, limit: limit)
+        }
+    }
+
     package func user(_ id: String) throws(StoreError) -> StoredUser {
         let index = context.keyring.blindIndex(ofUserID: id)
         return try readers.read { reader throws(StoreError) in try reader.user(index) }

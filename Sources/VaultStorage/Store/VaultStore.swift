@@ -17,6 +17,11 @@ package protocol VaultStore: Sendable {
     func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin
     /// In the order of their handles. A damaged row is listed as such.
     func logins(ofUser userID: String?, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing]
+    /// Logins that are due at this time, the longest due first; see ``LoginState/dueAt``. Reads the index and plaintext
+    /// columns alone: what they say is authenticated when the login itself is read.
+    ///
+    /// - Parameter cursor: ``DuePage/cursor`` of the page before; nil for the first.
+    func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage
     func user(_ id: String) throws(StoreError) -> StoredUser
     func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing]
     func providers() throws(StoreError) -> [StoredProvider]
@@ -99,6 +104,10 @@ package protocol VaultStore: Sendable {
 
 extension VaultStore {
     package func files() -> [FileReport] { [] }
+
+    package func dueLogins(before time: Timestamp, limit: Int) throws(StoreError) -> DuePage {
+        try dueLogins(before: time, after: nil, limit: limit)
+    }
 
     /// Every entry, due or not. One that cannot be opened is an error here; ``outbox(after:limit:)`` goes on.
     package func outboxEntries(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {

@@ -34,7 +34,7 @@ extension WriteTransaction {
                 handle: .random(), provider: draft.provider, incarnation: context.incarnation),
             session: draft.session, refresh: draft.refresh, key: draft.key)
         login.columns.revision = 1
-        login.columns.dueAt = draft.dueAt
+        login.columns.dueAt = draft.dueAt(of: login.columns.handle)
         let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
         let cell = try sealSession(of: &login, &user)
         let insert = try connection.statement(

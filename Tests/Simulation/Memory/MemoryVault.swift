@@ -105,9 +105,10 @@ package final class MemoryVault: @unchecked Sendable {
     func insert(_ draft: LoginDraft, by owner: Int64) -> Login {
         var user =
             users[draft.userID] ?? User(handle: handle(), id: draft.userID, createdAt: clock())
+        let name: LoginHandle = handle()
         let login = Login(
-            handle: handle(), user: user.handle, userID: user.id, provider: draft.provider, incarnation: incarnation,
-            dueAt: draft.dueAt, session: draft.session, refresh: draft.refresh, key: draft.key)
+            handle: name, user: user.handle, userID: user.id, provider: draft.provider, incarnation: incarnation,
+            dueAt: draft.dueAt(of: name), session: draft.session, refresh: draft.refresh, key: draft.key)
         user.logins.append(login.handle)
         users[user.id] = user
         logins[login.handle] = login

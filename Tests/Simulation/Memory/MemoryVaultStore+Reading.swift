@@ -75,6 +75,22 @@ extension MemoryVaultStore {
         }
     }
 
+    package func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
+        try requireOpen()
+        // Who has been given a page does not come again before its end: good enough for a small vault.
+        let all = vault.logins.values.compactMap { login in login.dueAt.map { ($0, login) } }
+            .sorted { ($0.0.milliseconds, $0.1.handle.text) < ($1.0.milliseconds, $1.1.handle.text) }
+        let due = all.filter { $0.0 <= time }.dropFirst(Int(cursor?.row ?? 0)).prefix(limit)
+        return DuePage(
+            logins: due.map { dueAt, login in
+                DueLogin(
+                    login: login.handle, provider: login.provider, dueAt: dueAt, hasRefreshCell: login.refresh != nil)
+            },
+            cursor: due.count < limit
+                ? nil : due.last.map { DueCursor(dueAt: $0.0, row: (cursor?.row ?? 0) + Int64(due.count)) },
+            nextDueAt: all.first { $0.0 > time }?.0)
+    }
+
     package func user(_ id: String) throws(StoreError) -> StoredUser {
         try requireOpen()
         guard let user = vault.users[id] else { throw .notFound(.user) }

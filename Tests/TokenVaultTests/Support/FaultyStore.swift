@@ -118,6 +118,9 @@ extension FaultyStore {
     func logins(ofUser userID: String?, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         try base.logins(ofUser: userID, after: after, limit: limit)
     }
+    func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
+        try base.dueLogins(before: time, after: cursor, limit: limit)
+    }
     func user(_ id: String) throws(StoreError) -> StoredUser { try base.user(id) }
     func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
         try base.users(after: after, limit: limit)

@@ -1,0 +1,93 @@
+import VaultCrypto
+import VaultStorage
+
+/// When a login needs the scheduler next. Pure, and the same for every process: it depends on what is stored alone.
+///
+/// Every write of a login leaves its result in `dueAt`, see ``Vault/change(_:_:)``.
+struct DueTime: Sendable {
+    /// A refresh token that dies of disuse is used so long before, or a fifth of its life before, whichever is later …
+    static let usualKeepAliveLead = Duration.seconds(7 * 86_400)
+    /// … but not where that is less than this: a deadline that no use moves would be met again and again.
+    static let leastKeepAliveLead = Duration.seconds(60)
+
+    /// Nil: nothing is to be done, or nobody could do it.
+    let instant: Timestamp?
+
+    /// - Parameter isInDoubt: Recovery owns such logins, and this value comes back when it is done with one.
+    init(
+        login: LoginHandle, position: ChainPosition, session: SessionRecord, refresh: RefreshRecord?,
+        provider: ProviderHandle?, isInDoubt: Bool
+    ) {
+        guard session.state != .terminated, session.failure == nil, !isInDoubt else {
+            instant = nil
+            return
+        }
+        let spread = Spread(login: login, generation: position.generation)
+        // Without a refresh token a handler renews. Whether this process has one does not count: another may.
+        let renewal = Self.renewal(session, position, spread)
+        let keepAlive =
+            refresh?.refreshToken != nil && provider != nil ? Self.keepAlive(session, refresh, spread) : nil
+        let first = [renewal, keepAlive].compactMap(\.self).min()
+        instant = first.map { max($0, session.notBefore ?? $0) }
+    }
+
+    /// Before the lead at which callers renew begins, so that none of them meets it; not all logins at once.
+    ///
+    /// Tokens for single resources do not count: they are renewed when somebody asks for them.
+    private static func renewal(_ session: SessionRecord, _ position: ChainPosition, _ spread: Spread) -> Timestamp? {
+        let generation = session.accessGeneration ?? position.generation
+        guard session.accessToken != nil, session.rejectedGeneration != generation else { return session.obtainedAt }
+        guard let expiresAt = session.expiresAt else { return nil }
+        let lead = TokenJudge.lead(ofLifetime: max(.zero, expiresAt.since(session.obtainedAt)))
+        return expiresAt.advanced(by: .zero - lead - spread.part(of: lead))
+    }
+
+    private static func keepAlive(_ session: SessionRecord, _ refresh: RefreshRecord?, _ spread: Spread) -> Timestamp? {
+        guard let end = refresh?.refreshExpiresAt else { return nil }
+        let lastUse = session.resourceTokens.map(\.obtainedAt).reduce(session.obtainedAt, max)
+        let lead = min(usualKeepAliveLead, end.since(lastUse) / 5)
+        guard lead >= leastKeepAliveLead else { return nil }
+        return end.advanced(by: .zero - lead - spread.part(of: lead / 2))
+    }
+
+    /// Where in a span of time this login stands, at this generation: the same wherever and whenever it is asked.
+    private struct Spread {
+        private let fraction: Double
+
+        init(login: LoginHandle, generation: Int64) {
+            // FNV-1a, and a last stir: neighbours in one must not be neighbours in the other.
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+            for byte in login.bytes.array { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+            for shift in stride(from: 0, to: 64, by: 8) {
+                hash = (hash ^ UInt64(UInt8(truncatingIfNeeded: generation >> shift))) &* 0x0000_0100_0000_01B3
+            }
+            hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
+            fraction = Double((hash ^ (hash >> 33)) >> 11) / Double(1 << 53)
+        }
+
+        func part(of span: Duration) -> Duration { .milliseconds(Int64(Double(span.inMilliseconds) * fraction)) }
+    }
+}
+
+extension LoginState {
+    /// What ``dueAt`` is to be.
+    var nextDue: Timestamp? {
+        guard userStatus == .active else { return nil }
+        return DueTime(
+            login: handle, position: position, session: session, refresh: refresh, provider: provider,
+            isInDoubt: intent?.isInDoubt ?? false
+        ).instant
+    }
+}
+
+extension StoredLogin {
+    /// What ``dueAt`` is to be. It is something else in rows of older versions, and of logins whose renewal has come in
+    /// doubt by the death of its process.
+    var nextDue: Timestamp? {
+        guard userStatus == .active else { return nil }
+        return DueTime(
+            login: handle, position: position, session: session, refresh: refresh, provider: provider,
+            isInDoubt: intent?.isInDoubt ?? false
+        ).instant
+    }
+}

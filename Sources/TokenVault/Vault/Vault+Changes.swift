@@ -1,0 +1,40 @@
+import VaultStorage
+
+// Every write of a login and of its user goes this way, so that what follows from a write follows from each of them.
+extension Vault {
+    /// Changes a login, and leaves it due when it is due.
+    func change<R: Sendable>(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        try await store.updateLogin(handle) { state in
+            let result = try body(&state)
+            state.dueAt = state.nextDue
+            return result
+        }
+    }
+
+    /// As ``change(_:_:)``, of a user with all his logins.
+    func change<R: Sendable>(
+        user id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+    ) async throws -> R {
+        try await store.updateUser(id) { state in
+            let result = try body(&state)
+            for index in state.logins.indices {
+                state.logins[index].dueAt = state.status == .active ? state.logins[index].nextDue : nil
+            }
+            return result
+        }
+    }
+
+    func insert(_ draft: LoginDraft) async throws -> StoredLogin {
+        var draft = draft
+        let (session, refresh, provider) = (draft.session, draft.refresh, draft.provider)
+        draft.schedule = { login in
+            DueTime(
+                login: login, position: .first, session: session, refresh: refresh, provider: provider,
+                isInDoubt: false
+            ).instant
+        }
+        return try await store.insertLogin(draft)
+    }
+}

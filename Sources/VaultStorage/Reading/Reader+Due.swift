@@ -1,0 +1,37 @@
+import VaultCrypto
+
+extension Reader {
+    /// By the index on `dueAt`: costs what is due, however many logins there are.
+    func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
+        let row = try connection.statement(SQL.dueLogins)
+        row.bind(1, time.milliseconds)
+        row.bind(2, cursor?.dueAt.milliseconds ?? .min)
+        row.bind(3, cursor?.row ?? .min)
+        row.bind(4, Int64(limit))
+        var logins: [DueLogin] = []
+        var last: DueCursor?
+        var rows = 0
+        do {
+            defer { row.reset() }
+            while try row.step() {
+                rows += 1
+                let dueAt = Timestamp(milliseconds: row.integer(3))
+                last = DueCursor(dueAt: dueAt, row: row.integer(0))
+                // A row without a name is damaged: nobody could read it.
+                guard let handle = row.bytes16(1) else { continue }
+                logins.append(
+                    DueLogin(
+                        login: LoginHandle(handle), provider: row.bytes16(2).map { ProviderHandle($0) }, dueAt: dueAt,
+                        hasRefreshCell: row.integer(4) != 0))
+            }
+        }
+        return DuePage(logins: logins, cursor: rows < limit ? nil : last, nextDueAt: try nextDue(after: time))
+    }
+
+    private func nextDue(after time: Timestamp) throws(StoreError) -> Timestamp? {
+        let row = try connection.statement(SQL.nextDue)
+        defer { row.reset() }
+        row.bind(1, time.milliseconds)
+        return try row.step() ? Timestamp(milliseconds: row.integer(0)) : nil
+    }
+}
