@@ -58,7 +58,9 @@ struct LoginTests {
         #expect(try fixture.bytes("SELECT keyCell FROM loginSecret") == keyCell)
         let audit = try store.auditEntries(after: 0, limit: 100)
         #expect(audit.map(\.kind) == [.vaultCreated, .loginCreated, .renewed])
-        #expect(audit.last?.detail == [.init("generation", "2")])
+        #expect(audit.last?.value("generation") == "2")
+        #expect(audit.last?.value("expires") == "1800003601000")
+        #expect(audit.last?.value("was") == nil)
         #expect(try store.verify { _ in }.findings == [])
     }
 

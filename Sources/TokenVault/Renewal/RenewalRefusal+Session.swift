@@ -18,11 +18,3 @@ extension RenewalRefusal {
         }
     }
 }
-
-extension FailureRecord {
-    /// Stored where other failures are, because it stops renewals in the same way; but the grant is not dead.
-    static let needsUserCode: UInt8 = 32
-
-    /// Whether the login is dead.
-    var isFinal: Bool { reason != Self.needsUserCode }
-}

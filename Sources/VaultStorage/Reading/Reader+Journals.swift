@@ -73,6 +73,10 @@ extension Reader {
         return result
     }
 
+    func auditHead() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT coalesce(max(sequence), 0) FROM audit")
+    }
+
     private func auditEntry(_ row: Statement) -> AuditEntry {
         let columns = AuditColumns(row)
         var detail: [AuditEvent.Detail] = []

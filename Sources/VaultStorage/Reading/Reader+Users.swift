@@ -26,6 +26,14 @@ extension Reader {
         }
     }
 
+    func userID(of handle: UserHandle) throws(StoreError) -> String {
+        let row = try connection.statement(SQL.userByHandle)
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.user) }
+            return try opener.withUser(row, try UserColumns(row)) { view in view.userIDText }
+        }
+    }
+
     private func storedUser(_ row: Statement) throws(StoreError) -> StoredUser {
         let columns = try UserColumns(row)
         return try opener.withUser(row, columns) { view throws(StoreError) in

@@ -83,6 +83,11 @@ enum SQL {
         SELECT \(userColumns) FROM user WHERE blindIndex = ?1
         """)
 
+    static let userByHandle = Query(
+        """
+        SELECT \(userColumns) FROM user WHERE handle = ?1
+        """)
+
     static let openIntents = Query(
         """
         SELECT login.handle, \(intentColumns)

@@ -74,6 +74,12 @@ package struct FailureRecord: Hashable, Sendable {
         self.reason = reason
         self.at = at
     }
+
+    /// Stored where other failures are, because it stops renewals in the same way; but the grant is not dead.
+    package static let needsUserCode: UInt8 = 32
+
+    /// Whether the login is dead.
+    package var isFinal: Bool { reason != Self.needsUserCode }
 }
 
 /// How often, and since when, a token endpoint has refused in a way that is in no table.

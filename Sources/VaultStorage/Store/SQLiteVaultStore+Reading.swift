@@ -62,6 +62,14 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
+    package func auditHead() throws(StoreError) -> Int64 {
+        try readers.read { reader throws(StoreError) in try reader.auditHead() }
+    }
+
+    package func userID(of handle: UserHandle) throws(StoreError) -> String {
+        try readers.read { reader throws(StoreError) in try reader.userID(of: handle) }
+    }
+
     package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         try readers.read { reader throws(StoreError) in try reader.dueOutboxEntries(at: time, limit: limit) }
     }

@@ -23,12 +23,13 @@ extension SQLiteVaultStore {
     ) async throws -> R {
         try await write { transaction in
             var (user, login) = try transaction.loadLogin(handle)
-            var state = login.state(
+            let before = login.state(
                 of: user, transaction.context, nextFence: try transaction.nextFence())
+            var state = before
             let result = try body(&state)
             var tale = WriteTransaction.Tale()
             let hasChanged = try transaction.apply(state, to: login, of: &user)
-            tale.add(state.tale(hasChanged: hasChanged), of: handle)
+            tale.add(state.tale(since: before, hasChanged: hasChanged, at: transaction.now()), of: handle)
             if hasChanged {
                 try transaction.save(&user, telling: tale)
             } else {
@@ -46,10 +47,11 @@ extension SQLiteVaultStore {
         return try await write { transaction in
             guard let user = try transaction.loadUser(index) else { throw StoreError.notFound(.user) }
             let logins = try transaction.loadLogins(of: index)
-            var state = UserState(
+            let before = UserState(
                 user, logins, transaction.context, nextFence: try transaction.nextFence())
+            var state = before
             let result = try body(&state)
-            try transaction.save(state, of: user, logins)
+            try transaction.save(state, since: before, of: user, logins)
             return result
         }
     }
@@ -109,14 +111,6 @@ extension SQLiteVaultStore {
     }
 }
 
-extension LoginState {
-    /// What is told of the login; a change is never left untold.
-    func tale(hasChanged: Bool) -> [AuditEvent] {
-        guard hasChanged, auditEvents.isEmpty else { return auditEvents }
-        return [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)]
-    }
-}
-
 extension UserState {
     init(_ user: OpenUser, _ logins: [OpenLogin], _ context: VaultContext, nextFence: Int64) {
         handle = user.columns.handle
@@ -131,16 +125,26 @@ extension UserState {
 }
 
 extension WriteTransaction {
-    func save(_ state: UserState, of user: OpenUser, _ logins: [OpenLogin]) throws(StoreError) {
+    func save(
+        _ state: UserState, since before: UserState, of user: OpenUser, _ logins: [OpenLogin]
+    ) throws(StoreError) {
         var user = user
         var tale = Tale()
         var hasChanged = state.status != user.status
         var outbox = state.outbox
         for login in logins {
-            guard let changed = state.logins.first(where: { $0.handle == login.columns.handle }) else { continue }
-            let loginHasChanged = try state.isErased ? false : apply(changed, to: login, of: &user)
+            let handle = login.columns.handle
+            guard var changed = state.logins.first(where: { $0.handle == handle }),
+                let found = before.logins.first(where: { $0.handle == handle })
+            else { continue }
+            if state.isErased {
+                changed.isRemoved = true
+                changed.auditEvents.append(
+                    AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]))
+            }
+            let loginHasChanged = try state.isErased ? true : apply(changed, to: login, of: &user)
             hasChanged = hasChanged || loginHasChanged
-            tale.add(changed.tale(hasChanged: loginHasChanged), of: login.columns.handle)
+            tale.add(changed.tale(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
             outbox += changed.outbox
         }
         tale.add(state.auditEvents, of: nil)

@@ -9,13 +9,14 @@ package final class SQLiteVaultStore: Sendable {
     let ownerLock: OwnerLock
     let place: VaultPlace
     let spoolFile: Spool
+    package let changes = ChangeSignal()
 
     init(_ file: VaultFile, _ context: VaultContext) throws(StoreError) {
         self.context = context
         let lock = try OwnerLock(file)
         let place = VaultPlace(file, lock, context.liveness)
         readers = ReaderPool(context, place, first: try Reader(context))
-        writer = WriterThread { WriteBatch(context, place) }
+        writer = WriterThread(changes) { WriteBatch(context, place) }
         spoolFile = Spool(file, context, lock)
         ownerLock = lock
         self.place = place

@@ -28,6 +28,10 @@ package protocol VaultStore: Sendable {
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider
     func provider(named name: String) throws(StoreError) -> StoredProvider
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
+    /// The number of the last audit row; 0 before the first.
+    func auditHead() throws(StoreError) -> Int64
+    /// Who has this handle: audit rows name users by it.
+    func userID(of handle: UserHandle) throws(StoreError) -> String
     /// Those whose time has come, in its order. Damaged ones are passed over.
     func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry]
     /// All, in the order in which they came; a page begins after ``OutboxListing/sequence`` of the one before, the first
@@ -75,6 +79,9 @@ package protocol VaultStore: Sendable {
     func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot
     /// The last slot cannot be removed.
     func removeKeySlot(_ handle: KeySlotHandle) async throws
+
+    /// Told of each commit of this store. Other processes' commits are found by looking.
+    var changes: ChangeSignal { get }
 
     // MARK: Spool
 

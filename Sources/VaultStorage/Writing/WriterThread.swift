@@ -39,11 +39,13 @@ final class WriterThread: Sendable {
     private let state = Mutex(State())
     private let work = Signal()
     private let end = Signal()
+    private let changes: ChangeSignal
     private let makeBatch: @Sendable () throws(StoreError) -> WriteBatch
     /// For statistics and tests.
     let commitCount = Atomic<Int>(0)
 
-    init(_ makeBatch: @escaping @Sendable () throws(StoreError) -> WriteBatch) {
+    init(_ changes: ChangeSignal, _ makeBatch: @escaping @Sendable () throws(StoreError) -> WriteBatch) {
+        self.changes = changes
         self.makeBatch = makeBatch
     }
 
@@ -137,6 +139,7 @@ final class WriterThread: Sendable {
             let current = if let batch { batch } else { try makeBatch() }
             batch = current
             commitCount.add(current.perform(operations), ordering: .relaxed)
+            changes.fire()
         } catch {
             for operation in operations { operation.finish(error) }
         }

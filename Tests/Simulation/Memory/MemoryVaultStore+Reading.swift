@@ -156,6 +156,8 @@ extension MemoryVaultStore {
     }
 
     package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] { [] }
+    package func auditHead() throws(StoreError) -> Int64 { 0 }
+    package func userID(of handle: UserHandle) throws(StoreError) -> String { throw Self.unneeded }
     package func keySlots() throws(StoreError) -> [StoredKeySlot] { [] }
     package func files() -> [FileReport] { [] }
     package func statistics() throws(StoreError) -> StoreStatistics { throw Self.unneeded }

@@ -17,6 +17,7 @@ package final class MemoryVaultStore: VaultStore, @unchecked Sendable {
     }
 
     package let vault: MemoryVault
+    package let changes = ChangeSignal()
     package let owner: Int64
     /// What happens to the next write of this kind.
     package var fault: @Sendable (Write) -> Fault? = { _ in nil }

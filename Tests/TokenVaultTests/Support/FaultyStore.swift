@@ -131,6 +131,9 @@ extension FaultyStore {
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
         try base.auditEntries(after: sequence, limit: limit)
     }
+    func auditHead() throws(StoreError) -> Int64 { try base.auditHead() }
+    func userID(of handle: UserHandle) throws(StoreError) -> String { try base.userID(of: handle) }
+    var changes: ChangeSignal { base.changes }
     func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         try base.dueOutboxEntries(at: time, limit: limit)
     }

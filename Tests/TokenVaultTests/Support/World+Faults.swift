@@ -61,10 +61,12 @@ extension World {
 
     func stored(_ login: Login) throws -> StoredLogin { try vault.store.login(login.id.handle) }
 
-    /// What the audit trail tells, in order, as `kind key=value …`.
+    /// What the audit trail tells, in order, as `kind key=value …`, without what the store adds to every change.
     func tale() throws -> [String] {
-        try vault.store.auditEntries(after: 0, limit: 10_000).map { entry in
-            ([entry.kind.name] + entry.detail.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
+        let added = ["generation", "expires", "was", "since", "ended"]
+        return try vault.store.auditEntries(after: 0, limit: 10_000).map { entry in
+            let details = entry.detail.filter { !added.contains($0.key) }
+            return ([entry.kind.name] + details.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
         }
     }
 }

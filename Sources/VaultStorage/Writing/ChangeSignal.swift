@@ -1,0 +1,40 @@
+import Synchronization
+
+/// Tells whoever wants to know that this process has committed something. It costs the writer one load while nobody does.
+package final class ChangeSignal: Sendable {
+    package struct Token: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct State {
+        var last = 0
+        var observers: [Int: @Sendable () -> Void] = [:]
+    }
+
+    private let isObserved = Atomic<Bool>(false)
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// - Parameter action: Called on the writer's thread after commits; it must not wait for anything.
+    package func observe(_ action: @escaping @Sendable () -> Void) -> Token {
+        state.withLock { state in
+            state.last += 1
+            state.observers[state.last] = action
+            isObserved.store(true, ordering: .sequentiallyConsistent)
+            return Token(number: state.last)
+        }
+    }
+
+    package func cancel(_ token: Token) {
+        state.withLock { state in
+            state.observers[token.number] = nil
+            isObserved.store(!state.observers.isEmpty, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    package func fire() {
+        guard isObserved.load(ordering: .sequentiallyConsistent) else { return }
+        for action in state.withLock({ Array($0.observers.values) }) { action() }
+    }
+}
