@@ -9,18 +9,11 @@ extension RenewalEngine {
     /// Entries read at a time in the background.
     private static let outboxBatch = 256
 
-    /// Asks the providers about these entries, now. What is not in the answer is gone: somebody else has finished it.
-    func revoke(_ handles: [OutboxHandle]) async -> [OutboxHandle: RevocationReport.Outcome] {
-        var outcomes: [OutboxHandle: RevocationReport.Outcome] = [:]
-        var entries: [StoredOutboxEntry] = []
-        for handle in handles {
-            do throws(StoreError) {
-                entries.append(try vault.store.outboxEntry(handle))
-            } catch {
-                if error.code != .notFound(.outboxEntry) { outcomes[handle] = .pending(VaultError(error)) }
-            }
-        }
-        return outcomes.merging(await revoke(entries)) { $1 }
+    /// Asks the providers about what was queued a moment ago. What is not in the answer is gone, and not by this manager:
+    /// somebody else has finished it.
+    func revoke(queued records: [OutboxRecord]) async -> [OutboxHandle: RevocationReport.Outcome] {
+        await revoke(
+            records.map { StoredOutboxEntry(handle: $0.handle, nextAttemptAt: vault.now, attempts: 0, record: $0) })
     }
 
     /// Providers side by side, the entries of each one after the other.
@@ -67,20 +60,33 @@ extension RenewalEngine {
     }
 
     /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will, or when
-    /// it has been tried for too long. Nil if it is gone or under way already.
+    /// it has been tried for too long. Nil if it is gone, and nobody here has ended it.
     ///
-    /// Two processes may try the same entry at the same time. That does no harm: the second one is told that the token
-    /// is invalid, which is as good (RFC 7009 §2.2).
+    /// Who meets a try that is under way in this manager takes what comes of it. Two processes may try the same entry at
+    /// the same time. That does no harm: the second one is told that the token is invalid, which is as good (RFC 7009
+    /// §2.2).
     private func revoke(_ entry: StoredOutboxEntry) async -> RevocationReport.Outcome? {
-        guard revocations.begin(entry.handle) else { return nil }
-        defer { revocations.end(entry.handle) }
+        if case .others(let outcome) = await revocations.begin(entry.handle) { return outcome }
+        let outcome = await tryToRevoke(entry)
+        revocations.end(entry.handle, outcome)
+        return outcome
+    }
+
+    private func tryToRevoke(_ entry: StoredOutboxEntry) async -> RevocationReport.Outcome? {
         let current: StoredOutboxEntry
         do throws(StoreError) {
             // It may have been settled, or postponed, since the list was read.
             current = try vault.store.outboxEntry(entry.handle)
-            guard current.attempts == entry.attempts else { return nil }
         } catch {
-            return error.code == .notFound(.outboxEntry) ? nil : .pending(VaultError(error))
+            guard error.code == .notFound(.outboxEntry) else { return .pending(VaultError(error)) }
+            return revocations.outcome(of: entry.handle)
+        }
+        guard current.attempts == entry.attempts else {
+            // Another try has just failed: asking again at once would bring the same.
+            return .pending(
+                VaultError(
+                    .tryLater, "the provider has not confirmed the revocation",
+                    retryAfter: max(.zero, current.nextAttemptAt.since(vault.now))))
         }
         guard let provider = try? vault.store.provider(current.record.provider).record else {
             let error = VaultError(

@@ -3,6 +3,16 @@ import VaultStorage
 
 /// Which outbox entries are being tried by this manager, and whether a pass over the outbox runs.
 final class RevocationsUnderWay: Sendable {
+    typealias Outcome = RevocationReport.Outcome
+
+    /// Who tries an entry.
+    enum Turn: Sendable {
+        /// The caller; he must end it.
+        case own
+        /// Somebody else did while the caller waited; nil: it was not his to settle either.
+        case others(Outcome?)
+    }
+
     private enum Pass {
         case idle
         case running
@@ -11,20 +21,40 @@ final class RevocationsUnderWay: Sendable {
     }
 
     private struct State {
-        var entries: Set<OutboxHandle> = []
+        var waiters: [OutboxHandle: [CheckedContinuation<Turn, Never>]] = [:]
+        /// What became of entries that this manager has settled: who queued one and comes late need not guess.
+        var settled = RecentTable<OutboxHandle, Outcome>(capacity: 1_024)
         var pass = Pass.idle
     }
 
     private let state = Mutex(State())
 
-    /// False if the entry is being tried already.
-    func begin(_ entry: OutboxHandle) -> Bool {
-        state.withLock { $0.entries.insert(entry).inserted }
+    /// Returns at once for the first; for whoever comes during his try, when it is over.
+    func begin(_ entry: OutboxHandle) async -> Turn {
+        await withCheckedContinuation { waiter in
+            let isFirst = state.withLock { state in
+                state.waiters[entry]?.append(waiter)
+                if state.waiters[entry] != nil { return false }
+                state.waiters[entry] = []
+                return true
+            }
+            if isFirst { waiter.resume(returning: .own) }
+        }
     }
 
-    func end(_ entry: OutboxHandle) {
-        state.withLock { _ = $0.entries.remove(entry) }
+    func end(_ entry: OutboxHandle, _ outcome: Outcome?) {
+        let waiters = state.withLock { state in
+            if let outcome, outcome.isEnd { state.settled.insert(outcome, for: entry) }
+            return state.waiters.removeValue(forKey: entry) ?? []
+        }
+        for waiter in waiters { waiter.resume(returning: .others(outcome)) }
     }
+
+    /// What this manager has heard of an entry that is gone; nil: it was not here that it ended.
+    func outcome(of entry: OutboxHandle) -> Outcome? { state.withLock { $0.settled[entry] } }
+
+    /// How many wait for another's try.
+    var waitingCount: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
     /// Whether no pass runs.
     var isIdle: Bool { state.withLock { $0.pass == .idle } }
@@ -45,5 +75,12 @@ final class RevocationsUnderWay: Sendable {
             state.pass = isWanted ? .running : .idle
             return isWanted
         }
+    }
+}
+
+extension RevocationReport.Outcome {
+    /// Whether the entry went with it.
+    fileprivate var isEnd: Bool {
+        if case .pending = self { false } else { true }
     }
 }

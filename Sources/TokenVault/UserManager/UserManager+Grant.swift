@@ -130,7 +130,7 @@ extension UserManager {
             createdAt: vault.now)
         do {
             try await vault.store.addOutbox([record])
-            _ = await engine.revoke([record.handle])
+            _ = await engine.revoke(queued: [record])
         } catch {
             _ = await engine.ask(record, request.provider.record)
         }

@@ -45,7 +45,7 @@ extension UserManager {
     /// What follows once logins have been ended: handlers under way are told, and their providers asked.
     func finish(_ plans: [RevocationPlan]) async -> RevocationReport {
         vault.superseding.fire(plans.map(\.login))
-        let outcomes = await engine.revoke(plans.flatMap { $0.records.map(\.handle) })
+        let outcomes = await engine.revoke(queued: plans.flatMap(\.records))
         if engine.options.retriesRevocationsInBackground { engine.revokeSoon() }
         return RevocationReport(
             results: plans.map { plan in
@@ -63,7 +63,7 @@ struct RevocationPlan: Sendable {
 
     /// What is true of the login as a whole: done only if every token is.
     func combined(_ outcomes: [OutboxHandle: RevocationReport.Outcome]) -> RevocationReport.Outcome {
-        // An entry that is gone without us was confirmed to somebody else.
+        // An entry that is gone, and not by this manager, was confirmed to somebody else.
         let own = records.map { outcomes[$0.handle] ?? .revoked }
         return own.first { !$0.isSettled } ?? (own.contains(.revoked) ? .revoked : own.first ?? .revoked)
     }

@@ -40,6 +40,13 @@ package struct StoredOutboxEntry: Equatable, Sendable {
     /// Attempts that failed so far.
     package let attempts: Int
     package let record: OutboxRecord
+
+    package init(handle: OutboxHandle, nextAttemptAt: Timestamp, attempts: Int, record: OutboxRecord) {
+        self.handle = handle
+        self.nextAttemptAt = nextAttemptAt
+        self.attempts = attempts
+        self.record = record
+    }
 }
 
 /// One row of the outbox. A damaged one is listed with what is wrong, and hides nothing after it.

@@ -211,6 +211,74 @@ struct OutboxTests {
         await vault.close()
     }
 
+    /// Queues what a log-out queues, and leaves the rest of it to the test.
+    private func endLogin(_ world: World) async throws -> RevocationPlan {
+        let login = try await world.addChain()
+        let (styles, now) = (try world.users.revocationStyles(), world.vault.now)
+        return try await world.vault.updateLogin(login.id.handle) { state in
+            let plan = state.planRevocation(styles, now: now)
+            state.outbox += plan.records
+            state.isRemoved = true
+            return plan
+        }
+    }
+
+    /// The pass that a manager begins by itself may meet an entry before the log-out that queued it does.
+    @Test(arguments: [HTTPResponse.Status.serviceUnavailable, .ok])
+    func aLogOutTakesTheOutcomeOfAPassThatIsAtItsEntry(_ status: HTTPResponse.Status) async throws {
+        let world = try await World()
+        let gate = Gate()
+        world.transport.enqueue(.status(status).behind(gate))
+        let plan = try await endLogin(world)
+        world.users.engine.revokeSoon()
+        await world.transport.waitForRequests(1)
+        let report = Task { await world.users.finish([plan]) }
+        while world.users.engine.revocations.waitingCount == 0, !Task.isCancelled { await Task.yield() }
+        gate.open()
+        #expect(await report.value.isComplete == (status == .ok))
+        await passesEnd(world)
+        #expect(revocations(world).count == 1)
+        #expect(try pending(world).count == (status == .ok ? 0 : 1))
+    }
+
+    @Test func aLogOutHearsWhatAPassBeforeItWasTold() async throws {
+        let world = try await World()
+        world.transport.enqueue(.error("unsupported_token_type"))
+        let plan = try await endLogin(world)
+        world.users.engine.revokeSoon()
+        await passesEnd(world)
+        #expect(await world.users.finish([plan]).results.map(\.outcome) == [.unsupported])
+        #expect(revocations(world).count == 1)
+    }
+
+    @Test func aTryOfAnotherProcessThatFailedLeavesALogOutPending() async throws {
+        let world = try await World()
+        let (vault, users) = try await world.anotherProcess()
+        world.transport.enqueue(.status(.serviceUnavailable))
+        let plan = try await endLogin(world)
+        #expect(try await !users.retryRevocations().isComplete)
+        let outcome = try #require(await world.users.finish([plan]).results.first).outcome
+        guard case .pending(let error) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(error.code == .tryLater)
+        #expect(error.retryAfter == .seconds(30))
+        #expect(revocations(world).count == 1)
+        await vault.close()
+    }
+
+    @Test func whatAnotherProcessHasConfirmedIsConfirmed() async throws {
+        let world = try await World()
+        let (vault, users) = try await world.anotherProcess()
+        world.transport.enqueue(.status(.ok))
+        let plan = try await endLogin(world)
+        #expect(try await users.retryRevocations().isComplete)
+        #expect(await world.users.finish([plan]).results.map(\.outcome) == [.revoked])
+        #expect(revocations(world).count == 1)
+        await vault.close()
+    }
+
     @Test func theOutboxIsReadPageByPage() async throws {
         let world = try await World()
         for name in 1...5 { try await world.addChain(name: "\(name)") }
