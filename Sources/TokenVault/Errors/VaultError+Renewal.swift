@@ -53,6 +53,10 @@ extension VaultError {
             self.init(
                 .storageFull, "there is no room for what a renewal would bring, so nothing was sent",
                 hint: "make room on the disk of the vault")
+        case .storeBusy:
+            self.init(
+                .busy, "another process has held the vault for too long, so nothing was sent",
+                hint: "try again; find the process that holds the vault if it lasts", retryAfter: .seconds(1))
         case .storeFailed:
             self.init(.storageFailed, "the renewal could not be noted in the vault, so nothing was sent")
         }

@@ -15,7 +15,10 @@ extension Renewal {
             provider = try needed.map { try vault.store.provider($0) }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
                 // What its owner may have left beside the vault comes first: a token that was replaced must not be sent.
-                guard await engine.restoreSpooled(of: login).isComplete else { return (.storeFailed, nil) }
+                let restored = await engine.restoreSpooled(of: login)
+                guard restored.isComplete else {
+                    return (restored.failure.map(Self.event) ?? .storeFailed, nil)
+                }
                 abandoned = intent.fence
                 if let provider, (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true {
                     hasOtherLogins = vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
@@ -92,6 +95,7 @@ extension Renewal {
         case .notFound(.provider): .refused(.providerMissing)
         case .notFound: .refused(.loginMissing)
         case .full: .refused(.storageFull)
+        case .busy: .refused(.storeBusy)
         case .closed: .closed
         case .ownershipLost: .ownershipLost
         default: .storeFailed

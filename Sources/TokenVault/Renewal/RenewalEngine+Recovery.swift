@@ -54,7 +54,8 @@ extension RenewalEngine {
         case .refused(.postponed(let until)), .refused(.breakerOpen(let until)),
             .refused(.mayNotSendAgain(let until?)):
             resting.rest(intent, until: until)
-        case .refused(.storeFailed), .refused(.storageFull), .refused(.closed), .refused(.ownershipLost), .failed:
+        case .refused(.storeFailed), .refused(.storeBusy), .refused(.storageFull), .refused(.closed),
+            .refused(.ownershipLost), .failed:
             break
         case .refused:
             resting.rest(intent, until: vault.now.advanced(by: Self.longRest))

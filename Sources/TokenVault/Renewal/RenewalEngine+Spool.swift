@@ -18,6 +18,7 @@ extension RenewalEngine {
             listings = try vault.store.spooledReplies()
         } catch {
             restored.isComplete = false
+            restored.failure = error
             return restored
         }
         for listing in listings {
@@ -25,7 +26,16 @@ extension RenewalEngine {
             guard let reply = listing.reply, let handle = listing.handle, login == nil || reply.login == login,
                 !isBeingStored(reply, listing.owner)
             else { continue }
-            if await restore(reply, handle) { restored.count += 1 } else { restored.isComplete = false }
+            do {
+                try await restore(reply, handle)
+                restored.count += 1
+            } catch {
+                restored.isComplete = false
+                restored.failure = error
+                vault.logger.debug(
+                    "a spooled reply could not be restored yet",
+                    metadata: ["vault-login-handle": "\(reply.login.text)"])
+            }
         }
         if restored.count > 0, options.retriesRevocationsInBackground { revokeSoon() }
         return restored
@@ -35,6 +45,8 @@ extension RenewalEngine {
         var count = 0
         /// Whether none is left of those that were looked for.
         var isComplete = true
+        /// Why the last of them is left.
+        var failure: (any Error)?
     }
 
     /// Nothing can be had from an entry that was cut short: it was never acknowledged, so its tokens were in the memory of
@@ -50,25 +62,18 @@ extension RenewalEngine {
         owner == vault.store.owner ? vault.isUnderWay(reply.fence) : vault.store.isOwnerAlive(owner)
     }
 
-    private func restore(_ reply: SpooledReply, _ handle: SpoolHandle) async -> Bool {
+    private func restore(_ reply: SpooledReply, _ handle: SpoolHandle) async throws {
         let now = vault.now
         do {
-            do {
-                try await vault.change(reply.login) { state in
-                    if state.holds(reply) { return }
-                    guard state.isOpen(RenewalClaim(reply)) else { return state.disown(reply, spent: nil, at: now) }
-                    state.commit(reply, afterDoubt: state.intent?.isInDoubt ?? false, isFromSpool: true)
-                }
-            } catch let error as StoreError where error.code == .notFound(.login) {
-                if let record = reply.revocation(at: now) { try await vault.store.addOutbox([record]) }
+            try await vault.change(reply.login) { state in
+                if state.holds(reply) { return }
+                guard state.isOpen(RenewalClaim(reply)) else { return state.disown(reply, spent: nil, at: now) }
+                state.commit(reply, afterDoubt: state.intent?.isInDoubt ?? false, isFromSpool: true)
             }
-            try vault.store.unspool(handle)
-            return true
-        } catch {
-            vault.logger.debug(
-                "a spooled reply could not be restored yet", metadata: ["vault-login-handle": "\(reply.login.text)"])
-            return false
+        } catch let error as StoreError where error.code == .notFound(.login) {
+            if let record = reply.revocation(at: now) { try await vault.store.addOutbox([record]) }
         }
+        try vault.store.unspool(handle)
     }
 
     /// Whether spooled tokens serve a caller.

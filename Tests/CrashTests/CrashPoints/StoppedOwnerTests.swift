@@ -46,8 +46,7 @@ struct StoppedOwnerTests {
         } catch let error as VaultError {
             // Who is stopped in a transaction keeps the whole vault from being written.
             let isInTransaction = if case .operation = crash.strike { true } else { false }
-            let expected: [VaultError.Code] =
-                isInTransaction ? [.storageFailed, .busy, .refreshStalled] : [.refreshStalled]
+            let expected: [VaultError.Code] = isInTransaction ? [.busy, .refreshStalled] : [.refreshStalled]
             if !expected.contains(error.code) { problems.append("\(error.code)") }
         }
         if try course.world.grant(grant).refreshRequests > scene.primed + 1 { problems.append("sent twice") }

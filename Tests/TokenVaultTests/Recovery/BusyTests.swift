@@ -1,0 +1,54 @@
+import CSQLite
+import OAuthClient
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// Another process that holds the vault's write lock for longer than anybody waits for it.
+@Suite(.timeLimit(.minutes(5)))
+struct BusyTests {
+    /// A connection of somebody else, inside a write transaction for as long as it lives.
+    @safe private final class WriteLock {
+        private var connection: OpaquePointer?
+
+        init(_ world: World) throws {
+            try #require(unsafe sqlite3_open(world.vault.path, &connection) == SQLITE_OK)
+            try #require(unsafe sqlite3_exec(connection, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        }
+
+        func release() {
+            unsafe sqlite3_close(connection)
+            unsafe connection = nil
+        }
+
+        deinit { release() }
+    }
+
+    @Test func aRenewalThatCannotBeNotedIsBusyAndSendsNothing() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        let lock = try WriteLock(world)
+        let error = await #expect(throws: VaultError.self) { try await world.users.accessToken(login: login.id) }
+        lock.release()
+        #expect(error?.code == .busy)
+        #expect(error?.retryAfter == .seconds(1))
+        #expect(world.transport.requestCount == 0)
+        world.transport.enqueue(.generation("2"))
+        #expect(try await world.users.accessToken(login: login.id).name == "2")
+    }
+
+    @Test func anOldTokenIsServedWhileItIsGood() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.time.advance(by: .seconds(3_400))
+        let lock = try WriteLock(world)
+        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        // Not for somebody who needs it for longer.
+        #expect(
+            await code { try await world.users.accessToken(login: login.id, minimumValidity: .seconds(600)) } == .busy)
+        lock.release()
+        #expect(world.transport.requestCount == 0)
+    }
+}
