@@ -50,6 +50,8 @@ final class RenewalEngine: Sendable {
 
     /// Rounds after which a caller whose demand other callers' renewals did not meet gets an error.
     private static let mostRounds = 4
+    /// For so long a caller without a deadline goes on after what is no fault of login or provider.
+    private static let longestRetry = Duration.seconds(30)
 
     /// A token that meets the demand, renewed if necessary; or the old one, if it is still acceptable.
     func renewedToken(
@@ -79,6 +81,9 @@ final class RenewalEngine: Sendable {
             case .ended where flight.target != target:
                 // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
                 if let refusal = obstacle(in: current) { throw VaultError(refusal, now: vault.now) }
+            case .ended(let ending)
+            where isPassing(ending, current, target) && vault.now.since(started) < deadline ?? Self.longestRetry:
+                round -= 1
             case .ended(let ending):
                 guard ending.allowsAnotherRound || flight.hasNewSecret, round < Self.mostRounds else {
                     throw VaultError(ending, current: current, now: vault.now)
@@ -91,6 +96,19 @@ final class RenewalEngine: Sendable {
             case .cancelled, .deadlinePassed:
                 throw VaultError(.deadlineExceeded, "the renewal took longer than the caller wanted to wait")
             }
+        }
+    }
+
+    /// Whether a renewal left this caller without a token for reasons of this moment: the intent was given back unsent, or
+    /// others have used the new token and seen it refused before this caller could read it.
+    private func isPassing(
+        _ ending: RenewalMachine.Ending, _ current: SessionSnapshot, _ target: TokenTarget
+    ) -> Bool {
+        switch ending {
+        case .failed(.notSent(.tooLate)): true
+        case .renewed, .satisfied, .superseded:
+            StoredToken(target, in: current.session, at: current.position)?.isRejected == true
+        case .refused, .failed, .successorOnly: false
         }
     }
 

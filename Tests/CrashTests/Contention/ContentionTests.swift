@@ -118,9 +118,9 @@ struct ContentionTests {
             // Snapshots that strangers hold without a gap keep the WAL from starting over; the time of such a run bounds it.
             #expect(peak < (Depth.isDeep ? 4_096 : 256) << 20)
             let outcome = Outcome(services)
-            // A machine that is too busy to send within two seconds of the intent sends nothing, and says: later.
-            #expect(outcome.errors.keys.allSatisfy { $0 == "tryLater" })
-            #expect(outcome.errors["tryLater"] ?? 0 <= outcome.calls / 50)
+            // Neither a machine that is too busy to send in time, nor others who use up a new token before he can read it,
+            // is a caller's trouble.
+            #expect(outcome.errors == [:])
             for reader in readers { #expect(reader.job.lines.filter { $0.hasPrefix("finding") } == []) }
             #expect(try await vault.verify().findings == [])
             await vault.close()

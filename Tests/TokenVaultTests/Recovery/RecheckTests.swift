@@ -65,7 +65,40 @@ struct RecheckTests {
         #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
         #expect(world.transport.requestCount == 0)
         #expect(try world.stored(login).intent == nil)
-        #expect(try world.tale().count { $0 == "renewal-started" } == 4)
+        // Four times for each of two renewals, then half a minute is over.
+        #expect(try world.tale().count { $0 == "renewal-started" } == 8)
+    }
+
+    /// One renewal gives an intent back three times at most. Who waits is not told of it.
+    @Test func aProcessThatIsTooSlowForAWhileGoesOn() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.afterCommit { commit in
+            if commit < 10 { world.time.advance(by: .seconds(2)) }
+        }
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        #expect(try await process.users.accessToken(login: login.id, deadline: .seconds(60)).name == "2")
+        #expect(world.transport.requestCount == 1)
+        #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 5)
+    }
+
+    /// Others may use a new token, and see it refused, before one who waited for it gets to read it.
+    @Test func aTokenThatWasRefusedBeforeItsCallerReadItIsRenewedForHim() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.afterCommit { commit in
+            guard commit == 2 else { return }
+            try? await world.vault.store.updateLogin(login.id.handle) { state in
+                state.session.reject(.own, state.position.generation)
+            }
+        }
+        world.transport.enqueue(.generation("2"), .generation("3"))
+        world.expire()
+        #expect(try await process.users.accessToken(login: login.id).name == "3")
+        #expect(world.transport.requestCount == 2)
     }
 
     @Test func aLogOutAfterTheIntentStopsTheRequest() async throws {
