@@ -405,6 +405,32 @@ inline record() {
     fi
 }
 
+/* ---- Before a replay ------------------------------------------------------------------------------------------ */
+
+inline notedDoubt() {
+#ifndef MUTANT_NO_INTENT
+    L.doubt = true
+#else
+    skip
+#endif
+}
+
+/* What nobody would know of is not sent. */
+inline noteReplay() {
+    if
+    :: L.gone || !IS_OPEN(R.chain, R.fence) -> rest()
+    :: !L.gone && IS_OPEN(R.chain, R.fence) && L.gen != R.gen -> leaveDoubt(); rest()
+    :: !L.gone && IS_OPEN(R.chain, R.fence) && L.gen == R.gen ->
+        if
+        :: notedDoubt(); R.pc = claimed
+        :: fails > 0 ->
+            fails--;
+            if :: true :: notedDoubt() fi;
+            R.verdict = V_DOUBT; R.pc = recording
+        fi
+    fi
+}
+
 /* ---- Spool of the dead --------------------------------------------------------------------------------------- */
 
 inline replaySpool() {
@@ -458,7 +484,7 @@ end:
     :: atomic { RUNS && R.pc == claimed -> send() }
     :: atomic { RUNS && R.pc == sending && W.kind > REQUEST -> receive() }
     :: atomic { RUNS && R.pc == sending && losses > 0 -> giveUp() }
-    :: atomic { RUNS && R.pc == pausingBeforeReplay -> R.pc = claimed }
+    :: atomic { RUNS && R.pc == pausingBeforeReplay -> noteReplay() }
 
     :: atomic { RUNS && R.pc == storing -> commit() }
     :: atomic { RUNS && R.pc == stored ->

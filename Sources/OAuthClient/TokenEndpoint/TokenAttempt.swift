@@ -7,6 +7,8 @@ package struct TokenAttempt: Sendable {
     package let nonces: [String: DPoPNonce]
     /// Requests handed to the transport.
     package let requestsSent: Int
+    /// Those of them that carried the refresh token or the code.
+    package let grantsSent: Int
     /// How far the server's clock is ahead of ours, if its reply told and it is 2 seconds or more.
     package let clockOffset: Duration?
     /// When the last request began: the tokens' lifetimes count from here.
@@ -19,12 +21,14 @@ package struct TokenAttempt: Sendable {
     private let rules: ReplyRules
 
     init(
-        outcome: TokenOutcome, nonces: [String: DPoPNonce], requestsSent: Int, clockOffset: Duration?,
-        errorReply: ErrorTokenResponse?, exchange: TokenExchange, context: ClassificationContext, rules: ReplyRules
+        outcome: TokenOutcome, nonces: [String: DPoPNonce], requestsSent: Int, grantsSent: Int,
+        clockOffset: Duration?, errorReply: ErrorTokenResponse?, exchange: TokenExchange,
+        context: ClassificationContext, rules: ReplyRules
     ) {
         self.outcome = outcome
         self.nonces = nonces
         self.requestsSent = requestsSent
+        self.grantsSent = grantsSent
         self.clockOffset = clockOffset
         self.startedAt = context.startedAt
         self.errorReply = errorReply

@@ -86,6 +86,7 @@ package struct TokenEndpoint: Sendable {
                 return attempt(.failure(HTTPTransportError(.notSent, code)), exchange)
             }
             isRepeat = true
+            exchange.grantsSent += 1
             let result = await send(form, &exchange)
             let attempt = attempt(result, exchange)
             switch attempt.outcome {
@@ -162,7 +163,8 @@ package struct TokenEndpoint: Sendable {
     private func attempt(_ result: TokenExchange, _ exchange: RunningExchange) -> TokenAttempt {
         TokenAttempt(
             outcome: classify(result, exchange.context, binding.rules), nonces: exchange.session.learned,
-            requestsSent: exchange.requestsSent, clockOffset: exchange.session.clockOffset,
+            requestsSent: exchange.requestsSent, grantsSent: exchange.grantsSent,
+            clockOffset: exchange.session.clockOffset,
             errorReply: ErrorTokenResponse(result, binding.rules), exchange: result, context: exchange.context,
             rules: binding.rules)
     }
@@ -185,4 +187,5 @@ private struct RunningExchange {
     var session: ProofSession
     var context: ClassificationContext
     var requestsSent = 0
+    var grantsSent = 0
 }

@@ -104,6 +104,17 @@ extension LoginState {
         session.doubtCause = (newDoubt ?? .lostReply).code
     }
 
+    /// The same refresh token is about to be sent once more, by the same attempt.
+    mutating func noteReplay(_ claim: RenewalClaim) {
+        intent?.tries = claim.tries
+        if let intent, intent.doubtSince == nil {
+            self.intent?.doubtSince = intent.startedAt
+            session.doubtCause = RenewalDoubt.Cause.lostReply.code
+        }
+        auditEvents.append(
+            AuditEvent(.renewalRepeated, [.init("cause", "doubt"), .init("try", String(claim.tries))]))
+    }
+
     /// Tokens of an attempt that is not the login's any more. They must neither be used nor left alive; but while the
     /// grant lives on, revoking one of its tokens would end it.
     ///

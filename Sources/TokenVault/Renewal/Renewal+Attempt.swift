@@ -38,6 +38,7 @@ extension Renewal {
         engine.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
+        attempt?.untoldRepeats = max(0, result.grantsSent - 1)
         let startedAt = Timestamp(result.startedAt)
         if let current = attempt {
             switch result.outcome {

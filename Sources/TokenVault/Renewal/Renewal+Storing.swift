@@ -15,6 +15,7 @@ extension Renewal {
             let isStored = try await vault.change(login) { state in
                 // A commit that was reported as failed may have happened all the same.
                 if state.holds(reply) { return true }
+                state.auditEvents += attempt.repeatEvents
                 guard state.isOpen(claim) else {
                     state.disown(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
                     return false
@@ -99,8 +100,10 @@ extension Renewal {
             hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
             now: vault.now, random: engine.random())
         let nonces = attempt?.nonces ?? [:]
+        let repeatEvents = attempt?.repeatEvents ?? []
         do {
             let recorded = try await vault.change(login) { state in
+                state.auditEvents += repeatEvents
                 guard state.isOpen(claim) else { return Recorded.superseded }
                 guard state.position == claim.position else {
                     // The app has set an access token meanwhile: nothing of this is news, except a doubt about the refresh
@@ -120,14 +123,44 @@ extension Renewal {
                 return isSuspicious ? .lateArrivalSuspected : .done
             }
             return tell(recorded)
-        } catch let error as StoreError where error.code == .notFound(.login) {
-            return .superseded
-        } catch let error as StoreError where error.code == .closed {
-            return .closed
-        } catch let error as StoreError where error.code == .ownershipLost {
-            return .ownershipLost
         } catch {
-            return .storeFailed
+            return Self.failure(toNote: error)
+        }
+    }
+
+    /// The doubt that an exchange has left, and the replay that follows, before that is sent: whoever looks afterwards
+    /// sees each time that the refresh token travelled, whatever becomes of this process.
+    func noteReplay(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
+        let nonces = attempt?.nonces ?? [:]
+        let repeatEvents = attempt?.repeatEvents ?? []
+        do {
+            let isNoted = try await vault.change(login) { state in
+                guard state.isOpen(claim) else { return false }
+                state.auditEvents += repeatEvents + [AuditEvent(.renewalInDoubt)]
+                guard state.position == claim.position else {
+                    var unsent = claim
+                    unsent.tries -= 1
+                    state.rest(after: unsent, newDoubt: .lostReply)
+                    return false
+                }
+                state.remember(nonces)
+                state.noteReplay(claim)
+                return true
+            }
+            guard isNoted else { return .superseded }
+            attempt?.untoldRepeats = 0
+            return .stored
+        } catch {
+            return Self.failure(toNote: error)
+        }
+    }
+
+    private static func failure(toNote error: any Error) -> RenewalMachine.Event {
+        switch (error as? StoreError)?.code {
+        case .notFound(.login): .superseded
+        case .closed: .closed
+        case .ownershipLost: .ownershipLost
+        default: .storeFailed
         }
     }
 

@@ -50,6 +50,8 @@ struct Renewal: Sendable {
                     (answer, attempt) = await claim(wanted)
                 case .pause(let pause):
                     answer = await rest(pause, attempt, &patience)
+                case .noteReplay(let claim):
+                    answer = await noteReplay(claim, &attempt)
                 case .send(let claim):
                     answer = await send(claim, &attempt)
                 case .ask(let claim):
@@ -115,6 +117,16 @@ struct RenewalAttempt: Sendable {
     var nonces: [String: DPoPNonce] = [:]
     /// Whether the server may have spent the refresh token although its answer brought nothing.
     var leavesDoubt = false
+    /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
+    /// transaction has told of it.
+    var untoldRepeats = 0
+}
+
+extension RenewalAttempt {
+    /// What is to be told of the last exchange beside its outcome.
+    var repeatEvents: [AuditEvent] {
+        Array(repeating: AuditEvent(.renewalRepeated, [.init("cause", "challenge")]), count: untoldRepeats)
+    }
 }
 
 /// What the transaction of the intent read: nothing older may be sent.

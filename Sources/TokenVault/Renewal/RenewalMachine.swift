@@ -13,6 +13,8 @@ struct RenewalMachine: Equatable, Sendable {
         case sending(RenewalClaim)
         /// No usable reply came; the same token is about to be sent again.
         case pausingBeforeReplay(RenewalClaim)
+        /// The doubt, and the replay that is about to be sent, are being written.
+        case notingReplay(RenewalClaim)
         /// The app is being asked for a token.
         case asking(RenewalClaim)
         /// New tokens are in memory, perhaps in the spool too, and must reach the vault (D2).
@@ -55,6 +57,7 @@ struct RenewalMachine: Equatable, Sendable {
     enum Effect: Equatable, Sendable {
         case claim
         case pause(Pause)
+        case noteReplay(RenewalClaim)
         case send(RenewalClaim)
         case ask(RenewalClaim)
         case store(RenewalClaim, RenewalReply)
@@ -129,7 +132,9 @@ struct RenewalMachine: Equatable, Sendable {
         case (.sending(let claim), .replied(let reply)):
             return received(reply, for: claim)
         case (.pausingBeforeReplay(let claim), .pauseEnded):
-            return enter(.sending(claim), .send(claim))
+            return enter(.notingReplay(claim), .noteReplay(claim))
+        case (.notingReplay(let claim), let event):
+            return noted(event, for: claim)
         case (.asking(let claim), .replied(let reply)):
             return received(reply, for: claim)
 
@@ -196,6 +201,23 @@ struct RenewalMachine: Equatable, Sendable {
             return enter(.pausingBeforeReplay(replay), .pause(.beforeReplay))
         case .verdict(let verdict):
             return enter(.recording(claim, verdict, failures: 0), .record(claim, verdict))
+        }
+    }
+
+    /// What became of the note that a replay is about to be sent.
+    private mutating func noted(_ event: Event, for claim: RenewalClaim) -> [Effect] {
+        switch event {
+        case .stored: return enter(.sending(claim), .send(claim))
+        case .superseded: return end(.superseded)
+        case .closed: return end(.refused(.closed))
+        case .ownershipLost: return end(.refused(.ownershipLost))
+        case .storeFailed:
+            // What nobody would know of is not sent. The doubt is older than the replay.
+            var unsent = claim
+            unsent.tries -= 1
+            let verdict = RenewalVerdict.inDoubt(mayReplay: false)
+            return enter(.recording(unsent, verdict, failures: 0), .record(unsent, verdict))
+        default: return []
         }
     }
 

@@ -31,6 +31,9 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let tokenRevealed = AuditKind(rawValue: 34)
     /// The tokens of the last renewal work; the refresh token before them was erased.
     package static let renewalProven = AuditKind(rawValue: 35)
+    /// A refresh token was sent once more by the same attempt: the details tell whether the server had asked for it or
+    /// no usable reply had come.
+    package static let renewalRepeated = AuditKind(rawValue: 36)
     package static let userChanged = AuditKind(rawValue: 40)
     package static let userDisabled = AuditKind(rawValue: 41)
     package static let userEnabled = AuditKind(rawValue: 42)
@@ -51,7 +54,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         intentTakenOver: "intent-taken-over", tokenUpdated: "token-updated", tokenRejected: "token-rejected",
         loginDead: "login-dead", failureNotified: "failure-notified", loggedOut: "logged-out",
         loginRemoved: "login-removed", tokenRevealed: "token-revealed",
-        renewalProven: "renewal-proven",
+        renewalProven: "renewal-proven", renewalRepeated: "renewal-repeated",
         userChanged: "user-changed", userDisabled: "user-disabled", userEnabled: "user-enabled",
         userErased: "user-erased",
         revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",

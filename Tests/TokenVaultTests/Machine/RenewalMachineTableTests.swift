@@ -12,6 +12,8 @@ struct RenewalMachineTableTests {
         position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: false)
     static let doubtful = RenewalClaim(
         position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: true, tries: 2)
+    static let unsent = RenewalClaim(
+        position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: true, tries: 1)
     static let handler = RenewalClaim(
         position: ChainPosition(chain: 2, generation: 1), fence: 8, method: .handler, isInDoubt: false)
     static let transient = RenewalVerdict.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
@@ -20,7 +22,8 @@ struct RenewalMachineTableTests {
     static let lost = RenewalVerdict.inDoubt(mayReplay: false)
 
     static let states: [Machine.State] = [
-        .idle, .claiming, .waitingForOwner, .sending(grant), .pausingBeforeReplay(doubtful), .asking(handler),
+        .idle, .claiming, .waitingForOwner, .sending(grant), .pausingBeforeReplay(doubtful), .notingReplay(doubtful),
+        .asking(handler),
         .storing(grant, .tokens, failures: 0, isSpooled: false),
         .storing(grant, .tokens, failures: 3, isSpooled: true),
         .storing(grant, .successorOnly(.accessTokenMissing), failures: 0, isSpooled: false),
@@ -67,7 +70,13 @@ struct RenewalMachineTableTests {
         (.waitingForOwner, .pauseEnded, .claiming, [.claim]),
         ends(.waitingForOwner, .refused(.notRefreshable), .refused(.notRefreshable)),
         ends(.waitingForOwner, .closed, .refused(.closed)),
-        (.pausingBeforeReplay(doubtful), .pauseEnded, .sending(doubtful), [.send(doubtful)]),
+        (.pausingBeforeReplay(doubtful), .pauseEnded, .notingReplay(doubtful), [.noteReplay(doubtful)]),
+        (.notingReplay(doubtful), .stored, .sending(doubtful), [.send(doubtful)]),
+        ends(.notingReplay(doubtful), .superseded, .superseded),
+        // What could not be noted is not sent.
+        (.notingReplay(doubtful), .storeFailed, .recording(unsent, lost, failures: 0), [.record(unsent, lost)]),
+        ends(.notingReplay(doubtful), .closed, .refused(.closed)),
+        ends(.notingReplay(doubtful), .ownershipLost, .refused(.ownershipLost)),
     ]
 
     private static func attempts(_ state: Machine.State, _ claim: RenewalClaim, canReplay: Bool) -> [Row] {
@@ -193,7 +202,8 @@ struct RenewalMachineTableTests {
             }
             #expect(claim.isInDoubt)
             #expect(claim.tries == 1 + replay)
-            #expect(machine.handle(.pauseEnded) == [.send(claim)])
+            #expect(machine.handle(.pauseEnded) == [.noteReplay(claim)])
+            #expect(machine.handle(.stored) == [.send(claim)])
         }
         let effects = machine.handle(.replied(.verdict(Self.replayable)))
         guard case .record(_, Self.replayable) = effects.first else {
@@ -239,7 +249,7 @@ struct RenewalMachineTableTests {
         for row in Self.table {
             let answering = row.effects.filter { effect in
                 switch effect {
-                case .claim, .pause, .send, .ask, .store, .spool, .record: true
+                case .claim, .pause, .noteReplay, .send, .ask, .store, .spool, .record: true
                 case .serveSpooled, .unspool, .openBreaker, .closeBreaker, .noteRefusedTarget, .announceDeath,
                     .end:
                     false

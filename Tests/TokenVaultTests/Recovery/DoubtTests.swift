@@ -53,13 +53,73 @@ struct DoubtTests {
     }
 
     @Test func insideTheGracePeriodAReplyIsAskedForThreeTimes() async throws {
-        let world = try await World(provider: World.provider(refresh: #"{"rotation":"always","graceSeconds":1800}"#))
+        let world = try await World(provider: World.provider(refresh: Self.forgiving))
         let login = try await world.addChain()
         world.transport.fallback = lost
         world.expire()
         #expect(await renew(world, login) == .tryLater)
         #expect(world.transport.requestCount == 4)
         #expect(try world.vault.diagnosis(of: login.id).renewal?.tries == 4)
+    }
+
+    private static let forgiving = #"{"rotation":"always","graceSeconds":1800}"#
+
+    @Test func eachTimeThatATokenTravelsStandsInTheAuditTrail() async throws {
+        let world = try await World(provider: World.provider(refresh: Self.forgiving))
+        let login = try await world.addChain()
+        world.transport.enqueue(lost, lost, .generation("2"))
+        world.expire()
+        #expect(await renew(world, login) == nil)
+        #expect(
+            try world.tale().suffix(6) == [
+                "renewal-started", "renewal-in-doubt", "renewal-repeated cause=doubt try=2", "renewal-in-doubt",
+                "renewal-repeated cause=doubt try=3", "renewed after=doubt",
+            ])
+    }
+
+    @Test func aReplayIsNotedBeforeItIsSent() async throws {
+        let world = try await World(provider: World.provider(refresh: Self.forgiving))
+        let login = try await world.addChain()
+        let gate = Gate()
+        world.transport.enqueue(lost, .generation("2").behind(gate))
+        world.expire()
+        let call = Task { await renew(world, login) }
+        await world.transport.waitForRequests(2)
+        #expect(try world.tale().last == "renewal-repeated cause=doubt try=2")
+        let renewal = try #require(try world.vault.diagnosis(of: login.id).renewal)
+        #expect(renewal.doubt?.cause == .lostReply)
+        #expect(renewal.owner == .thisProcess)
+        #expect(renewal.tries == 2)
+        gate.open()
+        #expect(await call.value == nil)
+    }
+
+    @Test func aReplayThatCannotBeNotedIsNotSent() async throws {
+        let world = try await World(provider: World.provider(refresh: Self.forgiving))
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.store.fail([.before], afterCommits: 1)
+        world.transport.enqueue(lost)
+        world.expire()
+        await world.withTimePassing {
+            #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
+        }
+        #expect(world.transport.requestCount == 1)
+        #expect(try world.tale().suffix(2) == ["renewal-started", "renewal-in-doubt"])
+        #expect(try world.stored(login).intent?.tries == 1)
+    }
+
+    @Test func aTokenThatIsSentAgainForANonceIsToldWithTheOutcome() async throws {
+        let world = try await World()
+        let login = try await world.addChain(dpopKey: .generate())
+        world.transport.enqueue(
+            .error("use_dpop_nonce", headers: [HTTPField.Name.dpopNonce: "n-1"]),
+            .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"))
+        world.expire()
+        #expect(await renew(world, login) == nil)
+        #expect(world.transport.requestCount == 2)
+        #expect(
+            try world.tale().suffix(3) == ["renewal-started", "renewal-repeated cause=challenge", "renewed"])
     }
 
     private static let harmful = #"{"rotation":"always","reuseBlast":"clientUser"}"#
