@@ -34,6 +34,7 @@ extension ProviderProfile {
         dpop = try Self.dpop(try fields.section("dpop"))
         revocation = try Self.revocation(try fields.section("revocation"))
         limits = try Self.limits(try fields.section("limits"))
+        exchange = try Self.exchange(try fields.section("exchange"))
         reply = try Self.reply(&fields, refresh, dpop)
         try fields.finish()
         try refuseContradictions(file: file)

@@ -32,5 +32,6 @@ extension ProviderProfile {
         dpop = DPoPRules()
         revocation = RevocationRules()
         limits = Limits()
+        exchange = nil
     }
 }

@@ -26,6 +26,8 @@ public struct ProviderProfile: Hashable, Sendable {
     package let dpop: DPoPRules
     package let revocation: RevocationRules
     package let limits: Limits
+    /// Nil: the provider takes no tokens of the app's own server.
+    package let exchange: ExchangeRules?
 
     /// One place that was read.
     public struct Source: Hashable, Sendable {

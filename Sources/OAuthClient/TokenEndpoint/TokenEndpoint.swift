@@ -52,6 +52,17 @@ package struct TokenEndpoint: Sendable {
             ProofSession(exchange.dpop), context)
     }
 
+    /// Gives a token of the app's own server in exchange for tokens of this one.
+    ///
+    /// It counts as something that can be spent, because many servers take an assertion once.
+    package func exchange(_ exchange: AuthTokenExchange, context: ClassificationContext) async -> TokenAttempt {
+        await run(
+            TokenRequest(
+                endpoint: binding.tokenEndpoint, parameters: exchange.parameters, scope: exchange.scope,
+                extra: exchange.rules.parameters, carriesGrant: true),
+            ProofSession(exchange.dpop), context)
+    }
+
     /// Asks for a token of the client's own (RFC 6749 §4.4). The request carries nothing that can be spent, so a
     /// client secret that is refused is followed by the next one.
     package func clientCredentials(

@@ -52,6 +52,10 @@ extension VaultError.Code {
     public static let userDisabled = Self("userDisabled")
     /// The vault was restored from a backup: nothing is sent for this login before the restore is accepted.
     public static let held = Self("held")
+    /// This ``AccessTokenRenewal`` has been answered already. The second answer did nothing.
+    public static let renewalAnswered = Self("renewalAnswered")
+    /// The answer to this ``AccessTokenRenewal`` comes too late: something else has happened to the login. It did nothing.
+    public static let renewalVoid = Self("renewalVoid")
     /// Somebody else changed the same thing meanwhile.
     public static let conflict = Self("conflict")
 }

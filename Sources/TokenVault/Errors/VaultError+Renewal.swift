@@ -115,6 +115,8 @@ extension VaultError {
             self.init(
                 .tryLater, "this process was too slow to send the renewal safely, again and again",
                 hint: "look at the load of this machine")
+        case .failed(.postponed):
+            self.init(.tryLater, "there is no token for a renewal now", retryAfter: retryAfter)
         case .failed(.withdrawn), .failed(.notSent(.changed)):
             self.init(.conflict, "the renewal was overtaken by another change")
         case .successorOnly:

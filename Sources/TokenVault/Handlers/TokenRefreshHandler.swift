@@ -3,17 +3,35 @@ public import OAuthClient
 
 /// Gets new access tokens for logins that have no refresh token, and learns when a login has died.
 ///
+/// ```swift
+/// struct Tokens: TokenRefreshHandler {
+///     func refreshAuthentication(userId: String, login: LoginID) async throws -> RefreshedAccessToken {
+///         guard let token = try await ourServer.newToken(for: userId) else { throw RefreshFailedError() }
+///         return RefreshedAccessToken(accessToken: token.value, expiresAt: token.end)
+///     }
+///     func onRefreshFailed(userId: String, login: LoginID) async { await mail.askToLogInAgain(userId) }
+/// }
+/// ```
+///
 /// The vault asks once for any number of waiting callers, in one process at a time.
 /// - Throw ``RefreshFailedError`` when it is over: the login is flagged, durably, and neither this nor any other
 ///   process asks again until ``UserManager/updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``.
 /// - Any other error means *not now*: the vault asks again later, no sooner than a backoff allows.
-/// - The task is cancelled when the login is logged out or gets a token otherwise, and when every caller that
-///   waited for it has been cancelled.
+/// - A token that has run out means *not now* too, and so does the token that there is, unless it is valid for longer than
+///   was known and no resource server has refused it.
+/// - The task is cancelled when the login is logged out or gets a token otherwise, when the vault is closed, when every
+///   caller that waited for it has been cancelled, and when ``UserManagerOptions/handlerTimeLimit`` is over. What it returns
+///   then is not heard, and nobody waits for it to return. A caller's own deadline does not cancel it.
+/// - From within, every method of ``UserManager`` may be called. One that would wait for the renewal in question throws
+///   ``VaultError/Code/conflict``; a new token, or a log-out, makes the question void.
+///
+/// A ``SessionHandler``, if there is one, is asked first.
 public protocol TokenRefreshHandler: Sendable {
     /// Returns a new access token for this login.
     func refreshAuthentication(userId: String, login: LoginID) async throws -> RefreshedAccessToken
 
-    /// The login is dead. Called once for each time that a login dies, by one process.
+    /// The login is dead. Called once for each time that a login dies, by one process, after the flag is durable. Callers
+    /// wait for its return, but no longer than ``UserManagerOptions/handlerTimeLimit``.
     func onRefreshFailed(userId: String, login: LoginID) async
 }
 

@@ -27,6 +27,10 @@ enum ClaimDecision: Equatable, Sendable {
         var now: Timestamp
         var canUseProvider: Bool
         var hasHandler: Bool
+        /// Whether the ``SessionHandler`` says what comes next.
+        var asksSession = false
+        /// The intent of this renewal under which it was asked: it keeps nobody from going on.
+        var asked: Int64?
         var replay = ReplayPolicy()
         var hasOtherLogins = false
         /// Intents to be taken from owners that live.
@@ -44,14 +48,16 @@ enum ClaimDecision: Equatable, Sendable {
             self = .satisfied
         } else if let refusal {
             self = .refused(refusal)
-        } else if let intent = state.intent, !circumstances.stalled.contains(intent.fence),
-            circumstances.owner(intent) == .working
+        } else if let intent = state.intent, intent.fence != circumstances.asked,
+            !circumstances.stalled.contains(intent.fence), circumstances.owner(intent) == .working
         {
             self = .ownedElsewhere
         } else if state.refresh?.refreshToken != nil, state.provider != nil {
             self = Self.grant(state, circumstances)
         } else if isForRecovery {
             self = .close
+        } else if circumstances.asksSession, circumstances.target.isOwn {
+            self = .proceed(.session, nil)
         } else {
             // The app's tokens are for everything that it has.
             self =
@@ -63,7 +69,9 @@ enum ClaimDecision: Equatable, Sendable {
     private static func grant(_ state: LoginState, _ circumstances: Circumstances) -> ClaimDecision {
         guard circumstances.canUseProvider else { return .refused(.providerMissing) }
         guard let intent = state.intent, let doubt = doubt(intent, state, circumstances) else {
-            return .proceed(.grant, nil)
+            // The app was being asked when its owner died: there is nothing to settle.
+            if circumstances.demand == .recovery { return .close }
+            return .proceed(circumstances.asksSession && circumstances.target.isOwn ? .session : .grant, nil)
         }
         // A late reply brought the next token: the one in doubt is not sent again at all.
         if state.hasSuccessorInHand { return .proceed(.grant, doubt) }
@@ -81,9 +89,18 @@ enum ClaimDecision: Equatable, Sendable {
         }
     }
 
+    /// Whether a renewal whose app has been asked leaves the question's intent behind.
+    var endsQuestion: Bool {
+        switch self {
+        case .satisfied, .refused: true
+        case .ownedElsewhere, .proceed, .giveUp, .close: false
+        }
+    }
+
     private static func doubt(
         _ intent: IntentRecord, _ state: LoginState, _ circumstances: Circumstances
     ) -> Doubt? {
+        guard !intent.isAsking else { return nil }
         guard !circumstances.stalled.contains(intent.fence) else {
             return Doubt(since: intent.doubtSince ?? intent.startedAt, cause: .takenOver)
         }

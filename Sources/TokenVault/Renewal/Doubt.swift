@@ -12,7 +12,7 @@ extension IntentRecord {
         if let doubtSince {
             return Doubt(since: doubtSince, cause: cause.map { RenewalDoubt.Cause(code: $0) } ?? .lostReply)
         }
-        return isAbandoned ? Doubt(since: startedAt, cause: .ownerDied) : nil
+        return isAbandoned && !isAsking ? Doubt(since: startedAt, cause: .ownerDied) : nil
     }
 }
 
@@ -21,6 +21,12 @@ extension LoginState {
     ///
     /// A new fence, so that nothing that the owner does later counts.
     mutating func takeOver(_ intent: IntentRecord, at now: Timestamp) {
+        guard !intent.isAsking else {
+            // Nothing was sent: whoever renews next asks the app again.
+            self.intent = nil
+            auditEvents.append(AuditEvent(.intentTakenOver))
+            return
+        }
         openIntent(
             owner: IntentRecord.nobody, at: now, doubtSince: intent.doubtSince ?? intent.startedAt, tries: intent.tries)
         session.doubtCause = RenewalDoubt.Cause.takenOver.code

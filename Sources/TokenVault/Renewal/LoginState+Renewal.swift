@@ -11,12 +11,14 @@ extension LoginState {
     func isOpen(_ claim: RenewalClaim) -> Bool {
         guard let intent, session.state != .terminated, userStatus == .active else { return false }
         return position.chain == claim.position.chain && intent.fence == claim.fence
-            && intent.generation == position.generation
+            && intent.generation == position.generation && (!intent.isAsking || position == claim.position)
     }
 
     /// Whether what this reply brought is what is stored.
     func holds(_ reply: SpooledReply) -> Bool {
-        guard position == reply.position.successor, intent == nil else { return false }
+        guard position == reply.position.successor || position == reply.position.newChain, intent == nil else {
+            return false
+        }
         if let accessToken = reply.accessToken {
             return StoredToken(reply.target, in: session, at: position)?.accessToken == accessToken
         }
@@ -26,16 +28,18 @@ extension LoginState {
     /// D2: the next link of the chain.
     mutating func commit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool = false) {
         let scopeBefore = session.scope
+        let isAnswer = intent?.isAsking ?? false
+        let next = isAnswer ? takeAnswer(reply) : position.successor
         if reply.target.isOwn { takeOwnToken(of: reply) } else { takeResourceToken(of: reply) }
         if reply.accessToken != nil, let idToken = reply.idToken { refresh?.idToken = idToken }
         session.attributes.merge(reply.attributes) { $1 }
-        replaceRefreshToken(with: reply)
+        if !isAnswer { replaceRefreshToken(with: reply) }
         for (origin, nonce) in reply.nonces { key?.nonces[origin] = nonce }
         if let expiresAt = reply.expiresAt, reply.accessToken != nil, expiresAt <= reply.obtainedAt {
             // It came expired: the next call would ask again at once, and so on.
             postpone(from: reply.obtainedAt, retryAfter: nil, random: 1)
         }
-        position = position.successor
+        position = next
         intent = nil
         session.doubtCause = nil
         session.cameAfterDoubt = afterDoubt
@@ -99,6 +103,14 @@ extension LoginState {
 
     mutating func remember(_ nonces: [String: DPoPNonce]) {
         for (origin, nonce) in nonces { key?.nonces[origin] = nonce.rawValue }
+    }
+
+    /// How long the app is left alone that has no token.
+    static let pauseForApp = Duration.seconds(600)
+
+    /// The same, because the app asked for it. It is no failure, so it does not make later backoffs longer.
+    mutating func postponeForApp(from now: Timestamp, random: Double) {
+        session.notBefore = now.advanced(by: Self.pauseForApp + Self.pauseForApp / 10 * random)
     }
 
     /// No renewal before a while, in any process.

@@ -54,6 +54,10 @@ extension LoginState {
         case .withdrawn:
             rest(after: claim, newDoubt: nil)
             tellOfFailure("withdrawn")
+        case .postponed:
+            postponeForApp(from: now, random: trial.random)
+            rest(after: claim, newDoubt: nil)
+            auditEvents.append(AuditEvent(.renewalPostponed))
         }
     }
 

@@ -64,38 +64,4 @@ extension Renewal {
         guard attempt.policy.asksForOtherLogins, let provider = attempt.provider?.handle else { return false }
         return vault.hasOtherLogins(than: login, of: attempt.stored.userID, at: provider)
     }
-
-    /// Asks the app.
-    func ask(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
-        guard let handler = engine.handler, let current = attempt else {
-            return .replied(.verdict(.withdrawn))
-        }
-        let login = login
-        let userID = current.stored.userID
-        let task = Task {
-            try await RenewalEngine.$loginBeingRenewed.withValue(login) {
-                try await handler.refreshAuthentication(userId: userID, login: LoginID(login))
-            }
-        }
-        flight.onAbandon { task.cancel() }
-        vault.superseding.watch(login, fence: claim.fence) { task.cancel() }
-        defer { vault.superseding.unwatch(fence: claim.fence) }
-        do {
-            let token = try await task.value
-            let now = vault.now
-            if let expiresAt = token.expiresAt, Timestamp(expiresAt) <= now {
-                // A token that has run out is no token.
-                return .replied(.verdict(.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)))
-            }
-            attempt?.reply = SpooledReply(token, of: current, at: now)
-            return .replied(.tokens)
-        } catch is RefreshFailedError {
-            return .replied(.verdict(.dead(.refusedByHandler)))
-        } catch {
-            return .replied(
-                .verdict(
-                    task.isCancelled
-                        ? .withdrawn : .transient(retryAfter: nil, keepsDoubt: false, isRejection: false)))
-        }
-    }
 }

@@ -3,7 +3,13 @@ import VaultStorage
 
 extension Renewal {
     /// D1: reads the row again, judges it again, and writes the intent, in one transaction.
-    func claim(_ demand: RenewalDemand) async -> (RenewalMachine.Event, RenewalAttempt?) {
+    ///
+    /// - Parameters:
+    ///   - mayAsk: Whether the ``SessionHandler`` is to be asked, if there is one.
+    ///   - continuing: The claim under which it was asked, if it was: this one takes its place.
+    func claim(
+        _ demand: RenewalDemand, mayAsk: Bool, continuing: RenewalClaim?
+    ) async -> (RenewalMachine.Event, RenewalAttempt?) {
         guard vault.store.ownsItsLock else { return (.ownershipLost, nil) }
         let provider: StoredProvider?
         var hasOtherLogins = false
@@ -11,7 +17,8 @@ extension Renewal {
         do {
             // Before anything is written: whether the provider is there and may be asked.
             let stored = try vault.store.login(login)
-            let needed = stored.refresh?.refreshToken != nil ? stored.provider : nil
+            let needsProvider = stored.refresh?.refreshToken != nil || engine.sessionHandlers.isInstalled
+            let needed = needsProvider ? stored.provider : nil
             provider = try needed.map { try vault.store.provider($0) }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
                 // What its owner may have left beside the vault comes first: a token that was replaced must not be sent.
@@ -38,7 +45,11 @@ extension Renewal {
         if let provider, let limit = (try? provider.record.profile)?.limits.concurrentRequests {
             await turn.begin(provider.handle, limit: limit)
         }
-        let claimed = await writeIntent(demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins)
+        let question = Question(
+            isToBeAsked: mayAsk && engine.sessionHandlers.isInstalled,
+            fence: continuing?.method == .session ? continuing?.fence : nil)
+        let claimed = await writeIntent(
+            demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, question)
         // Who sends nothing does not keep others from it.
         if claimed.1 == nil { turn.end() }
         return claimed
@@ -47,7 +58,8 @@ extension Renewal {
     /// - Parameter abandoned: the intent whose owner was gone before its spool was looked into. One that dies later has
     ///   not been looked at: it counts as working once more.
     private func writeIntent(
-        _ demand: RenewalDemand, _ provider: StoredProvider?, abandoned: Int64?, hasOtherLogins: Bool
+        _ demand: RenewalDemand, _ provider: StoredProvider?, abandoned: Int64?, hasOtherLogins: Bool,
+        _ question: Question
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
         let now = vault.now
         let vault = vault
@@ -56,11 +68,14 @@ extension Renewal {
         let policy = provider.flatMap { try? ReplayPolicy($0.record) } ?? ReplayPolicy()
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, target: target, now: now, canUseProvider: provider != nil,
-            hasHandler: engine.handler != nil, replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
+            hasHandler: engine.handler != nil, asksSession: question.isToBeAsked, asked: question.fence,
+            replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
             owner: { $0.fence == abandoned ? vault.owner(of: $0) : .working })
         do {
             return try await vault.change(login) { state in
-                switch ClaimDecision(state, circumstances) {
+                let decision = ClaimDecision(state, circumstances)
+                if decision.endsQuestion, question.isAsked(under: state.intent) { state.intent = nil }
+                switch decision {
                 case .satisfied: return (.satisfied, nil)
                 case .refused(let refusal): return (.refused(refusal), nil)
                 // Who works on it settles it.
@@ -73,13 +88,16 @@ extension Renewal {
                     state.die(.lostResponse, at: now)
                     return (.gaveUp, nil)
                 case .proceed(let method, let doubt):
-                    var claim = state.open(method, doubt, owner: vault.store.owner, at: now)
+                    var claim = state.open(
+                        method, doubt, owner: vault.store.owner, at: now,
+                        isContinued: question.isAsked(under: state.intent))
                     claim.target = target
                     // Known as under way before anybody can read the intent.
                     vault.attemptStarted(claim.fence)
                     fences.insert(claim.fence)
                     let attempt = RenewalAttempt(
-                        claim: claim, provider: provider, stored: ClaimedLogin(state), policy: policy,
+                        claim: claim, provider: method == .handler ? nil : provider, stored: ClaimedLogin(state),
+                        policy: policy,
                         claimedAt: vault.timeSource.uptime())
                     return (.claimed(claim), attempt)
                 }
@@ -87,6 +105,15 @@ extension Renewal {
         } catch {
             return (Self.event(for: error), nil)
         }
+    }
+
+    /// What a ``SessionHandler`` has to do with a claim.
+    private struct Question: Sendable {
+        let isToBeAsked: Bool
+        /// Of the intent under which it has been asked.
+        let fence: Int64?
+
+        func isAsked(under intent: IntentRecord?) -> Bool { fence != nil && intent?.fence == fence }
     }
 
     /// What a failed read or write means before anything was sent.
@@ -113,16 +140,18 @@ extension ClaimedLogin {
 
 extension LoginState {
     fileprivate mutating func open(
-        _ method: RenewalClaim.Method, _ doubt: Doubt?, owner: Int64, at now: Timestamp
+        _ method: RenewalClaim.Method, _ doubt: Doubt?, owner: Int64, at now: Timestamp, isContinued: Bool
     ) -> RenewalClaim {
         if refresh?.mayTryPrevious(at: now) == false { refresh?.forgetPrevious() }
         let isOtherToken = doubt != nil && takeSuccessor(at: now)
-        let tries = isOtherToken ? 1 : (intent?.tries ?? 0) + 1
+        let tries = method == .session ? 0 : isOtherToken ? 1 : (intent?.tries ?? 0) + 1
         let fence = openIntent(owner: owner, at: now, doubtSince: doubt?.since, tries: tries).fence
         session.doubtCause = doubt?.cause.code
-        auditEvents.append(
-            doubt.map { AuditEvent(.intentTakenOver, [.init("cause", $0.cause.description)]) }
-                ?? AuditEvent(.renewalStarted))
+        if let doubt {
+            auditEvents.append(AuditEvent(.intentTakenOver, [.init("cause", doubt.cause.description)]))
+        } else if !isContinued {
+            auditEvents.append(AuditEvent(.renewalStarted))
+        }
         return RenewalClaim(
             position: position, fence: fence, method: method, isInDoubt: doubt != nil, doubtSince: doubt?.since,
             tries: tries)

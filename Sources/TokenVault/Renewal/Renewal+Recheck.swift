@@ -9,7 +9,11 @@ extension Renewal {
     ///
     /// After it there is nothing but the writing of the request itself. What happens in between is told apart at the
     /// server alone, which refuses signed requests that come late.
-    func hindrance(_ attempt: RenewalAttempt, _ claim: RenewalClaim) -> RenewalVerdict.Hindrance? {
+    ///
+    /// - Parameter since: what counts as the time of the claim, if the app was asked in between.
+    func hindrance(
+        _ attempt: RenewalAttempt, _ claim: RenewalClaim, since: Duration? = nil
+    ) -> RenewalVerdict.Hindrance? {
         guard vault.store.ownsItsLock else { return .ownershipLost }
         let lookedAt = vault.timeSource.uptime()
         do throws(StoreError) {
@@ -26,7 +30,7 @@ extension Renewal {
             return error.code == .ownershipLost ? .ownershipLost : .changed
         }
         // A replay has an old intent, which has just been seen to be the current one.
-        let since = claim.tries > attempt.claim.tries ? lookedAt : attempt.claimedAt
+        let since = since ?? (claim.tries > attempt.claim.tries ? lookedAt : attempt.claimedAt)
         return vault.timeSource.uptime() - since < Self.longestWayToRequest ? nil : .tooLate
     }
 }

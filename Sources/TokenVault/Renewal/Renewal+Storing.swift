@@ -17,7 +17,11 @@ extension Renewal {
                 if state.holds(reply) { return true }
                 state.auditEvents += attempt.repeatEvents
                 guard state.isOpen(claim) else {
-                    state.disown(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
+                    if claim.method == .session {
+                        state.disownAnswer(reply, of: claim, at: now)
+                    } else {
+                        state.disown(reply, spent: attempt.stored.refresh?.refreshToken, at: now)
+                    }
                     return false
                 }
                 state.commit(reply, afterDoubt: claim.isInDoubt)
@@ -192,7 +196,8 @@ extension RenewalVerdict {
         // A refusal that is not written, because the row moved on, must still be known to come after a lost reply.
         case .inDoubt, .dead(.lostResponse): .lostReply
         case .transient(_, keepsDoubt: true, _): .serverError
-        case .dead, .needsUser, .misconfigured, .targetRefused, .transient, .notSent, .withdrawn: nil
+        case .dead, .needsUser, .misconfigured, .targetRefused, .transient, .notSent, .withdrawn, .postponed:
+            nil
         }
     }
 }

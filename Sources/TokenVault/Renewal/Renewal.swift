@@ -47,7 +47,8 @@ struct Renewal: Sendable {
                 switch effect {
                 case .claim:
                     let wanted = machine.hasRedeemedSuccessor ? .validity(nil) : demand
-                    (answer, attempt) = await claim(wanted)
+                    let asking = attempt?.claim
+                    (answer, attempt) = await claim(wanted, mayAsk: machine.mayAsk, continuing: asking)
                 case .pause(let pause):
                     answer = await rest(pause, attempt, &patience)
                 case .noteReplay(let claim):
@@ -56,6 +57,8 @@ struct Renewal: Sendable {
                     answer = await send(claim, &attempt)
                 case .ask(let claim):
                     answer = await ask(claim, &attempt)
+                case .exchange(let claim):
+                    answer = await exchange(claim, &attempt)
                 case .store(let claim, let reply):
                     answer = await store(claim, reply, attempt)
                 case .spool:
@@ -110,6 +113,8 @@ struct RenewalAttempt: Sendable {
     let policy: ReplayPolicy
     /// When the transaction of the intent ran.
     let claimedAt: Duration
+    /// What the app gave to be exchanged.
+    var authToken: AuthToken?
     /// What came, until it is stored.
     var reply: SpooledReply?
     /// Where it is kept meanwhile.

@@ -10,6 +10,8 @@ struct RenewalClaim: Equatable, Sendable {
         case grant
         /// The app's ``TokenRefreshHandler``: asking it twice harms nothing.
         case handler
+        /// The app's ``SessionHandler``, which says by what to renew.
+        case session
     }
 
     let position: ChainPosition
@@ -22,7 +24,7 @@ struct RenewalClaim: Equatable, Sendable {
     var isInDoubt: Bool
     /// When the first of them was about to be sent; nil if it was sent under this claim.
     var doubtSince: Timestamp?
-    /// How often this refresh token has been sent, with the request that is about to be sent.
+    /// How often this refresh token has been sent, with the request that is about to be sent. None while the app is asked.
     var tries = 1
 }
 
@@ -44,6 +46,8 @@ enum RenewalVerdict: Equatable, Sendable {
     case notSent(Hindrance)
     /// Nobody wants the result any more, and nothing can have been spent.
     case withdrawn
+    /// The app has no token now, or the provider did not take the one that it had: not before ten minutes have passed.
+    case postponed
 
     /// What was found in the look right before the request.
     enum Hindrance: Equatable, Sendable {

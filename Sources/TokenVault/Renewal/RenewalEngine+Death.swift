@@ -23,9 +23,20 @@ extension RenewalEngine {
             return
         }
         guard let userID else { return }
-        await Self.$loginBeingRenewed.withValue(login) {
-            await handler.onRefreshFailed(userId: userID, login: LoginID(login))
+        let answer = OneAnswer<Void>()
+        let asked = AskedLogin(login: login) { answer.isOpen }
+        Task {
+            await AskedLogin.$current.withValue(asked) {
+                await handler.onRefreshFailed(userId: userID, login: LoginID(login))
+            }
+            answer.give(())
         }
+        // Callers are not kept waiting for ever by a handler that does not return.
+        let watch = vault.superseding.watch(login) { answer.give(()) }
+        let alarm = alarm { answer.give(()) }
+        await answer.value()
+        alarm?.cancel()
+        vault.superseding.unwatch(watch)
     }
 
     /// For a death that another process found and had no handler to tell.

@@ -11,6 +11,7 @@ final class RenewalEngine: Sendable {
     let vault: Vault
     let transport: any HTTPTransport
     let handler: (any TokenRefreshHandler)?
+    let sessionHandlers: SessionHandlers
     let options: UserManagerOptions
     let breakers = ProviderBreakers()
     let clocks = ProviderClocks()
@@ -29,15 +30,14 @@ final class RenewalEngine: Sendable {
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
 
-    /// The login whose handler is running in this task: waiting for its renewal from within would never end.
-    @TaskLocal static var loginBeingRenewed: LoginHandle?
-
     init(
-        vault: Vault, transport: any HTTPTransport, handler: (any TokenRefreshHandler)?, options: UserManagerOptions
+        vault: Vault, transport: any HTTPTransport, handler: (any TokenRefreshHandler)?,
+        sessionHandler: (any SessionHandler)?, options: UserManagerOptions
     ) {
         self.vault = vault
         self.transport = transport
         self.handler = handler
+        sessionHandlers = SessionHandlers(sessionHandler)
         self.options = options
         announcer = ResponseAnnouncer(
             options.tokenEndpointListener, revealsSecretBodies: options.revealsSecretBodiesToListener)
@@ -58,10 +58,10 @@ final class RenewalEngine: Sendable {
         _ snapshot: SessionSnapshot, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
         let login = snapshot.login
-        guard Self.loginBeingRenewed != login else {
+        guard !AskedLogin.isOpen(login) else {
             throw VaultError(
-                .conflict, "a refresh handler asked for a renewal of the login that it is renewing",
-                hint: "return the new token from the handler instead")
+                .conflict, "a handler asked for a renewal of the login about which it is being asked",
+                hint: "answer with the new token instead")
         }
         if let refusal = obstacle(in: snapshot) {
             return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
@@ -181,6 +181,16 @@ final class RenewalEngine: Sendable {
     }
 
     func random() -> Double { options.random() }
+
+    /// Runs the action when the app has had its time; nil if it has all the time in the world.
+    func alarm(_ action: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
+        guard let limit = options.handlerTimeLimit else { return nil }
+        let timeSource = vault.timeSource
+        return Task {
+            guard (try? await timeSource.sleep(for: limit)) != nil else { return }
+            action()
+        }
+    }
 
     /// What keeps this login from being renewed, as far as the session tells.
     func obstacle(in snapshot: SessionSnapshot) -> RenewalRefusal? {

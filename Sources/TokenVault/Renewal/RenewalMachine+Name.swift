@@ -14,6 +14,7 @@ extension RenewalMachine.Ending {
         case .failed(.inDoubt): "inDoubt"
         case .failed(.notSent): "notSent"
         case .failed(.withdrawn): "withdrawn"
+        case .failed(.postponed): "postponed"
         case .successorOnly: "successorOnly"
         }
     }

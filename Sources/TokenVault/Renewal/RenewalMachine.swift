@@ -15,8 +15,10 @@ struct RenewalMachine: Equatable, Sendable {
         case pausingBeforeReplay(RenewalClaim)
         /// The doubt, and the replay that is about to be sent, are being written.
         case notingReplay(RenewalClaim)
-        /// The app is being asked for a token.
+        /// The app is being asked: for a token, or by what to renew.
         case asking(RenewalClaim)
+        /// A token of the app is being given to the provider. Nothing of the login's own is spent.
+        case exchanging(RenewalClaim)
         /// New tokens are in memory, perhaps in the spool too, and must reach the vault (D2).
         case storing(RenewalClaim, RenewalReply, failures: Int, isSpooled: Bool)
         /// The vault did not take the new tokens; they are being written beside it. `last`: nothing more is tried after.
@@ -37,6 +39,10 @@ struct RenewalMachine: Equatable, Sendable {
         case gaveUp
         case ownedElsewhere
         case pauseEnded
+        /// The app says that the login is to be renewed with what it has.
+        case consented
+        /// The app has a token for the provider.
+        case authTokenGiven
         case replied(RenewalReply)
         /// The write is durable.
         case stored
@@ -60,6 +66,7 @@ struct RenewalMachine: Equatable, Sendable {
         case noteReplay(RenewalClaim)
         case send(RenewalClaim)
         case ask(RenewalClaim)
+        case exchange(RenewalClaim)
         case store(RenewalClaim, RenewalReply)
         case spool(RenewalClaim)
         case record(RenewalClaim, RenewalVerdict)
@@ -96,6 +103,10 @@ struct RenewalMachine: Equatable, Sendable {
     private(set) var claimsGivenBack = 0
     private(set) var hasRedeemedSuccessor = false
     private(set) var hasTriedOtherToken = false
+    private(set) var hasConsent = false
+
+    /// Whether the app is still to be asked by what to renew. It is asked once for each renewal.
+    var mayAsk: Bool { !hasConsent && !hasRedeemedSuccessor && !hasTriedOtherToken }
 
     /// An outcome that cannot be written after so many tries is left to the intent, which says *in doubt*.
     static let recordingTries = 5
@@ -111,7 +122,7 @@ struct RenewalMachine: Equatable, Sendable {
         case (.claiming, .claimed(let claim)):
             switch claim.method {
             case .grant: return enter(.sending(claim), .send(claim))
-            case .handler: return enter(.asking(claim), .ask(claim))
+            case .handler, .session: return enter(.asking(claim), .ask(claim))
             }
         case (.claiming, .satisfied):
             return end(.satisfied)
@@ -135,7 +146,9 @@ struct RenewalMachine: Equatable, Sendable {
             return enter(.notingReplay(claim), .noteReplay(claim))
         case (.notingReplay(let claim), let event):
             return noted(event, for: claim)
-        case (.asking(let claim), .replied(let reply)):
+        case (.asking(let claim), _):
+            return answered(event, to: claim)
+        case (.exchanging(let claim), .replied(let reply)):
             return received(reply, for: claim)
 
         case (.storing(_, let reply, _, let isSpooled), .stored):
@@ -183,7 +196,23 @@ struct RenewalMachine: Equatable, Sendable {
 
         // An event that the state does not await changes nothing.
         case (.idle, _), (.claiming, _), (.waitingForOwner, _), (.sending, _), (.pausingBeforeReplay, _),
-            (.asking, _), (.storing, _), (.spooling, _), (.recording, _), (.ended, _):
+            (.exchanging, _), (.storing, _), (.spooling, _), (.recording, _), (.ended, _):
+            return []
+        }
+    }
+
+    /// What the app said, or what became of asking it.
+    private mutating func answered(_ event: Event, to claim: RenewalClaim) -> [Effect] {
+        switch (event, claim.method) {
+        case (.replied(let reply), _):
+            return received(reply, for: claim)
+        case (.consented, .session):
+            // A claim of its own: only now something may be spent.
+            hasConsent = true
+            return enter(.claiming, .claim)
+        case (.authTokenGiven, .session):
+            return enter(.exchanging(claim), .exchange(claim))
+        default:
             return []
         }
     }
@@ -254,7 +283,7 @@ struct RenewalMachine: Equatable, Sendable {
             guard claimsGivenBack < Self.mostClaimsGivenBack else { return end(.failed(verdict)) }
             claimsGivenBack += 1
             return enter(.claiming, .claim)
-        case .needsUser, .transient, .inDoubt, .notSent(.ownershipLost), .withdrawn:
+        case .needsUser, .transient, .inDoubt, .notSent(.ownershipLost), .withdrawn, .postponed:
             return end(.failed(verdict))
         }
     }

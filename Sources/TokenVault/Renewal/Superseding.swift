@@ -1,26 +1,50 @@
 import Synchronization
 import VaultStorage
 
-/// Tells handlers under way that their answer is no longer wanted: the login was logged out, or got a token otherwise.
+/// Tells whoever asks the app that the answer is no longer wanted: the login was logged out, or got a token otherwise, or
+/// the vault closes.
 final class Superseding: Sendable {
     private struct Watch {
         let login: LoginHandle
         let action: @Sendable () -> Void
     }
 
-    private let watches = Mutex<[Int64: Watch]>([:])
-
-    func watch(_ login: LoginHandle, fence: Int64, _ action: @escaping @Sendable () -> Void) {
-        watches.withLock { $0[fence] = Watch(login: login, action: action) }
+    private struct State {
+        var watches: [Int: Watch] = [:]
+        var next = 0
+        var isOver = false
     }
 
-    func unwatch(fence: Int64) {
-        watches.withLock { _ = $0.removeValue(forKey: fence) }
+    private let state = Mutex(State())
+
+    /// At the end the action runs at once.
+    func watch(_ login: LoginHandle, _ action: @escaping @Sendable () -> Void) -> Int {
+        let (id, isOver) = state.withLock { state in
+            state.next += 1
+            if !state.isOver { state.watches[state.next] = Watch(login: login, action: action) }
+            return (state.next, state.isOver)
+        }
+        if isOver { action() }
+        return id
+    }
+
+    func unwatch(_ id: Int) {
+        state.withLock { _ = $0.watches.removeValue(forKey: id) }
     }
 
     func fire(_ logins: [LoginHandle]) {
-        let actions = watches.withLock { watches in
-            watches.values.filter { logins.contains($0.login) }.map(\.action)
+        let actions = state.withLock { state in
+            state.watches.values.filter { logins.contains($0.login) }.map(\.action)
+        }
+        for action in actions { action() }
+    }
+
+    /// For all, and for those who come later.
+    func end() {
+        let actions = state.withLock { state in
+            state.isOver = true
+            defer { state.watches = [:] }
+            return state.watches.values.map(\.action)
         }
         for action in actions { action() }
     }

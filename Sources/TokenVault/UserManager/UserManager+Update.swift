@@ -64,7 +64,7 @@ extension LoginState {
         } else {
             // The refresh token stays, and with it a renewal under way: its reply holds the only next one.
             position = position.successor
-            intent?.generation = position.generation
+            if intent?.isAsking == true { intent = nil } else { intent?.generation = position.generation }
         }
         auditEvents.append(AuditEvent(.tokenUpdated))
     }

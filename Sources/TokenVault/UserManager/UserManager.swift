@@ -42,18 +42,30 @@ public final class UserManager: Sendable {
     ///   - transport: Carries requests to providers.
     ///   - refreshHandler: Asked for logins without a refresh token, and told when a login has died.
     ///   - options: How it works.
+    ///   - sessionHandler: Decides by what each session is renewed, see ``setSessionHandler(_:)``.
     public init(
         vault: Vault,
         transport: any HTTPTransport,
         refreshHandler: (any TokenRefreshHandler)? = nil,
-        options: UserManagerOptions = .init()
+        options: UserManagerOptions = .init(),
+        sessionHandler: (any SessionHandler)? = nil
     ) async throws {
         try vault.requireOpen()
         self.vault = vault
-        self.engine = RenewalEngine(vault: vault, transport: transport, handler: refreshHandler, options: options)
+        self.engine = RenewalEngine(
+            vault: vault, transport: transport, handler: refreshHandler, sessionHandler: sessionHandler,
+            options: options)
         // Before anything is served: tokens that came and could not be stored.
         await engine.restoreSpooled()
         recovery = options.recoveryInterval.map { [engine] in BackgroundRecovery(engine, interval: $0) }
         if options.retriesRevocationsInBackground { engine.revokeSoon() }
+    }
+
+    /// Installs a handler in this manager, or takes the installed one away.
+    ///
+    /// What the handler before was asked and has not answered is void; the new one is asked instead. Without a new one the
+    /// renewals under way go on as they would have without any.
+    public func setSessionHandler(_ handler: (any SessionHandler)?) {
+        engine.sessionHandlers.install(handler)
     }
 }

@@ -22,6 +22,9 @@ public struct UserManagerOptions: Sendable {
     public var tokenEndpointListener: (any TokenEndpointResponseListener)?
     /// Whether ``tokenEndpointListener`` gets the bodies of replies, with the tokens in them.
     public var revealsSecretBodiesToListener: Bool
+    /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*, whether it
+    /// ends or not. Nil: as long as it likes, and whoever waits without a deadline waits with it.
+    public var handlerTimeLimit: Duration?
 
     /// Spreads retries: a number in 0..<1 for each call.
     public var random: @Sendable () -> Double
@@ -35,6 +38,7 @@ public struct UserManagerOptions: Sendable {
         retriesRevocationsInBackground: Bool = true,
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
+        handlerTimeLimit: Duration? = .seconds(60),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.stallLimit = stallLimit
@@ -45,6 +49,7 @@ public struct UserManagerOptions: Sendable {
         self.retriesRevocationsInBackground = retriesRevocationsInBackground
         self.tokenEndpointListener = tokenEndpointListener
         self.revealsSecretBodiesToListener = revealsSecretBodiesToListener
+        self.handlerTimeLimit = handlerTimeLimit
         self.random = random
     }
 

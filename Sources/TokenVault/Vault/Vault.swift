@@ -60,6 +60,8 @@ public final class Vault: Sendable {
             return life.closingActions
         }
         for action in actions { action() }
+        // Nothing is lost by not waiting for the app.
+        superseding.end()
         await withCheckedContinuation { continuation in
             let isIdle = life.withLock { life in
                 life.isClosing = true

@@ -9,7 +9,7 @@ package struct IntentRecord: Hashable, Sendable {
     package var startedAt: Timestamp
     /// Set once a request may have reached the server and no usable reply came.
     package var doubtSince: Timestamp?
-    /// Requests sent under this intent.
+    /// Requests sent with the refresh token of this generation, or about to be. None, and no doubt: the app is being asked.
     package var tries: Int
 
     package var isInDoubt: Bool { doubtSince != nil }

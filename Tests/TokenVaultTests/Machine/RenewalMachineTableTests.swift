@@ -16,6 +16,8 @@ struct RenewalMachineTableTests {
         position: ChainPosition(chain: 1, generation: 4), fence: 7, method: .grant, isInDoubt: true, tries: 1)
     static let handler = RenewalClaim(
         position: ChainPosition(chain: 2, generation: 1), fence: 8, method: .handler, isInDoubt: false)
+    static let session = RenewalClaim(
+        position: ChainPosition(chain: 2, generation: 3), fence: 9, method: .session, isInDoubt: false, tries: 0)
     static let transient = RenewalVerdict.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
     static let dead = RenewalVerdict.dead(.deadGrant)
     static let replayable = RenewalVerdict.inDoubt(mayReplay: true)
@@ -23,7 +25,7 @@ struct RenewalMachineTableTests {
 
     static let states: [Machine.State] = [
         .idle, .claiming, .waitingForOwner, .sending(grant), .pausingBeforeReplay(doubtful), .notingReplay(doubtful),
-        .asking(handler),
+        .asking(handler), .asking(session), .exchanging(session),
         .storing(grant, .tokens, failures: 0, isSpooled: false),
         .storing(grant, .tokens, failures: 3, isSpooled: true),
         .storing(grant, .successorOnly(.accessTokenMissing), failures: 0, isSpooled: false),
@@ -37,7 +39,8 @@ struct RenewalMachineTableTests {
     ]
 
     static let events: [Machine.Event] = [
-        .started, .claimed(grant), .claimed(handler), .satisfied, .refused(.notRefreshable), .gaveUp, .ownedElsewhere,
+        .started, .claimed(grant), .claimed(handler), .claimed(session), .consented, .authTokenGiven, .satisfied,
+        .refused(.notRefreshable), .gaveUp, .ownedElsewhere,
         .pauseEnded, .replied(.tokens), .replied(.successorOnly(.downgraded)), .replied(.verdict(dead)),
         .replied(.verdict(replayable)), .replied(.verdict(lost)), .replied(.verdict(transient)),
         .replied(.verdict(.notSent(.tooLate))), .stored, .superseded, .otherTokenTaken, .storeFailed, .spooled,
@@ -47,6 +50,8 @@ struct RenewalMachineTableTests {
     static let table: [Row] =
         beginnings + attempts(.sending(grant), grant, canReplay: true)
         + attempts(.asking(handler), handler, canReplay: false)
+        + attempts(.asking(session), session, canReplay: false)
+        + attempts(.exchanging(session), session, canReplay: false) + asking
         + storing + spooling + recording
 
     private static func ends(_ state: Machine.State, _ event: Machine.Event, _ ending: Machine.Ending) -> Row {
@@ -57,6 +62,7 @@ struct RenewalMachineTableTests {
         (.idle, .started, .claiming, [.claim]),
         (.claiming, .claimed(grant), .sending(grant), [.send(grant)]),
         (.claiming, .claimed(handler), .asking(handler), [.ask(handler)]),
+        (.claiming, .claimed(session), .asking(session), [.ask(session)]),
         ends(.claiming, .satisfied, .satisfied),
         ends(.claiming, .refused(.notRefreshable), .refused(.notRefreshable)),
         (
@@ -77,6 +83,12 @@ struct RenewalMachineTableTests {
         (.notingReplay(doubtful), .storeFailed, .recording(unsent, lost, failures: 0), [.record(unsent, lost)]),
         ends(.notingReplay(doubtful), .closed, .refused(.closed)),
         ends(.notingReplay(doubtful), .ownershipLost, .refused(.ownershipLost)),
+    ]
+
+    private static let asking: [Row] = [
+        // The app's consent spends nothing: a claim that may comes after it.
+        (.asking(session), .consented, .claiming, [.claim]),
+        (.asking(session), .authTokenGiven, .exchanging(session), [.exchange(session)]),
     ]
 
     private static func attempts(_ state: Machine.State, _ claim: RenewalClaim, canReplay: Bool) -> [Row] {
@@ -231,6 +243,14 @@ struct RenewalMachineTableTests {
         #expect(machine.handle(.otherTokenTaken) == [.end(.superseded)])
     }
 
+    @Test func theAppIsAskedOnceForEachRenewal() {
+        var machine = Machine(state: .claiming)
+        #expect(machine.mayAsk)
+        _ = machine.handle(.claimed(Self.session))
+        #expect(machine.handle(.consented) == [.claim])
+        #expect(!machine.mayAsk)
+    }
+
     @Test func intentsAreGivenBackThreeTimes() {
         var machine = Machine(state: .claiming)
         let verdict = RenewalVerdict.notSent(.tooLate)
@@ -249,7 +269,7 @@ struct RenewalMachineTableTests {
         for row in Self.table {
             let answering = row.effects.filter { effect in
                 switch effect {
-                case .claim, .pause, .noteReplay, .send, .ask, .store, .spool, .record: true
+                case .claim, .pause, .noteReplay, .send, .ask, .exchange, .store, .spool, .record: true
                 case .serveSpooled, .unspool, .openBreaker, .closeBreaker, .noteRefusedTarget, .announceDeath,
                     .end:
                     false

@@ -144,7 +144,7 @@ struct TapkeyTests {
         try await world.users.updateAccessToken(
             userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         #expect(try await caller.value == "2")
-        #expect(handler.cancelled == 1)
+        while handler.cancelled == 0 { await Task.yield() }
     }
 
     @Test func theHandlerIsCancelledByLogOut() async throws {
@@ -155,7 +155,7 @@ struct TapkeyTests {
         while handler.asked.isEmpty { await Task.yield() }
         try await world.users.logOut(login: login.id)
         #expect(await code { try await caller.value } == .unknownLogin)
-        #expect(handler.cancelled == 1)
+        while handler.cancelled == 0 { await Task.yield() }
     }
 
     @Test func withoutAHandlerTheLoginIsNotRefreshable() async throws {
@@ -192,6 +192,107 @@ struct TapkeyTests {
         #expect(world.transport.requestCount == 1)
     }
 
+    @Test func aNewAccessTokenEndsABackoff() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue({ _, _ in throw RecordingHandler.Unprepared() }, RecordingHandler.token("3"))
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        try await world.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now)
+        #expect(try world.vault.login(login.id).notBefore == nil)
+        #expect(try await world.users.accessToken(userId: "alice").name == "3")
+    }
+
+    @Test(arguments: [false, true])
+    func aHandlerThatHangsIsGivenUpWhetherItListensOrNot(_ listens: Bool) async throws {
+        let (world, handler, _) = try await makeWorld()
+        let gate = Gate()
+        handler.enqueue { _, _ in
+            if listens { try await ContinuousClock().sleep(for: .seconds(600)) } else { await gate.pass() }
+            return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+        }
+        world.expire()
+        let outcome = await world.withTimePassing { await code { try await world.users.accessToken(userId: "alice") } }
+        #expect(outcome == .tryLater)
+        gate.open()
+        // What comes after all is not heard.
+        handler.enqueue(RecordingHandler.token("2"))
+        world.time.advance(by: .seconds(1))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+    }
+
+    @Test func aHandlerThatDoesNotListenKeepsNobodyFromANewToken() async throws {
+        let (world, handler, _) = try await makeWorld()
+        let gate = Gate()
+        handler.enqueue { _, _ in
+            await gate.pass()
+            return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+        }
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice").name }
+        while handler.asked.isEmpty { await Task.yield() }
+        try await world.users.updateAccessToken(
+            userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+        #expect(try await caller.value == "2")
+        gate.open()
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+    }
+
+    @Test func theSameTokenIsNoNewOneUnlessItLastsLonger() async throws {
+        let (world, handler, login) = try await makeWorld()
+        handler.enqueue(
+            RecordingHandler.token("1", expiresAt: world.now.addingTimeInterval(3_600)),
+            RecordingHandler.token("1", expiresAt: world.now.addingTimeInterval(9_000)))
+        world.time.advance(by: .seconds(3_500))
+        #expect(try await world.users.accessToken(userId: "alice").name == "1")
+        #expect(try await world.users.accessToken(userId: "alice").name == "1")
+        #expect(handler.asked.count == 1)
+        #expect(try world.vault.login(login.id).generation == 1)
+        world.time.advance(by: .seconds(50))
+        #expect(try await world.users.accessToken(userId: "alice").name == "1")
+        #expect(try world.vault.login(login.id).generation == 2)
+    }
+
+    @Test func theRefusedTokenAgainIsNoNewOne() async throws {
+        let (world, handler, _) = try await makeWorld()
+        let token = try await world.users.accessToken(userId: "alice")
+        handler.enqueue(RecordingHandler.token("1", expiresAt: world.now.addingTimeInterval(9_000)))
+        #expect(await code { try await world.users.reportRejected(token) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(handler.asked.count == 1)
+    }
+
+    @Test func aVaultCanBeClosedWhileTheHandlerHangs() async throws {
+        let (world, handler, _) = try await makeWorld()
+        let gate = Gate()
+        handler.enqueue { _, _ in
+            await gate.pass()
+            throw RefreshFailedError()
+        }
+        world.expire()
+        let caller = Task { await code { try await world.users.accessToken(userId: "alice") } }
+        while handler.asked.isEmpty { await Task.yield() }
+        await world.vault.close()
+        #expect(await caller.value != nil)
+        gate.open()
+        let next = try await world.anotherProcess(handler: handler)
+        handler.enqueue(RecordingHandler.token("2"))
+        #expect(try await next.users.accessToken(userId: "alice").name == "2")
+        #expect(handler.failed.isEmpty)
+    }
+
+    @Test func aHandlerThatNeverReturnsFromTheNewsOfADeathKeepsNobodyWaiting() async throws {
+        let handler = HangingHandler()
+        let world = try await World()
+        try await world.addPlainLogin()
+        let users = try await UserManager(
+            vault: world.vault, transport: world.transport, refreshHandler: handler, options: World.options)
+        world.expire()
+        let outcome = await world.withTimePassing { await code { try await users.accessToken(userId: "alice") } }
+        #expect(outcome == .refreshFailed)
+        handler.gate.open()
+    }
+
     @Test func aHandlerThatAsksForWhatItIsRenewingGetsAnError() async throws {
         let (world, handler, _) = try await makeWorld()
         let users = world.users
@@ -206,5 +307,18 @@ struct TapkeyTests {
     private static let forever: RecordingHandler.Answer = { _, _ in
         try await ContinuousClock().sleep(for: .seconds(60))
         return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
+    }
+}
+
+/// Says that it is over, and is stuck when it is told so.
+private final class HangingHandler: TokenRefreshHandler {
+    let gate = Gate()
+
+    func refreshAuthentication(userId: String, login: LoginID) async throws -> RefreshedAccessToken {
+        throw RefreshFailedError()
+    }
+
+    func onRefreshFailed(userId: String, login: LoginID) async {
+        await gate.pass()
     }
 }

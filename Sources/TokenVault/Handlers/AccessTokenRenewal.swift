@@ -1,0 +1,132 @@
+public import FoundationEssentials
+public import OAuthClient
+import Synchronization
+
+/// The question that a ``SessionHandler`` answers, once.
+///
+/// A second answer throws ``VaultError/Code/renewalAnswered``. An answer that comes too late throws
+/// ``VaultError/Code/renewalVoid``: the login has got a token otherwise, was logged out, was disabled or has died, another
+/// handler was installed, nobody wanted to wait any longer, or the vault was closed. In both cases nothing happens.
+/// An answer that cannot be used for this login throws too, and leaves the question open.
+public final class AccessTokenRenewal: Sendable {
+    /// The user, as the app calls him.
+    public let userId: String
+    public let login: LoginID
+    /// Whether the access token has run out. Then the renewal is a full log-in: what ``renewWithAuthToken(_:expiresAt:)``
+    /// brings starts a new chain, and nothing of the old one is kept.
+    public let isLogIn: Bool
+
+    private let means: Means
+    private let answer: OneAnswer<SessionAnswer>
+    /// Throws if the login has moved on meanwhile, in whatever process.
+    private let check: @Sendable () throws -> Void
+    private let isAnswered = Mutex(false)
+
+    /// What this login can be renewed with.
+    struct Means: Sendable, Equatable {
+        var canRenew: Bool
+        var authToken: AuthTokenUse
+
+        enum AuthTokenUse: Sendable, Equatable {
+            /// It is the new access token.
+            case itself
+            /// The provider gives tokens for it.
+            case exchange
+            /// There is a provider, and it takes none.
+            case none
+        }
+    }
+
+    init(
+        userId: String, login: LoginID, isLogIn: Bool, means: Means, answer: OneAnswer<SessionAnswer>,
+        check: @escaping @Sendable () throws -> Void
+    ) {
+        self.userId = userId
+        self.login = login
+        self.isLogIn = isLogIn
+        self.means = means
+        self.answer = answer
+        self.check = check
+    }
+
+    deinit {
+        answer.give(.unanswered)
+    }
+
+    /// Whether an answer would still be heard, as far as this process knows.
+    public var isOpen: Bool { answer.isOpen }
+
+    /// Renews with what the login has: its refresh token, or the ``TokenRefreshHandler``.
+    ///
+    /// - Throws: ``VaultError/Code/notRefreshable`` if it has neither.
+    public func renew() throws {
+        guard means.canRenew else {
+            throw VaultError(
+                .notRefreshable, "the login has no refresh token and there is no handler that brings access tokens",
+                hint: "answer with a token, or that there is none")
+        }
+        try give(.consent)
+    }
+
+    /// Renews with a token of the app's own server.
+    ///
+    /// The login's provider is given it in exchange for its own tokens, by the grant that its profile names (RFC 7523 or
+    /// RFC 8693). For a login without a provider it is the new access token itself. That the provider refuses it says nothing
+    /// of the login: the next question comes no sooner than ten minutes later.
+    ///
+    /// - Parameters:
+    ///   - authToken: The token. Nothing of it is stored where it is exchanged.
+    ///   - expiresAt: When it runs out, where it is the access token itself; nil if unknown. One that has run out, and the
+    ///     same token again without a later end, count as a transient failure.
+    /// - Throws: ``VaultError/Code/invalidArgument`` if the provider's profile has no exchange.
+    public func renewWithAuthToken(_ authToken: AuthToken, expiresAt: Date? = nil) throws {
+        switch means.authToken {
+        case .exchange: try give(.authToken(authToken))
+        case .itself:
+            let token = try VaultError.translatingValues { try AccessToken(authToken.reveal()) }
+            try give(.accessToken(RefreshedAccessToken(accessToken: token, expiresAt: expiresAt)))
+        case .none:
+            throw VaultError(
+                .invalidArgument, "the provider's profile names no grant that takes a token of the app",
+                hint: "give the profile a section `exchange`, or answer by `renew()`")
+        }
+    }
+
+    /// There is no token now. No process asks again, whoever calls, for ten minutes and up to one more, over restarts;
+    /// unless the login gets a token otherwise. An access token that is still good is served meanwhile.
+    public func unableToRetrieveAuthToken() throws {
+        try give(.unable)
+    }
+
+    private func give(_ value: SessionAnswer) throws {
+        let isSecond = isAnswered.withLock { $0 }
+        guard !isSecond else { throw Self.answered }
+        if answer.isOpen { try check() }
+        try isAnswered.withLock { isAnswered in
+            guard !isAnswered else { throw Self.answered }
+            guard answer.give(value) else {
+                throw VaultError(.renewalVoid, "nobody waits for the answer to this renewal any more")
+            }
+            isAnswered = true
+        }
+    }
+
+    private static var answered: VaultError {
+        VaultError(.renewalAnswered, "this renewal has been answered already")
+    }
+}
+
+/// What came of asking a ``SessionHandler``.
+enum SessionAnswer: Sendable {
+    case consent
+    /// To be exchanged.
+    case authToken(AuthToken)
+    case accessToken(RefreshedAccessToken)
+    case unable
+    /// The renewal was let go.
+    case unanswered
+    case timedOut
+    /// The login got a token otherwise, or is gone, or the vault closes.
+    case withdrawn
+    case handlerReplaced
+}

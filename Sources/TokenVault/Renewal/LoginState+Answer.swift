@@ -1,0 +1,31 @@
+import VaultCrypto
+import VaultStorage
+
+extension IntentRecord {
+    /// Nothing is sent under it: the app is being asked. When its owner dies, nothing is in doubt.
+    var isAsking: Bool { tries == 0 && doubtSince == nil }
+}
+
+// What the app's answer, or the provider's answer to a token of the app, does to a login.
+extension LoginState {
+    /// Tokens of a grant of their own. They continue the chain if they are an access token alone for a session that is
+    /// alive; otherwise they are a log-in, and start a new one.
+    mutating func takeAnswer(_ reply: SpooledReply) -> ChainPosition {
+        guard reply.refreshToken != nil || session.hasRunOut(at: reply.obtainedAt) else { return position.successor }
+        refresh = reply.refreshToken.map {
+            RefreshRecord(refreshToken: $0, refreshExpiresAt: reply.refreshExpiresAt, idToken: reply.idToken)
+        }
+        session.resourceTokens = []
+        session.attributes = [:]
+        if let scope = reply.scope { session.grantedScope = scope }
+        return position.newChain
+    }
+
+    /// An answer that came when the login did not wait for it any more. While the login lives on it is dropped: to revoke it
+    /// could end more than itself. Otherwise it is revoked, as every late reply is.
+    mutating func disownAnswer(_ reply: SpooledReply, of claim: RenewalClaim, at now: Timestamp) {
+        if intent?.fence == claim.fence { intent = nil }
+        let livesOn = session.state != .terminated && userStatus == .active && session.failure?.isFinal != true
+        if !livesOn, let record = reply.revocation(at: now) { outbox.append(record) }
+    }
+}

@@ -1,0 +1,155 @@
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension RenewalVerdict {
+    /// The app had nothing that can be used.
+    static let nothingUsable = RenewalVerdict.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)
+}
+
+// Asking the app. Nothing is spent by it, so it may be given up at any time.
+extension Renewal {
+    /// Asks the ``TokenRefreshHandler`` for a token.
+    func ask(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
+        guard let current = attempt else { return .replied(.verdict(.withdrawn)) }
+        if claim.method == .session { return await askSession(claim, current, &attempt) }
+        guard let handler = engine.handler else { return .replied(.verdict(.withdrawn)) }
+        let login = login
+        let userID = current.stored.userID
+        let answer = OneAnswer<HandlerAnswer>()
+        let asked = AskedLogin(login: login) { answer.isOpen }
+        let task = Task {
+            await AskedLogin.$current.withValue(asked) {
+                do {
+                    let token = try await handler.refreshAuthentication(userId: userID, login: LoginID(login))
+                    answer.give(.token(token))
+                } catch {
+                    answer.give(error is RefreshFailedError ? .over : .notNow)
+                }
+            }
+        }
+        defer { task.cancel() }
+        flight.onAbandon { answer.give(.withdrawn) }
+        let given = await bounded(answer, timedOut: .notNow, withdrawn: .withdrawn)
+        switch given {
+        case .token(let token): return take(token, current, &attempt)
+        case .over: return .replied(.verdict(.dead(.refusedByHandler)))
+        case .notNow: return .replied(.verdict(.nothingUsable))
+        case .withdrawn: return .replied(.verdict(.withdrawn))
+        }
+    }
+
+    /// Waits for the app, until its time is over or its answer is no longer wanted.
+    private func bounded<Answer: Sendable>(
+        _ answer: OneAnswer<Answer>, timedOut: Answer, withdrawn: Answer
+    ) async -> Answer {
+        let watch = vault.superseding.watch(login) { answer.give(withdrawn) }
+        defer { vault.superseding.unwatch(watch) }
+        let alarm = engine.alarm { answer.give(timedOut) }
+        defer { alarm?.cancel() }
+        return await answer.value()
+    }
+
+    private func take(
+        _ token: RefreshedAccessToken, _ current: RenewalAttempt, _ attempt: inout RenewalAttempt?
+    ) -> RenewalMachine.Event {
+        guard current.isNews(token, at: vault.now) else { return .replied(.verdict(.nothingUsable)) }
+        attempt?.reply = SpooledReply(token, of: current, at: vault.now)
+        return .replied(.tokens)
+    }
+
+    /// Asks the ``SessionHandler`` what to do; once more if another one is installed meanwhile.
+    private func askSession(
+        _ claim: RenewalClaim, _ current: RenewalAttempt, _ attempt: inout RenewalAttempt?
+    ) async -> RenewalMachine.Event {
+        while let installed = engine.sessionHandlers.installed {
+            let answer = OneAnswer<SessionAnswer>()
+            guard let question = engine.sessionHandlers.begin(answer, for: installed) else { continue }
+            defer { engine.sessionHandlers.end(question) }
+            let task = put(question: answer, to: installed.handler, claim, current)
+            switch await bounded(answer, timedOut: .timedOut, withdrawn: .withdrawn) {
+            case .consent: return .consented
+            case .authToken(let token):
+                attempt?.authToken = token
+                return .authTokenGiven
+            case .accessToken(let token): return take(token, current, &attempt)
+            case .unable: return .replied(.verdict(.postponed))
+            case .unanswered: return .replied(.verdict(.nothingUsable))
+            case .timedOut:
+                task.cancel()
+                return .replied(.verdict(.nothingUsable))
+            case .withdrawn:
+                task.cancel()
+                return .replied(.verdict(.withdrawn))
+            case .handlerReplaced: task.cancel()
+            }
+        }
+        return .replied(.verdict(.withdrawn))
+    }
+
+    private func put(
+        question answer: OneAnswer<SessionAnswer>, to handler: any SessionHandler, _ claim: RenewalClaim,
+        _ current: RenewalAttempt
+    ) -> Task<Void, Never> {
+        let (vault, login) = (vault, login)
+        let renewal = AccessTokenRenewal(
+            userId: current.stored.userID, login: LoginID(login),
+            isLogIn: current.stored.session.hasRunOut(at: vault.now), means: means(current), answer: answer
+        ) {
+            guard try !vault.isStillWaiting(login, for: claim) else { return }
+            answer.give(.withdrawn)
+        }
+        let asked = AskedLogin(login: login) { answer.isOpen }
+        // It keeps the renewal until the handler has returned: from then on it lives as long as the app holds it.
+        return Task { [renewal] in
+            await AskedLogin.$current.withValue(asked) { await handler.sessionWillRenewAccessToken(renewal) }
+        }
+    }
+
+    private func means(_ attempt: RenewalAttempt) -> AccessTokenRenewal.Means {
+        let profile = try? attempt.provider?.record.profile
+        return AccessTokenRenewal.Means(
+            canRenew: attempt.stored.refresh?.refreshToken != nil || engine.handler != nil,
+            authToken: attempt.provider == nil ? .itself : profile?.exchange == nil ? .none : .exchange)
+    }
+}
+
+private enum HandlerAnswer: Sendable {
+    case token(RefreshedAccessToken)
+    case over
+    case notNow
+    case withdrawn
+}
+
+extension RenewalAttempt {
+    /// Whether a token of the app is a new one. One that has run out is none; the same one again neither, unless it is
+    /// valid for longer than was known.
+    func isNews(_ token: RefreshedAccessToken, at now: Timestamp) -> Bool {
+        let expiresAt = token.expiresAt.map { Timestamp($0) }
+        if let expiresAt, expiresAt <= now { return false }
+        let session = stored.session
+        guard session.accessToken == SecretBytes(utf8: token.accessToken.reveal()) else { return true }
+        guard session.rejectedGeneration == nil, let before = session.expiresAt, let expiresAt else { return false }
+        return expiresAt > before
+    }
+}
+
+extension SessionRecord {
+    func hasRunOut(at now: Timestamp) -> Bool {
+        accessToken == nil || expiresAt.map { $0 <= now } ?? false
+    }
+}
+
+extension Vault {
+    /// Whether the row says that the answer to this question would still be taken.
+    fileprivate func isStillWaiting(_ login: LoginHandle, for claim: RenewalClaim) throws -> Bool {
+        do throws(StoreError) {
+            let stored = try store.login(login)
+            return stored.intent?.fence == claim.fence && stored.position == claim.position
+                && stored.userStatus == .active
+        } catch {
+            if error.code == .notFound(.login) { return false }
+            throw VaultError(error)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import OAuthClient
+import VaultStorage
+
+extension Renewal {
+    /// Gives the app's token to the provider in exchange for tokens of its own.
+    ///
+    /// Nothing of the login's chain is spent by it, so a reply that is lost leaves no doubt: the app is asked again.
+    func exchange(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
+        guard let current = attempt, let provider = current.provider, let authToken = current.authToken,
+            let rules = try? provider.record.profile.exchange, let binding = try? ServerBinding(provider.record)
+        else { return .replied(.verdict(.misconfigured)) }
+        attempt?.authToken = nil
+        let stored = current.stored
+        let recorder = engine.recorder(of: .fetch)
+        responses.add(recorder)
+        let endpoint = TokenEndpoint(
+            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
+        var dpop = stored.key.flatMap { DPoPContext($0) }
+        dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
+        let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
+        if let hindrance = hindrance(current, claim, since: vault.timeSource.uptime()) {
+            return .replied(.verdict(.notSent(hindrance)))
+        }
+        let result = await endpoint.exchange(
+            AuthTokenExchange(authToken: authToken, rules: rules, scope: scope, dpop: dpop),
+            context: ClassificationContext(
+                expectedTokenType: stored.key == nil ? .bearer : .dpop, expectedIdentity: stored.identity))
+        engine.clocks.learn(result.clockOffset, of: provider.handle)
+        attempt?.nonces.merge(result.nonces) { _, new in new }
+        guard case .success(let issued) = result.outcome else {
+            return .replied(.verdict(RenewalVerdict(ofExchange: result.outcome)))
+        }
+        if let current = attempt {
+            attempt?.reply = SpooledReply(issued, of: current, startedAt: Timestamp(result.startedAt))
+        }
+        return .replied(.tokens)
+    }
+}
+
+extension RenewalVerdict {
+    /// What an exchange that brought nothing means. It never kills a login: what was refused is the app's token.
+    init(ofExchange outcome: TokenOutcome) {
+        self =
+            switch outcome {
+            case .misconfigured: .misconfigured
+            case .needsUser: .needsUser
+            case .dead: .postponed
+            case .transient(let failure):
+                .transient(retryAfter: failure.retryAfter, keepsDoubt: false, isRejection: false)
+            case .success, .partial, .inDoubt, .nonceRequired, .invalidProof, .scopeRefused, .siblingWon: .nothingUsable
+            }
+    }
+}

@@ -1,0 +1,154 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultCrypto
+import VaultStorage
+
+@testable import TokenVault
+
+/// `renewWithAuthToken` at a provider that gives its own tokens for those of the app's server.
+@Suite(.timeLimit(.minutes(10)))
+struct AuthTokenExchangeTests {
+    static let assertion = #"{"grant":"jwtBearer"}"#
+
+    private func makeWorld(
+        _ answers: RecordingSessionHandler.Answer..., exchange: String = assertion
+    ) async throws -> (World, RecordingSessionHandler, Login) {
+        let handler = RecordingSessionHandler()
+        for answer in answers { handler.enqueue(answer) }
+        let world = try await World(provider: World.provider(exchange: exchange))
+        world.users.setSessionHandler(handler)
+        return (world, handler, try await world.addChain())
+    }
+
+    @Test(arguments: [
+        (
+            #"{"grant":"jwtBearer","parameters":{"x":"y"}}"#,
+            ["grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "CANARY-access-app", "x": "y"]
+        ),
+        (
+            #"{"grant":"tokenExchange","audience":"api"}"#,
+            [
+                "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "subject_token": "CANARY-access-app",
+                "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "audience": "api",
+                "requested_token_type": "urn:ietf:params:oauth:token-type:access_token",
+            ]
+        ),
+    ])
+    func theTokenIsExchangedByTheGrantOfTheProfile(_ exchange: String, _ fields: [String: String]) async throws {
+        let (world, _, login) = try await makeWorld(RecordingSessionHandler.token("app"), exchange: exchange)
+        world.transport.enqueue(.tokens(accessToken: "CANARY-access-2"))
+        world.time.advance(by: .seconds(3_500))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect(world.transport.requests.map(\.form) == [fields])
+        #expect(world.transport.requests.first?.request.headerFields[.authorization]?.hasPrefix("Basic ") == true)
+        // Ahead of expiry the chain goes on, with its refresh token.
+        let stored = try world.stored(login)
+        #expect(stored.position == .init(chain: 1, generation: 2))
+        #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-1")
+        #expect(stored.intent == nil)
+    }
+
+    @Test func afterExpiryTheRenewalIsAFullLogIn() async throws {
+        let (world, _, login) = try await makeWorld(RecordingSessionHandler.token("app"))
+        world.transport.enqueue(.tokens(accessToken: "CANARY-access-2"))
+        world.expire()
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        let stored = try world.stored(login)
+        #expect(stored.position == .init(chain: 2, generation: 2))
+        #expect(stored.refresh?.refreshToken == nil)
+    }
+
+    @Test func aRefreshTokenInTheReplyStartsANewChain() async throws {
+        let (world, handler, login) = try await makeWorld(
+            RecordingSessionHandler.token("app"), RecordingSessionHandler.consent)
+        world.transport.enqueue(.generation("2"), .generation("3"))
+        world.time.advance(by: .seconds(3_500))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        let stored = try world.stored(login)
+        #expect(stored.position == .init(chain: 2, generation: 2))
+        #expect(stored.refresh?.previousRefresh == nil)
+        world.expire()
+        #expect(try await world.users.accessToken(userId: "alice").name == "3")
+        #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
+        #expect(handler.asked == 2)
+    }
+
+    @Test func aTokenThatTheProviderRefusesPostponesAndKillsNothing() async throws {
+        let (world, handler, login) = try await makeWorld(
+            RecordingSessionHandler.token("app"), RecordingSessionHandler.consent)
+        world.transport.enqueue(.error("invalid_grant"), .generation("2"))
+        world.expire()
+        for _ in 0..<3 { #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater) }
+        #expect(handler.asked == 1)
+        #expect(try world.stored(login).session.failure == nil)
+        world.time.advance(by: .seconds(660))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+    }
+
+    @Test func aLostReplyLeavesNoDoubt() async throws {
+        let (world, handler, login) = try await makeWorld(
+            RecordingSessionHandler.token("app"), RecordingSessionHandler.token("app"))
+        world.transport.enqueue(.failure(.maybeSent, .timeout), .tokens(accessToken: "CANARY-access-2"))
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(try world.stored(login).intent == nil)
+        world.time.advance(by: .seconds(1))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect(handler.asked == 2)
+    }
+
+    @Test func aProviderThatRefusesTheClientOpensItsBreaker() async throws {
+        let (world, handler, login) = try await makeWorld(RecordingSessionHandler.token("app"))
+        world.transport.enqueue(.error("invalid_client", status: .unauthorized))
+        world.expire()
+        for _ in 0..<2 {
+            #expect(await code { try await world.users.accessToken(userId: "alice") } == .providerMisconfigured)
+        }
+        #expect(handler.asked == 1)
+        #expect(try world.stored(login).session.failure == nil)
+    }
+
+    @Test func withoutAnExchangeTheAnswerIsRefusedAndTheQuestionStaysOpen() async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await World()
+        world.users.setSessionHandler(handler)
+        try await world.addChain()
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice").name }
+        await handler.waitForQuestion()
+        let renewal = try #require(handler.last)
+        let token = try AuthToken("CANARY-auth")
+        #expect(errorCode { try renewal.renewWithAuthToken(token) } == .invalidArgument)
+        #expect(renewal.isOpen)
+        try renewal.renew()
+        #expect(try await caller.value == "2")
+    }
+
+    /// Tokens that cannot be stored are spooled; the next process takes them up as what they are.
+    @Test func aReplyThatCannotBeStoredIsALogInAllTheSame() async throws {
+        let (world, _, login) = try await makeWorld()
+        let spool = MemorySpool()
+        let process = try await world.faulty(spool: spool)
+        let handler = RecordingSessionHandler(RecordingSessionHandler.token("app"))
+        process.users.setSessionHandler(handler)
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        process.store.fail(Array(repeating: .before, count: 1_000), afterCommits: 1)
+        let token = try await process.users.accessToken(userId: "alice")
+        #expect(token.name == "2")
+        #expect(token.isVolatile)
+        // Its process is killed, and the next one finds what it left.
+        spool.orphanAll()
+        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = 4_711 }
+        let next = try await world.faulty(spool: spool)
+        #expect(try await next.users.accessToken(userId: "alice").name == "2")
+        let stored = try world.stored(login)
+        #expect(stored.position == .init(chain: 2, generation: 2))
+        #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-2")
+        #expect(world.transport.requestCount == 1)
+    }
+}

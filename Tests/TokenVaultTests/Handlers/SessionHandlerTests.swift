@@ -1,0 +1,238 @@
+import FoundationEssentials
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// What a session handler may do wrong, and what it may do that one would not expect.
+@Suite(.timeLimit(.minutes(10)))
+struct SessionHandlerTests {
+    private func makeWorld(
+        _ handler: RecordingSessionHandler, tokenHandler: RecordingHandler? = nil
+    ) async throws -> World {
+        let world = try await World(handler: tokenHandler)
+        world.users.setSessionHandler(handler)
+        return world
+    }
+
+    @Test func oneThatHangsIsGivenUpAndAskedAgainAfterABackoff() async throws {
+        let handler = RecordingSessionHandler({ _ in try? await ContinuousClock().sleep(for: .seconds(600)) })
+        let world = try await makeWorld(handler)
+        try await world.addChain()
+        world.expire()
+        let started = world.time.uptime()
+        let outcome = await world.withTimePassing { await code { try await world.users.accessToken(userId: "alice") } }
+        #expect(outcome == .tryLater)
+        #expect(world.time.uptime() - started >= .seconds(60))
+        while handler.cancelled == 0 { await Task.yield() }
+        handler.enqueue(RecordingSessionHandler.consent)
+        world.transport.enqueue(.generation("2"))
+        world.time.advance(by: .seconds(1))
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+    }
+
+    @Test func aDeadlineBoundsTheCallersWaitAndNotTheQuestion() async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await makeWorld(handler)
+        let login = try await world.addChain()
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        let caller = Task {
+            await code { try await world.users.accessToken(userId: "alice", deadline: .seconds(2)) }
+        }
+        await handler.waitForQuestion()
+        await world.time.waitForSleepers(2)
+        world.time.advance(by: .seconds(2))
+        #expect(await caller.value == .deadlineExceeded)
+        try handler.last?.renew()
+        while try world.vault.login(login.id).generation == 1 { await Task.yield() }
+        #expect(handler.asked == 1)
+    }
+
+    @Test func aCancelledCallerLeavesTheQuestionOpen() async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await makeWorld(handler)
+        let login = try await world.addChain()
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice") }
+        await handler.waitForQuestion()
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        try handler.last?.renew()
+        while try world.vault.login(login.id).generation == 1 { await Task.yield() }
+    }
+
+    @Test func aRenewalThatIsLetGoCountsAsATransientFailure() async throws {
+        let handler = RecordingSessionHandler({ _ in })
+        let world = try await makeWorld(handler)
+        let login = try await world.addChain()
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(try world.vault.login(login.id).notBefore == world.now.addingTimeInterval(1))
+    }
+
+    @Test func theAnswerMayComeLaterFromAnywhere() async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await makeWorld(handler)
+        try await world.addPlainLogin()
+        world.expire()
+        let caller = Task { try await world.users.accessToken(userId: "alice").name }
+        await handler.waitForQuestion()
+        let renewal = try #require(handler.last)
+        handler.forget()
+        let token = try AuthToken(Sample.marker + "access-2")
+        try await Task.detached { try renewal.renewWithAuthToken(token) }.value
+        #expect(try await caller.value == "2")
+    }
+
+    @Test(arguments: ["expired", "same"])
+    func aTokenThatIsNoNewOneCountsAsATransientFailure(_ kind: String) async throws {
+        let world = try await makeWorld(RecordingSessionHandler())
+        let login = try await world.addPlainLogin()
+        let handler =
+            kind == "same"
+            ? RecordingSessionHandler(RecordingSessionHandler.token("1"))
+            : RecordingSessionHandler(
+                RecordingSessionHandler.token("2", expiresAt: Date(timeIntervalSince1970: 1)))
+        world.users.setSessionHandler(handler)
+        world.expire()
+        for _ in 0..<3 { #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater) }
+        #expect(handler.asked == 1)
+        #expect(try world.vault.login(login.id).generation == 1)
+    }
+
+    @Test func renewWithoutARefreshTokenMeansTheTokenRefreshHandler() async throws {
+        let tokens = RecordingHandler()
+        tokens.enqueue(RecordingHandler.token("2"))
+        let handler = RecordingSessionHandler(RecordingSessionHandler.consent)
+        let world = try await makeWorld(handler, tokenHandler: tokens)
+        try await world.addPlainLogin()
+        world.expire()
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect((handler.asked, tokens.asked.count) == (1, 1))
+    }
+
+    @Test func renewWithNothingToRenewWithIsRefusedAndTheQuestionStaysOpen() async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await makeWorld(handler)
+        try await world.addPlainLogin()
+        world.expire()
+        let caller = Task { await code { try await world.users.accessToken(userId: "alice") } }
+        await handler.waitForQuestion()
+        let renewal = try #require(handler.last)
+        #expect(errorCode { try renewal.renew() } == .notRefreshable)
+        try renewal.unableToRetrieveAuthToken()
+        #expect(await caller.value == .tryLater)
+    }
+
+    @Test func callingBackForTheSameTokenIsAnErrorUntilTheAnswerIsGiven() async throws {
+        let world = try await makeWorld(RecordingSessionHandler())
+        try await world.addChain()
+        try await world.addPlainLogin(user: "bob", name: "7")
+        world.transport.enqueue(.generation("2"))
+        let users = world.users
+        let seen = Box<[String]>([])
+        users.setSessionHandler(
+            RecordingSessionHandler({ renewal in
+                let early = await code { try await users.accessToken(userId: "alice") }
+                let other = try? await users.accessToken(userId: "bob").name
+                try? renewal.renew()
+                let late = try? await users.accessToken(userId: "alice").name
+                seen.value = [early?.name ?? "none", other ?? "none", late ?? "none"]
+            }))
+        world.time.advance(by: .seconds(3_590))
+        #expect(try await users.accessToken(userId: "alice", minimumValidity: .seconds(60)).name == "2")
+        while seen.value.isEmpty { await Task.yield() }
+        #expect(seen.value == ["conflict", "7", "2"])
+    }
+
+    @Test(arguments: ["update", "logOut"])
+    func aHandlerMayChangeTheLoginInPlaceOfAnAnswer(_ change: String) async throws {
+        let world = try await makeWorld(RecordingSessionHandler())
+        let login = try await world.addChain()
+        let users = world.users
+        let expiry = world.now.addingTimeInterval(9_000)
+        let answer = Box<VaultError.Code?>(nil)
+        world.users.setSessionHandler(
+            RecordingSessionHandler({ renewal in
+                if change == "update" {
+                    _ = try? await users.updateAccessToken(
+                        login: login.id, accessToken: Sample.accessToken("2"), expiresAt: expiry)
+                } else {
+                    try? await users.removeLogin(login.id)
+                }
+                answer.value = errorCode { try renewal.renew() }
+            }))
+        world.expire()
+        let outcome = await code { try await users.accessToken(login: login.id) }
+        #expect(outcome == (change == "update" ? nil : .unknownLogin))
+        while answer.value == nil { await Task.yield() }
+        #expect(answer.value == .renewalVoid)
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test func aDoubtIsSettledWithoutAsking() async throws {
+        let handler = RecordingSessionHandler()
+        let world = try await makeWorld(handler)
+        let login = try await world.addChain()
+        try await world.leaveIntent(login)
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        #expect(try await world.users.accessToken(userId: "alice").name == "2")
+        #expect(handler.asked == 0)
+    }
+
+    /// Nothing was sent while the app was asked: whoever comes next asks again, and nothing is replayed.
+    @Test func aProcessThatDiesWhileTheAppIsAskedLeavesNoDoubt() async throws {
+        let handler = RecordingSessionHandler(RecordingSessionHandler.unable)
+        let world = try await makeWorld(handler)
+        let login = try await world.addChain()
+        try await world.leaveIntent(login, tries: 0)
+        world.expire()
+        #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
+        #expect(handler.asked == 1)
+
+        try await world.leaveIntent(login, tries: 0)
+        world.time.advance(by: .seconds(660))
+        #expect(try await world.users.recover().settledRenewals == 1)
+        #expect(try world.stored(login).intent == nil)
+
+        let intent = try await world.leaveIntent(login, owner: world.vault.store.owner, tries: 0)
+        try await world.users.takeOver(login: login.id)
+        #expect(try world.stored(login).intent == nil)
+        #expect(intent > 0)
+        #expect(world.transport.requestCount == 0)
+    }
+
+    @Test func tokensForSingleResourcesAreRenewedWithoutAsking() async throws {
+        let handler = RecordingSessionHandler()
+        let world = try await makeWorld(handler)
+        try await world.addChain()
+        world.transport.enqueue(.generation("2"))
+        #expect(try await world.users.accessToken(userId: "alice", resource: "https://api.example/").name == "2")
+        #expect(handler.asked == 0)
+    }
+
+    @Test func twoProcessesAskOnce() async throws {
+        let handler = RecordingSessionHandler(keeps: true)
+        let world = try await makeWorld(handler)
+        try await world.addChain()
+        let other = try await world.anotherProcess(handler)
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        let callers = [world.users, other.users].map { users in
+            Task { try await users.accessToken(userId: "alice").name }
+        }
+        await handler.waitForQuestion()
+        let renewal = try #require(handler.last)
+        let names = try await world.withTimePassing {
+            try renewal.renew()
+            return [try await callers[0].value, try await callers[1].value]
+        }
+        #expect(names == ["2", "2"])
+        #expect(handler.asked == 1)
+    }
+}
