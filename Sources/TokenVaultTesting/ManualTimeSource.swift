@@ -63,6 +63,22 @@ public final class ManualTimeSource: TimeSource {
         while sleeperCount < count, !Task.isCancelled { await Task.yield() }
     }
 
+    /// Lets time pass, a step at a time, whenever somebody waits for it, until the body has returned: for code that waits for
+    /// moments by itself, as the vault does before it sends a token again whose reply was lost.
+    public func passing<R: Sendable>(
+        step: Duration = .milliseconds(100), _ body: @Sendable () async throws -> R
+    ) async rethrows -> R {
+        let pump = Task {
+            while !Task.isCancelled {
+                await waitForSleepers()
+                advance(by: step)
+                await Task.yield()
+            }
+        }
+        defer { pump.cancel() }
+        return try await body()
+    }
+
     public func sleep(for duration: Duration) async throws {
         let id = state.withLock { state in
             state.nextID += 1

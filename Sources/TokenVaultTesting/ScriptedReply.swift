@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import OAuthClient
+import Synchronization
 
 /// One answer of a ``ScriptedTransport``.
 public struct ScriptedReply: Sendable {
@@ -42,6 +43,19 @@ public struct ScriptedReply: Sendable {
         return .json("{\(members.joined(separator: ","))}")
     }
 
+    /// A provider that rotates: each request gets tokens that have not been there before. For
+    /// ``ScriptedTransport/fallback``; every token holds ``Sample/marker``.
+    public static func freshTokens(expiresIn: Int? = 3_600) -> ScriptedReply {
+        let count = Counter()
+        return ScriptedReply { request throws(HTTPTransportError) in
+            let name = String(count.next())
+            let tokens = ScriptedReply.tokens(
+                accessToken: Sample.marker + "access-fresh-" + name,
+                refreshToken: Sample.marker + "refresh-fresh-" + name, expiresIn: expiresIn)
+            return try await tokens.answer(request)
+        }
+    }
+
     /// An OAuth error (RFC 6749 §5.2).
     public static func error(
         _ code: String, status: HTTPResponse.Status = .badRequest, headers: HTTPFields = [:]
@@ -67,5 +81,16 @@ extension ScriptedReply {
     /// What this reply answers to a request: for replies made of others.
     public func reply(to request: ScriptedTransport.SentRequest) async throws(HTTPTransportError) -> HTTPReply {
         try await answer(request)
+    }
+}
+
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
     }
 }

@@ -9,7 +9,8 @@ import Synchronization
 /// transport.enqueue(.tokens(accessToken: "new", refreshToken: "next"))
 /// ```
 ///
-/// Replies are used up in order; when none is left, ``fallback`` answers.
+/// Replies are used up in order; when none is left, ``fallback`` answers. While a failure is simulated, it answers in place
+/// of both, and the script stays as it is.
 public final class ScriptedTransport: HTTPTransport {
     /// A request that was sent.
     public struct SentRequest: Sendable {
@@ -32,6 +33,17 @@ public final class ScriptedTransport: HTTPTransport {
         var script: [ScriptedReply] = []
         var fallback = ScriptedReply.failure(.notSent, .connect)
         var sent: [SentRequest] = []
+        var failure: SimulatedFailure?
+        /// Requests that the failure is still to meet; nil without end.
+        var failuresLeft: Int?
+
+        mutating func nextReply() -> ScriptedReply {
+            if let failure, failuresLeft != 0 {
+                failuresLeft = failuresLeft.map { $0 - 1 }
+                return failure.reply
+            }
+            return script.isEmpty ? fallback : script.removeFirst()
+        }
     }
 
     private let state = Mutex(State())
@@ -50,6 +62,18 @@ public final class ScriptedTransport: HTTPTransport {
         state.withLock { $0.script += replies }
     }
 
+    /// Lets requests fail until further notice.
+    ///
+    /// - Parameters:
+    ///   - failure: nil ends what is simulated now.
+    ///   - times: how many requests; nil for all.
+    public func simulate(_ failure: SimulatedFailure?, times: Int? = nil) {
+        state.withLock { state in
+            state.failure = failure
+            state.failuresLeft = times
+        }
+    }
+
     /// Every request so far, in order.
     public var requests: [SentRequest] { state.withLock { $0.sent } }
     public var requestCount: Int { state.withLock { $0.sent.count } }
@@ -65,7 +89,7 @@ public final class ScriptedTransport: HTTPTransport {
         let sent = SentRequest(request: request, body: body)
         let reply = state.withLock { state in
             state.sent.append(sent)
-            return state.script.isEmpty ? state.fallback : state.script.removeFirst()
+            return state.nextReply()
         }
         return try await reply.answer(sent)
     }

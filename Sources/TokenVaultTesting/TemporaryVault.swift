@@ -4,31 +4,47 @@ public import TokenVault
 /// A real vault in a directory of its own, for one test. The directory goes with it.
 ///
 /// ```swift
-/// let temporary = try await TemporaryVault()
+/// let temporary = try await TemporaryVault(in: .memory)
 /// let users = try await UserManager(vault: temporary.vault, transport: ScriptedTransport())
 /// ```
+///
+/// It is no imitation: what is sealed, locked and committed in production is sealed, locked and committed here. ``Place/memory``
+/// saves the wait for a disk, and nothing else.
 public final class TemporaryVault: Sendable {
-    public let vault: Vault
-    /// Holds the vault, its lock file and its key file.
-    public let directory: String
-    public let options: VaultOptions
+    /// Where the files are.
+    public enum Place: Sendable {
+        /// In the system's folder for temporary files.
+        case disk
+        /// In the machine's memory (`/dev/shm`), where there is such a folder; otherwise on disk.
+        case memory
+    }
 
+    public let vault: Vault
+    public let options: VaultOptions
+    private let place: TestDirectory
+
+    /// Holds the vault, its lock file and its key file.
+    public var directory: String { place.path }
     public var path: String { directory + "/vault.db" }
     public var keyFile: String { directory + "/vault.key" }
 
     /// - Parameters:
+    ///   - place: where its files are.
     ///   - timeSource: where the vault gets the time from.
     ///   - options: everything else.
     public init(
-        timeSource: any TimeSource = SystemTimeSource(), options: VaultOptions = .init()
+        in place: Place = .disk, timeSource: any TimeSource = SystemTimeSource(), options: VaultOptions = .init()
     ) async throws {
         var options = options
         options.timeSource = timeSource
         self.options = options
-        let files = FileManager.default
-        directory = files.temporaryDirectory.path() + "/token-vault-" + UUID().uuidString
-        try files.createDirectory(
-            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let parent: String? =
+            switch place {
+            case .disk: nil
+            case .memory: TestDirectory.memory
+            }
+        self.place = try TestDirectory(in: parent ?? Self.temporary)
+        let directory = self.place.path
         try KeyFiles.generate(at: directory + "/vault.key")
         vault = try await Vault.create(
             at: directory + "/vault.db", unlockedBy: .keyFile(directory + "/vault.key"), options: options)
@@ -39,7 +55,15 @@ public final class TemporaryVault: Sendable {
         try await Vault.open(at: path, unlockedBy: .keyFile(keyFile), options: options)
     }
 
-    deinit {
-        try? FileManager.default.removeItem(atPath: directory)
+    private static var temporary: String {
+        let path = FileManager.default.temporaryDirectory.path()
+        return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+}
+
+extension UserManagerOptions {
+    /// For tests with a ``ManualTimeSource``: nothing runs in the background, and a backoff lasts exactly as long as it says.
+    public static var deterministic: UserManagerOptions {
+        UserManagerOptions(recoveryInterval: nil, retriesRevocationsInBackground: false, random: { 1 })
     }
 }

@@ -62,16 +62,7 @@ struct World: Sendable {
 
     /// Lets time pass whenever somebody waits for it.
     func withTimePassing<R: Sendable>(_ body: @Sendable () async throws -> R) async rethrows -> R {
-        let time = time
-        let pump = Task {
-            while !Task.isCancelled {
-                await time.waitForSleepers()
-                time.advance(by: .milliseconds(100))
-                await Task.yield()
-            }
-        }
-        defer { pump.cancel() }
-        return try await body()
+        try await time.passing(body)
     }
 }
 

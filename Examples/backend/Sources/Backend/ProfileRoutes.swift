@@ -1,0 +1,43 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import OAuthClient
+import TokenVault
+import TokenVaultHTTP
+
+/// What this service does for its users: it fetches something of theirs from the provider's API.
+struct ProfileRoutes: Sendable {
+    let users: UserManager
+    let api: AuthorizingClient
+    let sessions: BrowserSessions
+    let apiURL: URL
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("profile") { request, _ in try await profile(request) }
+    }
+
+    private func profile(_ request: Request) async throws -> Response {
+        guard let login = sessions.login(of: request.cookies[LogInRoutes.sessionCookie]?.value) else {
+            return Answer.json(.unauthorized, ["error": "no session", "go_to": "/login"])
+        }
+        do {
+            // Adds the token and, where there is one, the proof; renews what has run out; tries once more after a 401.
+            let response = try await api.send(HTTPRequest(url: apiURL), login: login)
+            let body = try await response.body.collect(upTo: 1 << 20)
+            if response.head.status == .unauthorized {
+                // There was no new token to try with, and the vault knows why.
+                _ = try await users.accessToken(login: login)
+            }
+            guard response.head.status == .ok else {
+                return Answer.json(.badGateway, ["error": "the API answered \(response.head.status.code)"])
+            }
+            return Response(
+                status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        } catch let error as VaultError {
+            return Answer.error(error)
+        } catch let error as HTTPTransportError {
+            return Answer.json(.badGateway, ["error": "the API cannot be reached", "reason": "\(error.code)"])
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Hummingbird
+import Logging
+
+/// What the environment says.
+struct Settings: Sendable {
+    let port: Int
+    /// Where browsers reach this service.
+    let publicURL: String
+    let vaultPath: String
+    let keyFile: String
+    /// The provider's name in the vault.
+    let provider: String
+    /// What is fetched for a user.
+    let apiURL: URL
+    /// Lets the provider be a program on this machine without TLS: for development only.
+    let allowsInsecureLoopback: Bool
+    let logLevel: Logger.Level
+
+    init() throws {
+        let environment = Environment()
+        func required(_ name: String) throws -> String {
+            guard let value = environment.get(name), !value.isEmpty else { throw MissingSetting(name: name) }
+            return value
+        }
+        port = environment.get("BACKEND_PORT", as: Int.self) ?? 8080
+        publicURL = environment.get("BACKEND_PUBLIC_URL") ?? "http://127.0.0.1:\(port)"
+        vaultPath = try required("BACKEND_VAULT")
+        keyFile = try required("BACKEND_KEY_FILE")
+        provider = try required("BACKEND_PROVIDER")
+        guard let url = URL(string: try required("BACKEND_API_URL")) else {
+            throw MissingSetting(name: "BACKEND_API_URL")
+        }
+        apiURL = url
+        allowsInsecureLoopback = environment.get("BACKEND_ALLOW_INSECURE_LOOPBACK") == "1"
+        logLevel = environment.get("BACKEND_LOG_LEVEL").flatMap(Logger.Level.init(rawValue:)) ?? .info
+    }
+
+    /// Cookies keep to TLS wherever there is some.
+    var usesTLS: Bool { publicURL.hasPrefix("https://") }
+    var redirectURI: String { publicURL + "/callback" }
+}
+
+struct MissingSetting: Error, CustomStringConvertible {
+    let name: String
+    var description: String { "the environment variable \(name) is missing" }
+}

@@ -1,0 +1,200 @@
+"""Examples/backend as its users see it: over HTTP, with a browser's cookies, at a real authorization server.
+
+    backend_example_check.py DEV_AUTHSERVER VAULTCTL BACKEND
+
+Needs nothing but Python's standard library.
+"""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from vaultctl import Checks, Vaultctl
+
+check = Checks("backend_example_check")
+LIFETIME = 3
+
+
+class Program:
+    """A program that says where it listens. Ended by its own process id, whatever happens."""
+
+    def __init__(self, *command: str, environment: dict | None = None):
+        self.output = tempfile.TemporaryFile(mode="w+")
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT
+        )
+
+    def said(self) -> str:
+        self.output.seek(0)
+        return self.output.read()
+
+    def wait_until_it_listens(self) -> str:
+        for _ in range(600):
+            line = re.search(r"listening on (?:http://)?(127\.0\.0\.1:\d+)", self.said())
+            if line:
+                return f"http://{line[1]}"
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        sys.exit(f"{check.name}: failed: {self.process.args[0]} does not listen: {self.said()}")
+
+    def end(self, wanted: signal.Signals) -> int:
+        self.process.send_signal(wanted)
+        return self.process.wait(timeout=30)
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdin.close()
+        self.output.close()
+
+
+class Reply:
+    def __init__(self, response: http.client.HTTPResponse):
+        self.status, self.headers, self.body = response.status, response.headers, response.read()
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.body)
+
+
+class Browser:
+    """Keeps cookies, and follows no redirect by itself."""
+
+    def __init__(self):
+        self.cookies: dict[str, str] = {}
+
+    def __call__(self, method: str, url: str, body: dict | None = None) -> Reply:
+        parts = urlsplit(url)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        connection.request(method, target, body=body and json.dumps(body), headers=headers if self.cookies else {})
+        reply = Reply(connection.getresponse())
+        connection.close()
+        for line in reply.headers.get_all("Set-Cookie") or []:
+            name, _, value = line.split(";")[0].partition("=")
+            self.cookies[name] = value
+        return reply
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Provider:
+    """dev-authserver's own account of what it was asked."""
+
+    def __init__(self, issuer: str):
+        self.issuer, self.ask = issuer, Browser()
+
+    def grants(self, user: str) -> list[dict]:
+        return [grant for grant in self.ask("GET", f"{self.issuer}/dev/grants").json if grant["user"] == user]
+
+    def requests(self, path: str) -> int:
+        return sum(line["path"] == path for line in self.ask("GET", f"{self.issuer}/dev/log").json)
+
+    def tell(self, what: str) -> None:
+        check(what, self.ask("POST", f"{self.issuer}/dev/{what}").status in (200, 204))
+
+
+def log_in(browser: Browser, backend: str, user: str) -> None:
+    begun = browser("GET", f"{backend}/login?user={user}")
+    check("the log-in redirects to the provider", begun.status == 302, begun.body)
+    cookie = begun.headers["Set-Cookie"]
+    check("the state is bound to the browser", "HttpOnly" in cookie and "SameSite=Lax" in cookie, cookie)
+    agreed = Browser()("GET", begun.headers["Location"])
+    check("the provider redirects back", agreed.status == 302, agreed.body)
+    callback = agreed.headers["Location"]
+    check("to where it was asked to", callback.startswith(f"{backend}/callback?"), callback)
+    stranger = Browser()("GET", callback)
+    check("another browser cannot finish the log-in", stranger.status == 403, stranger.body)
+    finished = browser("GET", callback)
+    check("the callback leads on", (finished.status, finished.headers["Location"]) == (303, "/profile"), finished.body)
+
+
+def story(provider: Provider, backend: str, vault: Path) -> None:
+    alice = Browser()
+    check("live", alice("GET", f"{backend}/health/live").status == 200)
+    check("ready", alice("GET", f"{backend}/health/ready").status == 200)
+    check("nothing without a session", alice("GET", f"{backend}/profile").status == 401)
+    log_in(alice, backend, "alice")
+    profile = alice("GET", f"{backend}/profile")
+    check("the API knows whose token it is", (profile.status, profile.json.get("user")) == (200, "alice"), profile.body)
+
+    time.sleep(LIFETIME + 0.5)
+    check("a token that has run out is renewed", alice("GET", f"{backend}/profile").status == 200)
+    (grant,) = provider.grants("alice")
+    check("by a refresh", grant["refresh_requests"] >= 1, grant)
+    provider.tell("users/alice/expire-access-tokens")
+    check("a token that the API refuses is renewed", alice("GET", f"{backend}/profile").status == 200)
+    (grant,) = provider.grants("alice")
+    check("no refresh was in vain", grant["refresh_requests"] == grant["rotated"] >= 2, grant)
+    check("no refresh token was used twice", grant["reuse_detected"] == 0, grant)
+
+    provider.tell("users/alice/revoke")
+    refused = alice("GET", f"{backend}/profile")
+    check("the answer to a revoked grant is clear", refused.status == 401, refused.body)
+    check("and says what to do", refused.json["error"] == "log_in_again", refused.body)
+    asked = provider.requests("/token")
+    check("it stays so", alice("GET", f"{backend}/profile").status == 401)
+    check("without a further request", provider.requests("/token") == asked)
+    check("a revoked user makes nothing unready", alice("GET", f"{backend}/health/ready").status == 200)
+
+    aside = vault.with_suffix(".aside")
+    vault.rename(aside)
+    unready = alice("GET", f"{backend}/health/ready")
+    check("not ready without the vault's file", unready.status == 503, unready.body)
+    aside.rename(vault)
+    check("ready again", alice("GET", f"{backend}/health/ready").status == 200)
+
+    log_in(alice, backend, "alice")
+    check("after a new log-in all is well", alice("GET", f"{backend}/profile").status == 200)
+    check("the log-out is done", alice("POST", f"{backend}/logout").status == 200)
+    check("and known to the provider", all(grant["revoked"] for grant in provider.grants("alice")))
+    check("and final", alice("GET", f"{backend}/profile").status == 401)
+
+
+def main(authserver: str, vaultctl: str, program: str) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="tokenvault-backend.") as directory,
+        Program(authserver, "--exit-with-stdin", "--access-token-lifetime", str(LIFETIME)) as server,
+    ):
+        issuer = server.wait_until_it_listens()
+        tool = Vaultctl(vaultctl, Path(directory), check)
+        tool(
+            "provider", "add", "dev", "--issuer", issuer, "--client-id", "demo", "--scope", "read offline_access",
+            "--redirect-uri", "http://127.0.0.1/callback", "--allow-insecure-loopback",
+        )  # fmt: skip
+        settings = {
+            "PATH": os.environ["PATH"], "BACKEND_PORT": str(free_port()), "BACKEND_PROVIDER": "dev",
+            "BACKEND_VAULT": tool.environment["TOKENVAULT_VAULT"],
+            "BACKEND_KEY_FILE": tool.environment["TOKENVAULT_KEY_FILE"], "BACKEND_API_URL": f"{issuer}/resource",
+            "BACKEND_ALLOW_INSECURE_LOOPBACK": "1",
+        }  # fmt: skip
+        with Program(program, environment=settings) as backend:
+            address = backend.wait_until_it_listens()
+            story(Provider(issuer), address, Path(settings["BACKEND_VAULT"]))
+            check("SIGTERM ends it in good order", backend.end(signal.SIGTERM) == 0, backend.said())
+            check("it logged no error", " error " not in backend.said(), backend.said())
+        tool("verify")
+    print(f"backend example: {check.passed} checks passed")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])
