@@ -12,6 +12,22 @@ static inline int vault_file_control_int(sqlite3 *connection, int operation, int
     return sqlite3_file_control(connection, "main", operation, value);
 }
 
+/*
+ * SQLITE_OK if no transaction reads from the WAL, so that the next commit begins it anew if all of it is in the database
+ * file; SQLITE_BUSY if one does. Of the five locks for readers in the WAL index the first is of those that read the
+ * database file alone, the four others are of those that need the WAL (https://sqlite.org/walformat.html#wal_locks).
+ * SQLite itself asks in this way before it restarts the WAL. Not to be called in a transaction of this connection.
+ */
+static inline int vault_wal_has_no_reader(sqlite3 *connection) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmLock) return SQLITE_ERROR;
+    code = file->pMethods->xShmLock(file, 4, 4, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    if (code == SQLITE_OK) file->pMethods->xShmLock(file, 4, 4, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    return code;
+}
+
 /* SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite makes its own copy. */
 static inline int vault_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);

@@ -6,13 +6,17 @@ import Glibc
 /// Before 3.51.3 SQLite can lose acknowledged commits when one connection checkpoints while another one restarts the
 /// WAL. So a checkpoint runs only while a sibling connection holds the write lock: then nobody, in no process, can
 /// restart the WAL. A passive checkpoint needs no write lock itself. The WAL starts over by itself at the next commit
-/// after a complete one, and is cut to `journal_size_limit` then.
+/// after a complete one if nobody reads from it at that moment, and is cut to `journal_size_limit` then.
 @safe final class CheckpointGate {
-    static let threshold: Int32 = 250
-    /// A reader that takes longer than all of them together is not waited for.
-    private static let attempts = 8
-    /// Microseconds.
-    private static let pause: UInt32 = 500
+    enum Outcome: Equatable {
+        case failed(StoreError)
+        /// Some of the WAL is not in the database file yet, because somebody reads or writes.
+        case incomplete
+        /// All of it is.
+        case complete
+        /// All of it is, and the next commit begins the WAL anew.
+        case restartable
+    }
 
     private let path: String
     private let liveness: Liveness?
@@ -20,9 +24,7 @@ import Glibc
     private var sibling: Connection?
     /// Set by SQLite at each commit: how many pages the WAL has.
     private let pages: UnsafeMutablePointer<Int32>
-    /// Where to try again when readers kept a checkpoint from finishing.
-    private var next = threshold
-    private static let retryStep: Int32 = 50
+    private var schedule = CheckpointSchedule()
 
     init(path: String, writer: Connection) {
         self.path = path
@@ -45,41 +47,72 @@ import Glibc
 
     /// Checkpoints when enough has gathered. Never throws: a checkpoint that fails is tried again later, and nothing
     /// is lost by its absence.
-    func checkpointIfDue() {
+    /// - Parameter waited: how long the last commit waited for the write lock.
+    func checkpointIfDue(waited: Duration) {
         let count = unsafe pages.pointee
-        if count < next {
-            if count < Self.threshold { next = Self.threshold }
-            return
-        }
-        next = checkpoint() ? Self.threshold : count + Self.retryStep
+        guard let patience = schedule.patience(at: count, waited: waited) else { return }
+        schedule.note(checkpoint(patience), at: count)
     }
 
-    /// Whether everything in the WAL is now in the database file.
     @discardableResult
-    func checkpoint() -> Bool {
+    func checkpoint(_ patience: Duration = CheckpointSchedule.leastPatience) -> Outcome {
+        var outcome = Outcome.incomplete
         do throws(StoreError) {
             let sibling = if let sibling { sibling } else { try connect() }
             self.sibling = sibling
-            try sibling.execute("BEGIN IMMEDIATE")
+            try hold(sibling)
             defer { try? sibling.execute("ROLLBACK") }
-            // Reads that began before the last commit hold the checkpoint up; where somebody always reads, there is
-            // always one. Nobody can commit now, so these end and no others of their kind begin.
-            for _ in 0..<Self.attempts {
-                if isComplete() { return true }
-                usleep(Self.pause)
+            let end = SuspendingClock.now + patience
+            var known: Int32?
+            // Nobody can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
+            while let count = try Self.wait(until: end, for: completePages) {
+                outcome = .complete
+                // The sibling's own snapshot is in the way too, unless it began on a WAL that was complete.
+                if known == count { return try hasNoReader(within: patience) ? .restartable : .complete }
+                known = count
+                try sibling.execute("ROLLBACK")
+                try hold(sibling)
             }
-            return false
+            return outcome
         } catch {
-            return false
+            return error.code == .busy ? outcome : .failed(error)
         }
     }
 
-    private func isComplete() -> Bool {
+    private func hold(_ sibling: Connection) throws(StoreError) { try sibling.execute("BEGIN IMMEDIATE") }
+
+    /// How many pages the WAL has, if all of them are in the database file now.
+    private func completePages() throws(StoreError) -> Int32? {
         var logged: Int32 = 0
         var done: Int32 = 0
         let code = unsafe sqlite3_wal_checkpoint_v2(
             writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
-        return code == SQLITE_OK && logged == done
+        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw writer.error(code) }
+        return code == SQLITE_OK && logged == done ? logged : nil
+    }
+
+    private func hasNoReader(within patience: Duration) throws(StoreError) -> Bool {
+        let answer = try Self.wait(until: SuspendingClock.now + patience) { () throws(StoreError) -> Bool? in
+            switch unsafe vault_wal_has_no_reader(writer.handle) {
+            case SQLITE_OK: return true
+            case let code where code & 0xff == SQLITE_BUSY: return nil
+            case let code: throw writer.error(code)
+            }
+        }
+        return answer ?? false
+    }
+
+    /// Asks at once, then again and again, less often the longer it takes.
+    private static func wait<R>(
+        until end: SuspendingClock.Instant, for answer: () throws(StoreError) -> R?
+    ) throws(StoreError) -> R? {
+        var pause: UInt32 = 500
+        while true {
+            if let answer = try answer() { return answer }
+            if SuspendingClock.now >= end { return nil }
+            usleep(pause)
+            pause = min(pause + pause / 8, 20_000)
+        }
     }
 
     private func connect() throws(StoreError) -> Connection {

@@ -20,7 +20,7 @@ final class WriteBatch {
             for operation in outcome.done { operation.finish(outcome.failure) }
             rest = rest.dropFirst(outcome.done.count)
         }
-        channel?.gate.checkpointIfDue()
+        if let channel { channel.gate.checkpointIfDue(waited: channel.waited) }
         return commits
     }
 
@@ -143,7 +143,7 @@ final class WriteBatch {
             self.channel = channel
             // The kernel may have dropped what it could not write, and report success the next time: what is there is
             // only believed to be on disk once it has been copied into the database file and synchronised there.
-            return isThere && channel.gate.checkpoint() ? nil : failed.error
+            return isThere && [.complete, .restartable].contains(channel.gate.checkpoint()) ? nil : failed.error
         } catch {
             return failed.error
         }

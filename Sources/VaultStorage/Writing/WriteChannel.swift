@@ -4,6 +4,8 @@ final class WriteChannel {
     let connection: Connection
     let transaction: WriteTransaction
     let gate: CheckpointGate
+    /// How long the last transaction waited for others to end theirs.
+    private(set) var waited = Duration.zero
 
     init(_ context: VaultContext, committedHead: WriteTransaction.AuditHead?) throws(StoreError) {
         connection = try Connection(path: context.path, liveness: context.liveness)
@@ -12,7 +14,11 @@ final class WriteChannel {
         gate = CheckpointGate(path: context.path, writer: connection)
     }
 
-    func begin() throws(StoreError) { try connection.statement("BEGIN IMMEDIATE").run() }
+    func begin() throws(StoreError) {
+        let start = SuspendingClock.now
+        try connection.statement("BEGIN IMMEDIATE").run()
+        waited = start.duration(to: .now)
+    }
 
     func commit() throws(StoreError) { try connection.statement("COMMIT").run() }
 

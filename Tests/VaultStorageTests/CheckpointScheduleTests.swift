@@ -1,0 +1,52 @@
+import Testing
+
+@testable import VaultStorage
+
+struct CheckpointScheduleTests {
+    @Test func patienceGrowsWithTheWAL() {
+        let expected: [(Int32, Duration?)] = [
+            (0, nil), (249, nil), (250, .milliseconds(4)), (499, .milliseconds(4)), (500, .milliseconds(50)),
+            (7_999, .milliseconds(50)), (8_000, .milliseconds(2_500)), (1_000_000, .milliseconds(2_500)),
+        ]
+        for (pages, patience) in expected {
+            var schedule = CheckpointSchedule()
+            #expect(schedule.patience(at: pages, waited: .zero) == patience, "\(pages)")
+        }
+    }
+
+    /// A snapshot that is never ended costs the writers some pauses, and no more of them the longer it lasts.
+    @Test func triesBecomeRarerWhileSomebodyIsInTheWay() {
+        var schedule = CheckpointSchedule()
+        var pauses: [Int32] = []
+        for pages in Int32(1)...1_000_000 {
+            guard let patience = schedule.patience(at: pages, waited: .zero) else { continue }
+            if patience > .seconds(1) { pauses.append(pages) }
+            schedule.note(pages.isMultiple(of: 2) ? .incomplete : .complete, at: pages)
+        }
+        #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $1 >= $0 + $0 / 5 })
+        #expect(pauses.count < 25)
+        // At least three before 64 MiB.
+        #expect(pauses.filter { $0 < 16_384 }.count >= 3)
+    }
+
+    @Test func aNeighboursPatienceIsEnough() {
+        var schedule = CheckpointSchedule()
+        #expect(schedule.patience(at: 9_000, waited: .seconds(2)) == nil)
+        #expect(schedule.patience(at: 9_001, waited: .zero) == nil)
+        #expect(schedule.patience(at: 12_000, waited: .zero) == .milliseconds(2_500))
+        // Who waited because there are many writers still takes his turn while the WAL is small.
+        #expect(schedule.patience(at: 249, waited: .zero) == nil)
+        #expect(schedule.patience(at: 300, waited: .seconds(2)) == .milliseconds(4))
+    }
+
+    @Test func aWALThatBeginsAnewIsLeftAloneUntilTheThreshold() {
+        var schedule = CheckpointSchedule()
+        #expect(schedule.patience(at: 300, waited: .zero) != nil)
+        schedule.note(.incomplete, at: 300)
+        #expect(schedule.patience(at: 301, waited: .zero) == nil)
+        #expect(schedule.patience(at: 10, waited: .zero) == nil)
+        #expect(schedule.patience(at: 250, waited: .zero) != nil)
+        schedule.note(.restartable, at: 250)
+        #expect(schedule.next == CheckpointSchedule.threshold)
+    }
+}
