@@ -32,14 +32,16 @@ final class PowerLoss {
         }
         let mode = isNormal ? "NORMAL" : "FULL"
         say(
-            "power loss, synchronous = \(mode), \(options.text("failures") ?? "no") failing syncs: \(done) cuts in lives of "
-                + "\(records) writes and syncs with \(acknowledged.count) acknowledged changes (seed \(seed)): "
+            "power loss, synchronous = \(mode), \(options.text("failures") ?? "no") failing syncs"
+                + " (\(options.integer("length", or: 1)) in a row\(isPinned ? ", snapshots held" : "")): "
+                + "\(done) cuts in lives of \(records) writes and syncs with \(acknowledged.count) acknowledged changes (seed \(seed)): "
                 + report.takeTally())
         say("cases \(done)")
         say("lost \(lost)")
     }
 
     private var isNormal: Bool { options.integer("normal", or: 0) != 0 }
+    private var isPinned: Bool { options.integer("pinned", or: 0) != 0 }
     private var seed: Int { options.integer("seed", or: 1) }
     private var done = 0
     private var records = 0
@@ -54,7 +56,10 @@ final class PowerLoss {
         let image = Image(of: sandbox)
         fault_vfs_skip_commit_syncs(isNormal)
         fault_vfs_record(true)
-        if let failing { Faults.arm(FAULT_SYNC, first: failing, count: 1, code: Int32(FAULT_IOERR_FSYNC)) }
+        if let failing {
+            Faults.arm(
+                FAULT_SYNC, first: failing, count: options.integer("length", or: 1), code: Int32(FAULT_IOERR_FSYNC))
+        }
         try await live(sandbox, mayFail: failing != nil)
         if Faults.disarm() == 0, failing != nil { report.count("lives without a failure") }
         fault_vfs_record(false)
@@ -90,6 +95,9 @@ final class PowerLoss {
     private func live(_ sandbox: Sandbox, mayFail: Bool) async throws {
         for round in 0..<4 {
             guard let store = try attempt(mayFail, { try sandbox.open() }) else { continue }
+            // Somebody else's snapshot, from before everything that this store writes.
+            let stranger = isPinned ? try RawConnection(sandbox.path) : nil
+            try stranger?.execute("BEGIN; SELECT count(*) FROM login")
             let work = Work(store: store, ledger: ledger)
             for user in Scenario.users {
                 try await step(mayFail) { try await work.openIntent(user) }
@@ -105,6 +113,8 @@ final class PowerLoss {
                 while try await group.next() != nil { note() }
             }
             for _ in 0..<5 { try await step(mayFail) { try await work.renew("alice") } }
+            // The last one to close leaves the WAL to the next one's recovery, with whatever stands in it.
+            if round % 2 == 0 { try stranger?.execute("COMMIT") }
             store.close()
         }
     }

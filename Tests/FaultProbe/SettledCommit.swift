@@ -19,29 +19,53 @@ final class SettledCommit {
         for (operation, code) in [(FAULT_SYNC, FAULT_IOERR_FSYNC), (FAULT_WRITE, FAULT_IOERR_WRITE)] {
             for count in 1...4 {
                 for first in 1...12 {
-                    let sandbox = try Sandbox(image)
-                    let store = try sandbox.open()
-                    defer { store.close() }
-                    let work = Work(store: store, ledger: ledger.copy)
-                    try await work.renew("bob")
-                    let sequence = try store.statistics().auditRows
-                    Faults.arm(operation, first: first, count: count, code: Int32(code))
                     let name = "operation \(operation.rawValue), \(first), \(count) times"
-                    var isAcknowledged = true
-                    do { try await work.renew("bob") } catch { isAcknowledged = false }
-                    let hits = Faults.disarm()
-                    let rows = try store.auditEntries(after: Int64(sequence), limit: 10)
-                    settled += check(rows, isAcknowledged, hits, name)
-                    if let fault = work.ledger.fault(of: store) { report.fail("\(name): \(fault)") }
-                    try await work.renew("bob")
-                    if let fault = work.ledger.fault(of: store) { report.fail("\(name), then: \(fault)") }
-                    if try !store.verify({ _ in }).isClean { report.fail("\(name): verify") }
-                    report.count(hits == 0 ? "untouched" : isAcknowledged ? "acknowledged" : "refused")
+                    let arm = { Faults.arm(operation, first: first, count: count, code: Int32(code)) }
+                    settled += try await renewal(image, ledger.copy, name, arm)
+                    try await intent(image, ledger.copy, name, arm)
                 }
             }
         }
         say("settled commits: \(report.takeTally())")
         say("settled \(settled)")
+    }
+
+    /// Gives how many commits were settled.
+    private func renewal(_ image: Image, _ ledger: Ledger, _ name: String, _ arm: () -> Void) async throws -> Int {
+        let sandbox = try Sandbox(image)
+        let store = try sandbox.open()
+        defer { store.close() }
+        let work = Work(store: store, ledger: ledger)
+        try await work.renew("bob")
+        let sequence = try store.statistics().auditRows
+        arm()
+        var isAcknowledged = true
+        do { try await work.renew("bob") } catch { isAcknowledged = false }
+        let hits = Faults.disarm()
+        let rows = try store.auditEntries(after: Int64(sequence), limit: 10)
+        let settled = check(rows, isAcknowledged, hits, name)
+        if let fault = work.ledger.fault(of: store) { report.fail("\(name): \(fault)") }
+        try await work.renew("bob")
+        if let fault = work.ledger.fault(of: store) { report.fail("\(name), then: \(fault)") }
+        if try !store.verify({ _ in }).isClean { report.fail("\(name): verify") }
+        report.count(hits == 0 ? "untouched" : isAcknowledged ? "acknowledged" : "refused")
+        return settled
+    }
+
+    /// A change that adds nothing to the audit trail, by which it could be found.
+    private func intent(_ image: Image, _ ledger: Ledger, _ name: String, _ arm: () -> Void) async throws {
+        let sandbox = try Sandbox(image)
+        let store = try sandbox.open()
+        defer { store.close() }
+        let work = Work(store: store, ledger: ledger)
+        try await work.renew("bob")
+        arm()
+        var isAcknowledged = true
+        do { try await work.openIntent("bob") } catch { isAcknowledged = false }
+        let hits = Faults.disarm()
+        let isThere = try !store.openIntents(limit: 1).isEmpty
+        if isAcknowledged, !isThere { report.fail("\(name): an intent was acknowledged and is not there") }
+        report.count("intents \(hits == 0 ? "untouched" : isAcknowledged ? "acknowledged" : "refused")")
     }
 
     private func check(_ rows: [AuditEntry], _ isAcknowledged: Bool, _ hits: Int, _ name: String) -> Int {

@@ -85,6 +85,28 @@ package final class OwnerLock: Sendable {
         }
     }
 
+    /// Whether the WAL may end with something that was never synced: a commit that failed, and of which nobody has found
+    /// out yet what became of it.
+    ///
+    /// A byte of the lock file that all processes know, and never synced itself: it lasts as long as what the kernel
+    /// believes to have written. After a loss of power the WAL is what the disk has, and needs no mark.
+    var isWALDoubtful: Bool {
+        get {
+            files.withLock { files in
+                guard let files else { return false }
+                var mark: UInt8 = 0
+                return unsafe pread(files.held.number, &mark, 1, 0) == 1 && mark != 0
+            }
+        }
+        set {
+            files.withLock { files in
+                guard let files else { return }
+                var mark: UInt8 = newValue ? 1 : 0
+                unsafe _ = pwrite(files.held.number, &mark, 1, 0)
+            }
+        }
+    }
+
     private func isUsable(_ files: Files) -> Bool {
         isOurProcess && files.areIntact && Descriptor.Identity(path: path) == files.held.identity
     }

@@ -62,6 +62,12 @@ final class VaultPlace: Sendable {
         }
     }
 
+    /// See ``OwnerLock/isWALDoubtful``.
+    var isWALDoubtful: Bool {
+        get { lock.isWALDoubtful }
+        set { lock.isWALDoubtful = newValue }
+    }
+
     func checkRoom() throws(StoreError) { try file.checkRoom() }
 
     private static func replaced(_ path: String) -> StoreError {

@@ -5,11 +5,14 @@ struct FailedCommit {
     let error: StoreError
     /// Where the audit chain would have ended.
     let head: WriteTransaction.AuditHead
+    /// Whether the transaction has added a link to the chain, by which it can be found. Without one it counts as undone.
+    let hasLink: Bool
     private let code: Int32
 
     init(_ channel: WriteChannel, _ error: StoreError) {
         self.error = error
         head = channel.transaction.head
+        hasLink = head != channel.transaction.headAtBegin
         code = channel.connection.lastCode
     }
 

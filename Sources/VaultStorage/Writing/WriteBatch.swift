@@ -4,10 +4,15 @@ final class WriteBatch {
     private let place: VaultPlace
     private var channel: WriteChannel?
     private var committedHead: WriteTransaction.AuditHead?
+    /// Whether the WAL must begin anew before anything is committed. See ``startOver(_:)``.
+    private var mustStartOver: Bool
+    /// Whether a commit of this process is in doubt, and has not been overwritten by a later one.
+    private var hasDoubt = false
 
     init(_ context: VaultContext, _ place: VaultPlace) {
         self.context = context
         self.place = place
+        mustStartOver = place.isWALDoubtful
     }
 
     /// Runs and finishes all operations. Gives the number of commits that it took.
@@ -70,8 +75,7 @@ final class WriteBatch {
     private func finish(_ channel: WriteChannel) -> StoreError? {
         do throws(StoreError) {
             try channel.commit()
-            channel.transaction.committed()
-            committedHead = channel.transaction.committedHead
+            noteCommit(channel)
             return nil
         } catch {
             let failed = FailedCommit(channel, error)
@@ -80,15 +84,45 @@ final class WriteBatch {
                 return error
             }
             self.channel = nil
+            hasDoubt = true
+            place.isWALDoubtful = true
             return settle(failed)
         }
+    }
+
+    /// A commit overwrites in the WAL what a failed one has left there.
+    private func noteCommit(_ channel: WriteChannel) {
+        channel.transaction.committed()
+        committedHead = channel.transaction.committedHead
+        if hasDoubt { place.isWALDoubtful = false }
+        hasDoubt = false
     }
 
     private func currentChannel() throws(StoreError) -> WriteChannel {
         if let channel { return channel }
         let made = try WriteChannel(context, committedHead: committedHead)
+        if mustStartOver { try startOver(made) }
         channel = made
         return made
+    }
+
+    /// Lets the WAL begin anew, or throws.
+    ///
+    /// A process could not find out what became of a commit of its, and is gone. A recovery of the WAL may have found
+    /// what it left there, which was never synced: a later commit would stand on it, and be lost with it if the power
+    /// failed. In the database file it can be synced, and then the WAL must not be continued. So for as long as
+    /// somebody holds a snapshot, nothing is committed.
+    private func startOver(_ channel: WriteChannel) throws(StoreError) {
+        switch channel.gate.checkpoint(CheckpointSchedule.somePatience) {
+        case .restartable:
+            place.isWALDoubtful = false
+            mustStartOver = false
+        case .failed(let error): throw error
+        case .incomplete, .complete:
+            throw StoreError(
+                .busy, "the vault is busy: somebody holds a snapshot of it, and a commit has failed before",
+                hint: "end the backup or program that reads the file")
+        }
     }
 
     /// Nothing is tried twice on a connection that has met an error of the disk.
@@ -122,7 +156,8 @@ final class WriteBatch {
     /// Finds out, on new connections, what became of a commit that failed; `nil` if it is in the vault after all.
     ///
     /// The commit that tells of it in the audit trail overwrites in the WAL what the failed one may have left there, so
-    /// that no later recovery brings it back to life.
+    /// that no later recovery brings it back to life. It can only be there already if one has taken place: readers of
+    /// this process keep the index of the WAL alive, but another process may have died in the middle of changing it.
     private func settle(_ failed: FailedCommit) -> StoreError? {
         do throws(StoreError) {
             let channel = try WriteChannel(context, committedHead: committedHead)
@@ -131,19 +166,21 @@ final class WriteBatch {
             do throws(StoreError) {
                 try place.checkFiles()
                 try channel.transaction.begin()
-                isThere = try channel.transaction.holds(failed.head)
+                isThere = failed.hasLink ? try channel.transaction.holds(failed.head) : false
                 try channel.transaction.audit(failed.event(isThere: isThere), about: AuditSubject())
                 try channel.commit()
             } catch {
                 channel.rollBack()
                 throw error
             }
-            channel.transaction.committed()
-            committedHead = channel.transaction.committedHead
+            if isThere {
+                committedHead = channel.transaction.head
+                mustStartOver = true
+                try startOver(channel)
+            }
+            noteCommit(channel)
             self.channel = channel
-            // The kernel may have dropped what it could not write, and report success the next time: what is there is
-            // only believed to be on disk once it has been copied into the database file and synchronised there.
-            return isThere && [.complete, .restartable].contains(channel.gate.checkpoint()) ? nil : failed.error
+            return isThere ? nil : failed.error
         } catch {
             return failed.error
         }

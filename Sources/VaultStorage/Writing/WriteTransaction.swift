@@ -15,6 +15,7 @@ final class WriteTransaction {
     let context: VaultContext
     let opener: RowOpener
     var head = AuditHead(sequence: 0, mac: .genesis)
+    private(set) var headAtBegin = AuditHead(sequence: 0, mac: .genesis)
     /// The highest end of the chain that this process has committed. A vault that falls behind it was rolled back.
     private(set) var committedHead: AuditHead?
     private var failure: StoreError?
@@ -49,6 +50,7 @@ final class WriteTransaction {
         } else {
             head = AuditHead(sequence: 0, mac: .genesis)
         }
+        headAtBegin = head
         guard let committedHead, head.sequence <= committedHead.sequence, head != committedHead else { return }
         throw StoreError(
             .rollbackSuspected, "the vault is older than what this process has already written to it",

@@ -10,10 +10,13 @@ import Testing
         #expect(run.number("lost") == 0)
     }
 
-    /// As above, and one sync fails before; what it should have written is never written. Whatever is acknowledged
-    /// afterwards must not stand on that.
-    @Test(.timeLimit(.minutes(120))) func aFailedSyncIsNotBuiltUpon() async throws {
-        let run = try await FaultRun("power", "cases=\(Self.cases + 40)", "failures=60")
+    /// As above, and some syncs fail before: of a commit, of the one that settles it, and of what comes then; with and
+    /// without somebody who holds a snapshot. What they should have written is never written. Whatever is acknowledged
+    /// afterwards must not stand on that, nor on what the next process finds of it in the WAL.
+    @Test(.timeLimit(.minutes(120)), arguments: [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)])
+    func aFailedSyncIsNotBuiltUpon(length: Int, pinned: Int) async throws {
+        let run = try await FaultRun(
+            "power", "cases=\(Self.cases + 40)", "failures=60", "length=\(length)", "pinned=\(pinned)")
         #expect(run.number("cases") == (Self.cases + 40) / 60 * 60)
         #expect(run.number("lost") == 0)
     }
