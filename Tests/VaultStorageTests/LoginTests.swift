@@ -97,7 +97,10 @@ struct LoginTests {
                 state.intent?.tries = 2
             }
             #expect(try store.login(login.handle).intent?.isInDoubt == true)
-            try await store.updateLogin(login.handle) { $0.intent = nil }
+            try await store.updateLogin(login.handle) { state in
+                state.intent = nil
+                state.auditEvents = [AuditEvent(.renewalFailed)]
+            }
             #expect(try store.login(login.handle).intent == nil)
         }
         #expect(fences == [1, 2, 3])

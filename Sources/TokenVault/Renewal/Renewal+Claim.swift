@@ -81,6 +81,7 @@ extension Renewal {
                 // Who works on it settles it.
                 case .ownedElsewhere: return (demand == .recovery ? .satisfied : .ownedElsewhere, nil)
                 case .close:
+                    state.auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
                     state.intent = nil
                     state.session.doubtCause = nil
                     return (.satisfied, nil)

@@ -64,9 +64,11 @@ struct RowOpener {
         let key: KeyRecord? = try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
             bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
         }
-        return OpenLogin(
-            columns: columns, session: session, refresh: refresh, key: key,
-            intent: try IntentRecord(row, context, login: columns.handle))
+        let intent = try IntentRecord(row, context, login: columns.handle)
+        guard !session.lacksDoubt(of: intent) else {
+            throw .quarantined("refreshIntent", columns.handle.bytes, SessionRecord.lackingDoubt)
+        }
+        return OpenLogin(columns: columns, session: session, refresh: refresh, key: key, intent: intent)
     }
 
     private func secret<Record>(

@@ -10,6 +10,8 @@ struct AuditProgress {
     var outdatedUsers: Set<Bytes16> = []
     /// The last revision that the trail tells of each provider; there are few of them.
     var providers: [Bytes16: Int64] = [:]
+    /// Logins of which the trail tells last that a renewal has begun; there are as many as are under way.
+    var begunRenewals: Set<LoginHandle> = []
 }
 
 extension VaultCheck {
@@ -37,6 +39,7 @@ extension VaultCheck {
             return
         }
         if let detail = unsafe detail { unsafe checkDetail(detail, columns) }
+        noteRenewal(columns)
         try checkRevision(columns)
     }
 
@@ -71,12 +74,39 @@ extension VaultCheck {
         }
     }
 
+    /// A renewal that has begun has an intent until a row tells of its end.
+    private func noteRenewal(_ columns: AuditColumns) {
+        guard let login = columns.login, columns.kind != .renewalRepeated else { return }
+        if columns.kind == .renewalStarted || columns.kind == .intentTakenOver {
+            audit.begunRenewals.insert(login)
+        } else if !audit.begunRenewals.isEmpty {
+            audit.begunRenewals.remove(login)
+        }
+    }
+
+    private func checkRenewalsHaveIntents() throws(StoreError) {
+        let row = try connection.statement(
+            """
+            SELECT 1 FROM login WHERE handle = ?1
+                AND NOT EXISTS (SELECT 1 FROM refreshIntent WHERE refreshIntent.login = login.id)
+                AND NOT EXISTS (SELECT 1 FROM audit WHERE sequence > ?2 AND audit.login = ?1)
+            """)
+        for login in audit.begunRenewals {
+            row.bind(1, login.bytes)
+            row.bind(2, audit.lastSequence)
+            defer { row.reset() }
+            guard try row.step() else { continue }
+            note("refreshIntent", login.bytes, "it is missing, and the audit trail does not tell of its renewal's end")
+        }
+    }
+
     /// What only the whole trail can tell.
     func finishAudit() throws(StoreError) {
         _ = try damageAsFinding("audit") { () throws(StoreError) in
             try forgetErasedUsers()
             try checkCounts()
             try checkProvidersAreTold()
+            try checkRenewalsHaveIntents()
         }
         for user in audit.absentUsers {
             note("user", user, "it is missing, and the audit trail does not tell of its erasure")

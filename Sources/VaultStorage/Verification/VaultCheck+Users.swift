@@ -87,7 +87,13 @@ extension VaultCheck {
         }
         unsafe checkCell(
             "login", handle, cell, .session, view.dataKey, user, login.sessionData(context.vaultID, user)
-        ) { plaintext throws(VaultCryptoError) in _ = try unsafe SessionRecord(plaintext) }
+        ) { plaintext throws(VaultCryptoError) in
+            let session = try unsafe SessionRecord(plaintext)
+            let intent = try? IntentRecord(row, context, login: login.handle)
+            if row.isNull(IntentRecord.firstColumn), session.lacksDoubt(of: intent) {
+                note("refreshIntent", handle, SessionRecord.lackingDoubt)
+            }
+        }
         unsafe checkSecret(row, LoginColumns.cellColumn + 1, login, login.refreshTag, .refresh, user, view) {
             plaintext throws(VaultCryptoError) in _ = try unsafe RefreshRecord(plaintext)
         }
