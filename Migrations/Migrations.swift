@@ -28,6 +28,8 @@ package enum Migrations {
         Migration(version: 2, name: "v002_create_login", sql: text(PackageResources.v002_create_login_sql)),
         Migration(version: 3, name: "v003_create_journals", sql: text(PackageResources.v003_create_journals_sql)),
         Migration(version: 4, name: "v004_audit_migrations", sql: text(PackageResources.v004_audit_migrations_sql)),
+        Migration(
+            version: 5, name: "v005_keep_unusable_replies", sql: text(PackageResources.v005_keep_unusable_replies_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

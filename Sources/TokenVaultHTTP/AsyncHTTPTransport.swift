@@ -96,7 +96,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         case .success(let reply):
             return reply
         case .failure(let error):
-            throw HTTPTransportError(error, mayHaveBeenSent: exchange.mayHaveBeenSent)
+            throw HTTPTransportError(
+                error, mayHaveBeenSent: exchange.mayHaveBeenSent, received: exchange.received)
         }
     }
 }

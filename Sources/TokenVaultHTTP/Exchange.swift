@@ -32,6 +32,11 @@ final class Exchange: HTTPClientResponseDelegate {
         state.withLock { $0.mayHaveBeenSent }
     }
 
+    /// What has come of the reply, if its head has.
+    var received: HTTPReply? {
+        state.withLock { state in state.response.map { HTTPReply(response: $0, body: state.body) } }
+    }
+
     func didSendRequestHead(task: HTTPClient.Task<HTTPReply>, _ head: HTTPRequestHead) {
         state.withLock { $0.mayHaveBeenSent = true }
     }

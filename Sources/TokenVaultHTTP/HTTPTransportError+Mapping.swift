@@ -7,8 +7,9 @@ import OAuthClient
 
 extension HTTPTransportError {
     /// The one place where errors of the network libraries become ours. Their texts stay behind: they may quote the peer.
-    init(_ error: any Error, mayHaveBeenSent: Bool) {
-        self.init(mayHaveBeenSent ? .maybeSent : .notSent, Self.code(of: error, mayHaveBeenSent))
+    init(_ error: any Error, mayHaveBeenSent: Bool, received: HTTPReply? = nil) {
+        self.init(
+            mayHaveBeenSent ? .maybeSent : .notSent, Self.code(of: error, mayHaveBeenSent), received: received)
     }
 
     private static func code(of error: any Error, _ mayHaveBeenSent: Bool) -> HTTPTransportError.Code {

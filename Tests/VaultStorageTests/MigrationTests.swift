@@ -73,21 +73,23 @@ struct MigrationTests {
     @Test func theFirstWhoOpensAMigratedVaultTellsTheAuditTrail() async throws {
         let fixture = try VaultFixture()
         try await fixture.populateBriefly()
-        #expect(try fixture.integer("SELECT count(*) FROM migration WHERE auditSequence = 1") == 4)
+        #expect(
+            try fixture.integer("SELECT count(*) FROM migration WHERE auditSequence = 1") == Int64(Migrations.all.count)
+        )
         try fixture.edit(
             """
-            ALTER TABLE migration DROP COLUMN auditSequence;
-            DELETE FROM migration WHERE version = 4; PRAGMA user_version = 3;
+            DROP TABLE unusableReply; ALTER TABLE migration DROP COLUMN auditSequence;
+            DELETE FROM migration WHERE version >= 4; PRAGMA user_version = 3;
             """)
         let error = #expect(throws: StoreError.self) { try fixture.open() }
-        #expect(error?.code == .migrationNeeded(found: 3, known: 4))
+        #expect(error?.code == .migrationNeeded(found: 3, known: Migrations.all.count))
         _ = try SQLiteVaultStore.migrate(at: fixture.path, clock: fixture.clock)
         for _ in 0..<2 {
             let store = try fixture.open()
             let told = try store.auditEntries(after: 0, limit: 100).filter { $0.kind == .vaultMigrated }
             #expect(told.count == 1)
-            // The column came with the last step: older steps are told again with it.
-            #expect(told.first?.detail.last == AuditEvent.Detail("step", "v004_audit_migrations"))
+            // The column came with the fourth step: older steps are told again with it.
+            #expect(told.first?.detail.last == AuditEvent.Detail("step", "v005_keep_unusable_replies"))
             #expect(try store.verify { _ in }.findings == [])
             store.close()
         }

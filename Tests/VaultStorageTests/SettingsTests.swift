@@ -55,6 +55,7 @@ struct SettingsTests {
                 "v001_create_vault": -639_682_305_147_429_718, "v002_create_login": 3_544_142_001_922_805_921,
                 "v003_create_journals": -5_123_279_583_002_351_694,
                 "v004_audit_migrations": 7_415_240_075_433_611_923,
+                "v005_keep_unusable_replies": -812_978_893_280_581_927,
             ])
         #expect(Migrations.all.map(\.version) == Array(1...Migrations.all.count))
     }

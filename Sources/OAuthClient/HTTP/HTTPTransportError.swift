@@ -26,10 +26,26 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
 
     public let phase: Phase
     public let code: Code
+    /// What of the reply had come, if its head had. It may hold tokens. Errors that differ in it alone are equal.
+    package let received: HTTPReply?
 
     public init(_ phase: Phase, _ code: Code) {
+        self.init(phase, code, received: nil)
+    }
+
+    package init(_ phase: Phase, _ code: Code, received: HTTPReply?) {
         self.phase = phase
         self.code = code
+        self.received = received
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.phase == right.phase && left.code == right.code
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(phase)
+        hasher.combine(code)
     }
 
     public var description: String {

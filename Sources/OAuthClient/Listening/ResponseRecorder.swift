@@ -32,7 +32,8 @@ package final class ResponseRecorder: HTTPTransport {
             record(request, .reply(reply.response), reply.body, startedAt)
             return reply
         } catch {
-            record(request, .failure(error), nil, startedAt)
+            // Without the part of the reply that had come.
+            record(request, .failure(HTTPTransportError(error.phase, error.code)), nil, startedAt)
             throw error
         }
     }

@@ -44,6 +44,9 @@ package struct TokenAttempt: Sendable {
         return classify(exchange, context, rules)
     }
 
+    /// What came and was of no use, if it may hold the next refresh token.
+    package var doubtfulReply: DoubtfulReply? { DoubtfulReply(exchange, outcome, leavesDoubt: leavesDoubt) }
+
     /// Whether the refresh token that was sent may be spent although the chain did not move on.
     package var leavesDoubt: Bool {
         switch outcome {

@@ -24,6 +24,8 @@ extension VaultError.Code {
     public static let unknownAuthorizationRequest = Self("unknownAuthorizationRequest")
     /// No such revocation is pending: it was confirmed or given up, or it never was.
     public static let unknownRevocation = Self("unknownRevocation")
+    /// The login has no such kept reply, or not any more.
+    public static let unknownReply = Self("unknownReply")
     /// No such key slot in this vault.
     public static let unknownKeySlot = Self("unknownKeySlot")
     /// The user has several logins and none was named; ``VaultError/logins`` lists them.

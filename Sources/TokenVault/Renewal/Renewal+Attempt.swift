@@ -39,6 +39,7 @@ extension Renewal {
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
         attempt?.untoldRepeats = max(0, result.grantsSent - 1)
+        if let reply = result.doubtfulReply { await keep(reply, claim) }
         let startedAt = Timestamp(result.startedAt)
         if let current = attempt {
             switch result.outcome {

@@ -74,7 +74,10 @@ extension Renewal {
         do {
             return try await vault.change(login) { state in
                 let decision = ClaimDecision(state, circumstances)
-                if decision.endsQuestion, question.isAsked(under: state.intent) { state.intent = nil }
+                if decision.endsQuestion, question.isAsked(under: state.intent) {
+                    state.intent = nil
+                    state.auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
+                }
                 switch decision {
                 case .satisfied: return (.satisfied, nil)
                 case .refused(let refusal): return (.refused(refusal), nil)

@@ -20,8 +20,14 @@ extension RenewalEngine {
         }
     }
 
-    /// What has been kept for a day is of no use any more either.
+    /// What has been kept for a day is of no use any more either; replies that nobody could use are kept for a week.
     func forgetAged() async {
+        let aged = vault.now.advanced(by: .zero - UnusableReplyRecord.longestKept)
+        do {
+            try await vault.store.forgetUnusableReplies(before: aged)
+        } catch {
+            vault.logger.debug("replies that nobody could use could not be erased yet")
+        }
         for entry in unproven.takeAll(before: vault.now.advanced(by: .zero - RefreshRecord.longestKept)) {
             await forgetPrevious(entry)
         }

@@ -24,6 +24,7 @@ import VaultStorage
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``takeOver(login:)``
+/// - ``useUnusableReply(_:of:)``
 /// ### Requests to APIs
 /// - ``authorize(_:userId:minimumValidity:deadline:)``
 /// - ``read(_:to:authorizedWith:startedAt:)``

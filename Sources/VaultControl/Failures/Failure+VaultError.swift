@@ -63,6 +63,7 @@ extension Failure {
         case .unknownProvider: "vaultctl provider list shows all providers"
         case .unknownKeySlot: "vaultctl key list shows all key slots"
         case .unknownRevocation: "vaultctl outbox list shows what is still to be revoked"
+        case .unknownReply: "vaultctl login salvage lists the replies that are kept"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
         case .userDisabled: "vaultctl user enable lets him log in again"
         case .notLoggedIn: "begin with: vaultctl login begin"
@@ -87,7 +88,7 @@ extension ExitStatus {
     init(_ code: VaultError.Code) {
         switch code {
         case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
-            .unknownRevocation,
+            .unknownRevocation, .unknownReply,
             .notLoggedIn, .vaultMissing:
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:

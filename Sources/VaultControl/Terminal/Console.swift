@@ -44,7 +44,12 @@ package struct Console: Sendable {
     ///
     /// - Throws: ``OutputError``: `closed` when the reader has gone, as `head` does.
     func write(_ text: String, to stream: Stream) throws(OutputError) {
-        var bytes = ArraySlice(text.utf8)
+        try write(Array(text.utf8), to: stream)
+    }
+
+    /// Writes all of the bytes, whatever they are.
+    func write(_ content: [UInt8], to stream: Stream) throws(OutputError) {
+        var bytes = content[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes {
                 unsafe Glibc.write(descriptor(stream), $0.baseAddress, $0.count)

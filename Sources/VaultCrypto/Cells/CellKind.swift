@@ -11,4 +11,5 @@ package enum CellKind: UInt8, Sendable, CaseIterable {
     case outbox = 9
     case auditDetail = 10
     case spool = 11
+    case unusableReply = 12
 }

@@ -44,6 +44,14 @@ enum SQL {
         WHERE login.handle = ?1
         """)
 
+    static let unusableReplies = Query(
+        """
+        SELECT \(userColumns), unusableReply.handle, unusableReply.receivedAt, unusableReply.cell
+        FROM login CROSS JOIN user ON user.id = login.user
+            CROSS JOIN unusableReply ON unusableReply.login = login.id
+        WHERE login.handle = ?1 ORDER BY unusableReply.id
+        """)
+
     static let loginsOfUser = Query(
         """
         SELECT \(userColumns), \(loginColumns), \(secretColumns), \(intentColumns)

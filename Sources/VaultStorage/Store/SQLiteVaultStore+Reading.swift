@@ -82,6 +82,10 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.outboxEntry(handle) }
     }
 
+    package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
+        try readers.read { reader throws(StoreError) in try reader.unusableReplies(of: login) }
+    }
+
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
         try readers.read { reader throws(StoreError) in try reader.keySlots() }
     }

@@ -92,6 +92,16 @@ extension SQLiteVaultStore {
         try await write { try $0.resolve(handle, resolution) }
     }
 
+    package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {
+        try await write { try $0.keep(record) }
+    }
+
+    package func forgetUnusableReplies(before time: Timestamp) async throws {
+        // Asked every two seconds, by every process.
+        let hasAny = try readers.read { reader throws(StoreError) in try reader.hasUnusableReplies(before: time) }
+        if hasAny { _ = try await write { try $0.forgetUnusableReplies(before: time) } }
+    }
+
     package func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
         let handle = KeySlotHandle.random()
         let slot: KeySlot

@@ -38,6 +38,8 @@ package protocol VaultStore: Sendable {
     /// after nil. A damaged row is listed as such.
     func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing]
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
+    /// Replies that nobody could use, in the order in which they came; none if there is no such login.
+    func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing]
     func keySlots() throws(StoreError) -> [StoredKeySlot]
     /// Open intents, the oldest doubt or start first. Damaged ones are passed over: the login's own read tells of them.
     func openIntents(limit: Int) throws(StoreError) -> [StoredIntent]
@@ -76,6 +78,11 @@ package protocol VaultStore: Sendable {
     func addOutbox(_ records: [OutboxRecord]) async throws
     func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws
 
+    /// Keeps a reply that nobody could use, until its login's chain moves on, or is gone.
+    func keepUnusableReply(_ record: UnusableReplyRecord) async throws
+    /// Deletes those from before this time. Writes nothing if there is none.
+    func forgetUnusableReplies(before time: Timestamp) async throws
+
     func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot
     /// The last slot cannot be removed.
     func removeKeySlot(_ handle: KeySlotHandle) async throws
@@ -111,6 +118,10 @@ package protocol VaultStore: Sendable {
 
 extension VaultStore {
     package func files() -> [FileReport] { [] }
+
+    package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] { [] }
+    package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {}
+    package func forgetUnusableReplies(before time: Timestamp) async throws {}
 
     package func dueLogins(before time: Timestamp, limit: Int) throws(StoreError) -> DuePage {
         try dueLogins(before: time, after: nil, limit: limit)

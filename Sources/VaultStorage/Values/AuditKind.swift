@@ -34,6 +34,10 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// A refresh token was sent once more by the same attempt: the details tell whether the server had asked for it or
     /// no usable reply had come.
     package static let renewalRepeated = AuditKind(rawValue: 36)
+    /// The body of a reply that nobody could use was shown.
+    package static let replyRevealed = AuditKind(rawValue: 37)
+    /// A refresh token was taken from such a reply.
+    package static let replySalvaged = AuditKind(rawValue: 38)
     package static let userChanged = AuditKind(rawValue: 40)
     package static let userDisabled = AuditKind(rawValue: 41)
     package static let userEnabled = AuditKind(rawValue: 42)
@@ -55,6 +59,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         loginDead: "login-dead", failureNotified: "failure-notified", loggedOut: "logged-out",
         loginRemoved: "login-removed", tokenRevealed: "token-revealed",
         renewalProven: "renewal-proven", renewalRepeated: "renewal-repeated",
+        replyRevealed: "reply-revealed", replySalvaged: "reply-salvaged",
         userChanged: "user-changed", userDisabled: "user-disabled", userEnabled: "user-enabled",
         userErased: "user-erased",
         revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",

@@ -16,12 +16,14 @@ package enum UserSubject {}
 package enum ProviderSubject {}
 package enum KeySlotSubject {}
 package enum OutboxSubject {}
+package enum ReplySubject {}
 
 package typealias LoginHandle = Handle<LoginSubject>
 package typealias UserHandle = Handle<UserSubject>
 package typealias ProviderHandle = Handle<ProviderSubject>
 package typealias KeySlotHandle = Handle<KeySlotSubject>
 package typealias OutboxHandle = Handle<OutboxSubject>
+package typealias ReplyHandle = Handle<ReplySubject>
 
 extension Handle: LosslessStringConvertible {
     package var text: String { Base32.encode(bytes) }

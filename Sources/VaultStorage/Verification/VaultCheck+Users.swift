@@ -100,8 +100,30 @@ extension VaultCheck {
         unsafe checkSecret(row, LoginColumns.cellColumn + 2, login, login.keyTag, .key, user, view) {
             plaintext throws(VaultCryptoError) in _ = try unsafe KeyRecord(plaintext)
         }
+        checkUnusableReplies(of: login, user, view)
         if (try? IntentRecord(row, context, login: login.handle)) == nil, !row.isNull(IntentRecord.firstColumn) {
             note("refreshIntent", handle, "its authentication code is wrong")
+        }
+    }
+
+    /// How many there are is guarded by nothing: see `docs/vault-format.md`.
+    private func checkUnusableReplies(of login: LoginColumns, _ user: UserHandle, _ view: UserCellView) {
+        let opener = RowOpener(context: context, scratch: scratch)
+        do throws(StoreError) {
+            let row = try connection.statement(
+                "SELECT handle, receivedAt, cell FROM unusableReply WHERE login = ?1 ORDER BY id")
+            row.bind(1, login.rowID)
+            defer { row.reset() }
+            while try row.step() {
+                do throws(StoreError) {
+                    _ = try unsafe opener.unusableReply(row, from: 0, login.handle, user, view.dataKey)
+                    report.cells += 1
+                } catch {
+                    note("unusableReply", row.bytes16(0), error.reason)
+                }
+            }
+        } catch {
+            note("unusableReply", login.handle.bytes, "its rows cannot be read: \(error.reason)")
         }
     }
 

@@ -161,6 +161,7 @@ extension WriteTransaction {
             changed.columns.incarnation = context.incarnation
         }
         changed.columns.position = state.position
+        if state.movesOn(from: login) { try forgetUnusableReplies(of: login) }
         if secretsChanged {
             try replaceSecrets(of: &changed, with: state, user)
         }
@@ -214,7 +215,7 @@ extension WriteTransaction {
     func delete(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
         for sql: StaticString in [
             "DELETE FROM refreshIntent WHERE login = ?1", "DELETE FROM loginSecret WHERE login = ?1",
-            "DELETE FROM login WHERE id = ?1",
+            "DELETE FROM unusableReply WHERE login = ?1", "DELETE FROM login WHERE id = ?1",
         ] {
             let delete = try connection.statement(sql)
             delete.bind(1, login.columns.rowID)
@@ -246,5 +247,14 @@ extension WriteTransaction {
         write.bind(7, Int64(intent.tries))
         write.bind(8, intent.mac(context, login: login.columns.handle))
         try write.run()
+    }
+}
+
+extension LoginState {
+    /// Whether this ends a doubt by a new link or a new chain. There are replies to be forgotten only after a doubt.
+    fileprivate func movesOn(from login: OpenLogin) -> Bool {
+        let before = login.columns.position
+        if position.chain != before.chain { return true }
+        return position != before && login.session.doubtCause != nil && session.doubtCause == nil
     }
 }

@@ -186,6 +186,13 @@ extension FaultyStore {
     func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws {
         try await base.resolveOutbox(handle, resolution)
     }
+    func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
+        try base.unusableReplies(of: login)
+    }
+    func keepUnusableReply(_ record: UnusableReplyRecord) async throws { try await base.keepUnusableReply(record) }
+    func forgetUnusableReplies(before time: Timestamp) async throws {
+        try await base.forgetUnusableReplies(before: time)
+    }
     func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
         try await base.addKeySlot(maker, label: label)
     }

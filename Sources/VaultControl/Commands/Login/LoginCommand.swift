@@ -7,6 +7,6 @@ struct LoginCommand: ParsableCommand {
         subcommands: [
             LoginBeginCommand.self, LoginCompleteCommand.self, LoginOpenCommand.self, LoginAddCommand.self,
             LoginListCommand.self, LoginShowCommand.self, LoginRefreshCommand.self, LoginTakeOverCommand.self,
-            LoginRevokeCommand.self, LoginRemoveCommand.self,
+            LoginSalvageCommand.self, LoginRevokeCommand.self, LoginRemoveCommand.self,
         ])
 }

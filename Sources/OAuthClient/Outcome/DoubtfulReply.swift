@@ -1,0 +1,59 @@
+package import HTTPTypes
+
+/// A reply, or a part of one, after which nobody can say whether the refresh token was spent. It may hold the only copy
+/// of the next one, so it is kept as it came.
+package struct DoubtfulReply: Sendable {
+    package let response: HTTPResponse
+    package let body: [UInt8]
+    /// Whether the body is all that the server meant to send, as far as is known.
+    package let isComplete: Bool
+    /// Why it was not usable. No text of the server.
+    package let cause: String
+
+    /// Nil if there is nothing in it that is worth keeping.
+    init?(_ exchange: TokenExchange, _ outcome: TokenOutcome, leavesDoubt: Bool) {
+        let reply: HTTPReply
+        switch exchange {
+        case .reply(let whole):
+            reply = whole
+            isComplete = true
+        case .failure(let error):
+            guard let received = error.received else { return nil }
+            reply = received
+            isComplete = false
+        }
+        guard leavesDoubt, !reply.body.isEmpty else { return nil }
+        switch outcome {
+        case .inDoubt(let doubt): cause = doubt.words
+        // Pages of gateways that are down are many, and hold no tokens.
+        case .transient(let failure) where SalvagedTokens.mayBe(in: reply.body): cause = failure.cause.words
+        default: return nil
+        }
+        response = reply.response
+        body = reply.body
+    }
+}
+
+extension DoubtCause {
+    fileprivate var words: String {
+        switch self {
+        case .transport(let code): code.description
+        case .unreadableBody: "the body cannot be read"
+        case .unusableTokens: "there is no usable token in it"
+        case .contradictory: "it tells of an error and of tokens"
+        case .identityChanged: "its id token names somebody else"
+        case .unexpectedStatus: "no final reply has this status"
+        }
+    }
+}
+
+extension TransientCause {
+    fileprivate var words: String {
+        switch self {
+        case .serverError: "the server failed"
+        case .redirect: "it redirects"
+        case .throttled: "it asks to wait"
+        default: "it tells of an error"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Refresh tokens in a reply that cannot be read as a whole: a body that was cut short, or has tokens among other things.
+///
+/// Guesswork, for the eyes of an operator: what is found was never judged by the rules of a reply.
+package enum SalvagedTokens {
+    private static let names = ["refresh_token", "refreshToken"].map { Array($0.utf8) }
+
+    /// Whether the body speaks of a refresh token.
+    package static func mayBe(in body: [UInt8]) -> Bool {
+        names.contains { name in body.firstRange(of: name) != nil }
+    }
+
+    /// Each different one once, in the order in which they stand.
+    ///
+    /// - Parameter isComplete: whether a value at the very end is known to be whole.
+    package static func find(in body: [UInt8], isComplete: Bool) -> [RefreshToken] {
+        var found: [RefreshToken] = []
+        for name in names {
+            var rest = body[...]
+            while let range = rest.firstRange(of: name) {
+                rest = rest[range.upperBound...]
+                guard let value = jsonValue(rest) ?? formValue(rest, isComplete: isComplete),
+                    let token = try? RefreshToken(String(decoding: value, as: UTF8.self)),
+                    !found.contains(where: { $0.reveal() == token.reveal() })
+                else { continue }
+                found.append(token)
+            }
+        }
+        return found
+    }
+
+    /// After the name: `": "value"`. A value without its end is a part of a token, which is none. Nor is one with an
+    /// escape, which no token of RFC 6749 needs but for a slash.
+    private static func jsonValue(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var rest = text
+        guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+        rest = rest.drop(while: isSpace)
+        guard rest.popFirst() == UInt8(ascii: ":") else { return nil }
+        rest = rest.drop(while: isSpace)
+        guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+        var value: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return value
+            case UInt8(ascii: "\\"):
+                guard rest.popFirst() == UInt8(ascii: "/") else { return nil }
+                value.append(UInt8(ascii: "/"))
+            default: value.append(byte)
+            }
+        }
+        return nil
+    }
+
+    /// After the name: `=value`, up to the next member or the end.
+    private static func formValue(_ text: ArraySlice<UInt8>, isComplete: Bool) -> [UInt8]? {
+        guard text.first == UInt8(ascii: "=") else { return nil }
+        let value = text.dropFirst().prefix { $0 != UInt8(ascii: "&") && !isSpace($0) }
+        guard isComplete || value.endIndex < text.endIndex else { return nil }
+        let plain = Array(value)
+        return plain.contains(UInt8(ascii: "%")) || plain.contains(UInt8(ascii: "+")) ? nil : plain
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+}

@@ -1,0 +1,21 @@
+import HTTPTypes
+import Logging
+import OAuthClient
+import VaultStorage
+
+extension Renewal {
+    /// Keeps what came and could not be used, before anything else is done about the doubt that it leaves.
+    func keep(_ reply: DoubtfulReply, _ claim: RenewalClaim) async {
+        let record = UnusableReplyRecord(
+            login: login, position: claim.position, fence: claim.fence, receivedAt: vault.now,
+            status: reply.response.status.code, contentType: reply.response.headerFields[.contentType],
+            cause: reply.cause, isComplete: reply.isComplete, body: reply.body)
+        do {
+            try await vault.store.keepUnusableReply(record)
+        } catch {
+            vault.logger.warning(
+                "a reply that could not be used could not be kept either",
+                metadata: ["vault-login-handle": "\(login.text)"])
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import TokenVault
+
+struct LoginSalvageCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "salvage",
+        abstract: "Look into replies that nobody could use, and take a refresh token from one.",
+        discussion: """
+            vaultctl login salvage LOGIN
+            vaultctl login salvage LOGIN --use REPLY
+            vaultctl login salvage LOGIN --reveal REPLY > reply.bin
+
+            When the provider answers a renewal with something that cannot be read, the answer may hold the only copy of \
+            the next refresh token. It is kept, sealed, for a week or until the login is renewed.
+
+            --use takes the refresh token that can be read in it for the login's next one. Nothing is sent by that; if \
+            the provider refuses it at the next renewal, the login ends.
+
+            --reveal prints the bytes as they came, which are very likely tokens, and a stranger's text. It is written \
+            to the audit log, and is refused on a terminal without --on-terminal.
+            """)
+
+    @OptionGroup var selection: LoginSelection
+
+    @Option(name: .customLong("use"), help: .init("Take the refresh token of this reply.", valueName: "reply"))
+    var used: String?
+
+    @Option(name: .customLong("reveal"), help: .init("Print the body of this reply.", valueName: "reply"))
+    var revealed: String?
+
+    @Flag(help: "Print the body even if a terminal shows it.")
+    var onTerminal = false
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        switch (used, revealed) {
+        case (nil, nil): try await list(invocation)
+        case (let text?, nil): try await use(Self.id(text), invocation)
+        case (nil, let text?): try await reveal(Self.id(text), invocation)
+        case (_?, _?): throw Failure.usage("--use and --reveal cannot be combined", hint: "give one of them")
+        }
+    }
+
+    private static func id(_ text: String) throws -> UnusableReplyID {
+        guard let id = UnusableReplyID(text) else {
+            throw Failure.usage(
+                "\(Printable.shortened(text)) is not the id of a reply, which is 26 letters and digits",
+                hint: "vaultctl login salvage lists the replies that are kept")
+        }
+        return id
+    }
+
+    private func list(_ invocation: Invocation) async throws {
+        try await VaultAccess(global, invocation).open { vault in
+            let login = try selection.find(in: vault)
+            var listing = Listing(
+                "replies", Table("REPLY", "CAME", "STATUS", "BYTES", "REFRESH TOKENS", "WHY"), invocation)
+            let replies = try vault.unusableReplies(of: login.id)
+            for reply in replies { try listing.append(Self.json(reply), Self.row(reply, invocation)) }
+            try listing.finish()
+            if listing.isEmpty {
+                invocation.hint("no reply is kept for this login")
+            } else if let reply = replies.last(where: { $0.isCurrent && $0.refreshTokenCount == 1 }) {
+                invocation.hint("take its refresh token with: vaultctl login salvage \(login.id) --use \(reply.id)")
+            }
+        }
+    }
+
+    private func use(_ id: UnusableReplyID, _ invocation: Invocation) async throws {
+        let login = try await VaultAccess(global, invocation).manage { users in
+            let login = try selection.find(in: users.vault)
+            try confirmation.require(
+                "Take the refresh token of this reply for \(LoginFacts.name(login))", isFinal: false, invocation)
+            return try await users.useUnusableReply(id, of: login.id)
+        }
+        let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
+        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
+        invocation.hint("see whether it works with: vaultctl login refresh \(login.id)")
+    }
+
+    private func reveal(_ id: UnusableReplyID, _ invocation: Invocation) async throws {
+        guard onTerminal || !invocation.isTerminal else {
+            throw Failure.usage(
+                "the body of a reply is not shown on a terminal",
+                hint: "send it to a file or a pipe, or add --on-terminal")
+        }
+        let (body, isUTF8) = try await VaultAccess(global, invocation).manage { users in
+            let login = try selection.find(in: users.vault)
+            let body = try await users.revealUnusableReply(id, of: login.id)
+            return (body, String(validating: body, as: UTF8.self) != nil)
+        }
+        if invocation.isJSON {
+            try invocation.emit(
+                json: .object([
+                    ("reply", .string(id.description)),
+                    ("body", isUTF8 ? .string(String(decoding: body, as: UTF8.self)) : .null),
+                ]), text: "")
+        } else {
+            try invocation.console.write(body, to: .output)
+        }
+    }
+
+    private static func json(_ reply: UnusableReply) -> JSONValue {
+        .object([
+            ("reply", .string(reply.id.description)), ("receivedAt", Instant.json(reply.receivedAt)),
+            ("status", .integer(reply.status)), ("contentType", JSONValue(reply.contentType)),
+            ("bytes", .integer(reply.byteCount)), ("complete", .bool(reply.isComplete)),
+            ("refreshTokens", .integer(reply.refreshTokenCount)), ("current", .bool(reply.isCurrent)),
+            ("cause", .string(reply.cause)),
+        ])
+    }
+
+    private static func row(_ reply: UnusableReply, _ invocation: Invocation) -> [String] {
+        [
+            reply.id.description, Instant.relative(reply.receivedAt, now: invocation.now), String(reply.status),
+            String(reply.byteCount) + (reply.isComplete ? "" : ", cut short"), String(reply.refreshTokenCount),
+            reply.cause + (reply.isCurrent ? "" : " (the login has moved on)"),
+        ]
+    }
+}

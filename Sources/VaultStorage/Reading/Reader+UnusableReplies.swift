@@ -1,0 +1,62 @@
+import VaultCrypto
+
+extension Reader {
+    /// In the order in which they came.
+    func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
+        let row = try connection.statement(SQL.unusableReplies)
+        return try row.withBinding(1, login.bytes) { () throws(StoreError) in
+            var result: [UnusableReplyListing] = []
+            while try row.step() {
+                let handle = row.bytes16(Self.replyColumn).map { ReplyHandle($0) }
+                do throws(StoreError) {
+                    result.append(
+                        UnusableReplyListing(handle: handle, record: try unusableReply(row, login), damage: nil))
+                } catch {
+                    result.append(UnusableReplyListing(handle: handle, record: nil, damage: error))
+                }
+            }
+            return result
+        }
+    }
+
+    func hasUnusableReplies(before time: Timestamp) throws(StoreError) -> Bool {
+        let row = try connection.statement("SELECT 1 FROM unusableReply WHERE receivedAt < ?1 LIMIT 1")
+        defer { row.reset() }
+        row.bind(1, time.milliseconds)
+        return try row.step()
+    }
+
+    /// After the user's columns.
+    private static let replyColumn: Int32 = 7
+
+    private func unusableReply(_ row: Statement, _ login: LoginHandle) throws(StoreError) -> UnusableReplyRecord {
+        let user = try UserColumns(row)
+        return try opener.withUser(row, user) { view throws(StoreError) in
+            try unsafe opener.unusableReply(row, from: Self.replyColumn, login, user.handle, view.dataKey)
+        }
+    }
+}
+
+extension RowOpener {
+    /// Reads handle, time and cell.
+    func unusableReply(
+        _ row: Statement, from first: Int32, _ login: LoginHandle, _ user: UserHandle, _ dataKey: UnsafeRawBufferPointer
+    ) throws(StoreError) -> UnusableReplyRecord {
+        guard let bytes = row.bytes16(first) else {
+            throw .quarantined("unusableReply", nil, "its handle has the wrong type or length")
+        }
+        let handle = ReplyHandle(bytes)
+        let receivedAt = Timestamp(milliseconds: row.integer(first + 1))
+        do throws(VaultCryptoError) {
+            let opened = try unsafe SealedCell.Opened(
+                row.blob(first + 2), kind: .unusableReply, key: dataKey, keyID: KeyID(user.bytes),
+                associatedData: UnusableReplyRecord.associatedData(
+                    context.vaultID, handle, login: login, user: user, receivedAt: receivedAt), scratch: scratch)
+            defer { opened.wipe(scratch) }
+            return try unsafe UnusableReplyRecord(
+                opened.plaintext, handle: handle, login: login, receivedAt: receivedAt)
+        } catch {
+            throw .quarantined("unusableReply", bytes, error)
+        }
+    }
+}
