@@ -22,10 +22,9 @@ extension UserManager {
     public func authorize(
         _ request: inout HTTPRequest, userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
     ) async throws -> VaultToken {
-        _ = try request.target
-        let token = try await accessToken(userId: userId, minimumValidity: minimumValidity, deadline: deadline)
-        try authorize(&request, with: token)
-        return token
+        try await authorize(&request) {
+            try await accessToken(userId: userId, minimumValidity: minimumValidity, deadline: deadline)
+        }
     }
 
     /// Adds a good access token of this login. See ``authorize(_:userId:minimumValidity:deadline:)``.
@@ -33,10 +32,9 @@ extension UserManager {
     public func authorize(
         _ request: inout HTTPRequest, login: LoginID, minimumValidity: Duration? = nil, deadline: Duration? = nil
     ) async throws -> VaultToken {
-        _ = try request.target
-        let token = try await accessToken(login: login, minimumValidity: minimumValidity, deadline: deadline)
-        try authorize(&request, with: token)
-        return token
+        try await authorize(&request) {
+            try await accessToken(login: login, minimumValidity: minimumValidity, deadline: deadline)
+        }
     }
 
     /// Adds a good access token for one resource (RFC 8707).
@@ -47,11 +45,10 @@ extension UserManager {
         _ request: inout HTTPRequest, userId: String, resource: String, scope: String? = nil,
         minimumValidity: Duration? = nil, deadline: Duration? = nil
     ) async throws -> VaultToken {
-        _ = try request.target
-        let token = try await accessToken(
-            userId: userId, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
-        try authorize(&request, with: token)
-        return token
+        try await authorize(&request) {
+            try await accessToken(
+                userId: userId, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
+        }
     }
 
     /// Adds a good access token of this login for one resource.
@@ -61,9 +58,18 @@ extension UserManager {
         _ request: inout HTTPRequest, login: LoginID, resource: String, scope: String? = nil,
         minimumValidity: Duration? = nil, deadline: Duration? = nil
     ) async throws -> VaultToken {
+        try await authorize(&request) {
+            try await accessToken(
+                login: login, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
+        }
+    }
+
+    /// A request that no token may go with fails before one is fetched.
+    private func authorize(
+        _ request: inout HTTPRequest, with token: () async throws -> VaultToken
+    ) async throws -> VaultToken {
         _ = try request.target
-        let token = try await accessToken(
-            login: login, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
+        let token = try await token()
         try authorize(&request, with: token)
         return token
     }

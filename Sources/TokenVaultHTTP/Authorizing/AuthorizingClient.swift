@@ -62,44 +62,44 @@ public final class AuthorizingClient: Sendable {
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, userId: String
     ) async throws -> ResourceResponse {
-        var authorized = request
-        let token = try await users.authorize(&authorized, userId: userId, deadline: options.tokenDeadline)
-        return try await send(request, authorized, body, token)
+        try await send(request, body) {
+            try await users.authorize(&$0, userId: userId, deadline: options.tokenDeadline)
+        }
     }
 
     /// Sends a request with a token of this login. See ``send(_:body:userId:)``.
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, login: LoginID
     ) async throws -> ResourceResponse {
-        var authorized = request
-        let token = try await users.authorize(&authorized, login: login, deadline: options.tokenDeadline)
-        return try await send(request, authorized, body, token)
+        try await send(request, body) { try await users.authorize(&$0, login: login, deadline: options.tokenDeadline) }
     }
 
     /// Sends a request with a token of this user's only login for one resource (RFC 8707). See ``send(_:body:userId:)``.
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, userId: String, resource: String, scope: String? = nil
     ) async throws -> ResourceResponse {
-        var authorized = request
-        let token = try await users.authorize(
-            &authorized, userId: userId, resource: resource, scope: scope, deadline: options.tokenDeadline)
-        return try await send(request, authorized, body, token)
+        try await send(request, body) {
+            try await users.authorize(
+                &$0, userId: userId, resource: resource, scope: scope, deadline: options.tokenDeadline)
+        }
     }
 
     /// Sends a request with a token of this login for one resource. See ``send(_:body:userId:)``.
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, login: LoginID, resource: String, scope: String? = nil
     ) async throws -> ResourceResponse {
-        var authorized = request
-        let token = try await users.authorize(
-            &authorized, login: login, resource: resource, scope: scope, deadline: options.tokenDeadline)
-        return try await send(request, authorized, body, token)
+        try await send(request, body) {
+            try await users.authorize(
+                &$0, login: login, resource: resource, scope: scope, deadline: options.tokenDeadline)
+        }
     }
 
     private func send(
-        _ request: HTTPRequest, _ first: HTTPRequest, _ body: RequestBody, _ firstToken: VaultToken
+        _ request: HTTPRequest, _ body: RequestBody,
+        authorizedBy authorize: (inout HTTPRequest) async throws -> VaultToken
     ) async throws -> ResourceResponse {
-        var (authorized, token) = (first, firstToken)
+        var authorized = request
+        var token = try await authorize(&authorized)
         var (mayProveAgain, mayRenew) = (true, true)
         while true {
             let startedAt = users.vault.wallClock()
