@@ -64,6 +64,15 @@ struct Option: Sendable {
         }
     }
 
+    /// `NAME=JWK` or `NAME=@FILE`.
+    static func trustedIssuer(_ text: String) throws(UsageError) -> (String, RegisteredKey) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let key = try RegisteredKey(jwk: content(parts[1])) else {
+            throw UsageError("must be NAME=JWK with the JWK of a public key, or NAME=@ and the name of a file with one")
+        }
+        return (parts[0], key)
+    }
+
     private static func content(_ text: String) throws(UsageError) -> String {
         guard text.hasPrefix("@") else { return text }
         guard let data = try? Data(contentsOf: URL(filePath: String(text.dropFirst()))),

@@ -39,6 +39,12 @@ extension Option {
             options, text in
             options.configuration.resources.append(text)
         },
+        .value("--trusted-issuer", "NAME=JWK", "who may vouch for users, and his public JWK or @FILE; may be repeated")
+        {
+            options, text throws(UsageError) in
+            let (name, key) = try trustedIssuer(text)
+            options.configuration.trustedIssuers[name] = key
+        },
         .flag("--require-par", "take no authorization request that was not pushed") { options in
             options.configuration.requiresPushedRequests = true
         },

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Checks the assertions of `private_key_jwt` clients (RFC 7523 §3).
+/// Checks assertions (RFC 7523 §3): those of `private_key_jwt` clients, and those that vouch for users.
 final class AssertionChecker: Sendable {
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -20,15 +20,7 @@ final class AssertionChecker: Sendable {
     func check(
         _ assertion: CompactJWS, of client: String, key: RegisteredKey, audiences: [String]
     ) throws(OAuthError) {
-        guard assertion.header["alg"]?.string == key.algorithm, assertion.header["crit"] == nil,
-            ["jwt", "client-authentication+jwt"].contains(assertion.header["typ"]?.string?.lowercased() ?? "jwt")
-        else { throw Self.refused("wrong assertion header") }
-        if let named = assertion.header["kid"], let known = key.identifier, named.string != known {
-            throw Self.refused("unknown assertion key")
-        }
-        guard key.key.isValid(assertion.signature, over: assertion.signingInput) else {
-            throw Self.refused("wrong assertion signature")
-        }
+        try checkSignature(assertion, key: key, types: ["jwt", "client-authentication+jwt"])
         let claims = assertion.claims
         guard claims["iss"]?.string == client, claims["sub"]?.string == client else {
             throw Self.refused("wrong assertion issuer or subject")
@@ -41,6 +33,42 @@ final class AssertionChecker: Sendable {
             throw Self.refused("no assertion identifier")
         }
         try use(client + "/" + identifier, until: expiry)
+    }
+
+    /// Whom a token of somebody who is trusted is about. Each is good once; what is wrong with it is `invalid_grant` (§3.1).
+    func subject(
+        of token: CompactJWS, issuers: [String: RegisteredKey], audiences: [String]
+    ) throws(OAuthError) -> String {
+        do throws(OAuthError) {
+            let claims = token.claims
+            guard let issuer = claims["iss"]?.string, let key = issuers[issuer] else {
+                throw Self.refused("unknown issuer")
+            }
+            try checkSignature(token, key: key, types: ["jwt"])
+            guard Self.names(in: claims["aud"]).contains(where: audiences.contains) else {
+                throw Self.refused("wrong audience")
+            }
+            guard let subject = claims["sub"]?.string, (1...512).contains(subject.utf8.count) else {
+                throw Self.refused("no subject")
+            }
+            let expiry = try checkTimes(claims)
+            if let identifier = claims["jti"]?.string { try use(issuer + "/" + identifier, until: expiry) }
+            return subject
+        } catch {
+            throw .invalidGrant("the token is not good: \(error.reason)", reason: error.reason)
+        }
+    }
+
+    private func checkSignature(_ token: CompactJWS, key: RegisteredKey, types: [String]) throws(OAuthError) {
+        guard token.header["alg"]?.string == key.algorithm, token.header["crit"] == nil,
+            types.contains(token.header["typ"]?.string?.lowercased() ?? "jwt")
+        else { throw Self.refused("wrong assertion header") }
+        if let named = token.header["kid"], let known = key.identifier, named.string != known {
+            throw Self.refused("unknown assertion key")
+        }
+        guard key.key.isValid(token.signature, over: token.signingInput) else {
+            throw Self.refused("wrong assertion signature")
+        }
     }
 
     private func checkTimes(_ claims: [String: JSONValue]) throws(OAuthError) -> Moment {

@@ -4,7 +4,7 @@ import HTTPTypes
 /// Client authentication (RFC 6749 §2.3): each client by its registered method and no other.
 struct ClientAuthenticator: Sendable {
     private let clients: [String: RegisteredClient]
-    private let assertions: AssertionChecker
+    let assertions: AssertionChecker
     /// Whom an assertion may name at every endpoint: this server, or its token endpoint.
     private let audiences: [String]
 

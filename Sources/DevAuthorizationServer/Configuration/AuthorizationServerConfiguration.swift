@@ -56,6 +56,8 @@ public struct AuthorizationServerConfiguration: Sendable {
 
     /// Resource indicators that may be asked for (RFC 8707), besides our own `/resource` and what lies below it.
     public var resources: [String] = []
+    /// Who may vouch for users (RFC 7523 §2.1, RFC 8693), by the `iss` of his tokens, and the key by which he signs.
+    public var trustedIssuers: [String: RegisteredKey] = [:]
     /// Whether authorization requests must be pushed (RFC 9126 §5).
     public var requiresPushedRequests = false
 

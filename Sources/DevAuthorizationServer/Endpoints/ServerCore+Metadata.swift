@@ -19,7 +19,10 @@ extension ServerCore {
             "scopes_supported": .array(configuration.scopes.map(JSONValue.string)),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
-            "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+            "grant_types_supported": [
+                "authorization_code", "refresh_token", "client_credentials", .string(assertionGrant),
+                .string(exchangeGrant),
+            ],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": true,
             "token_endpoint_auth_methods_supported": methods,

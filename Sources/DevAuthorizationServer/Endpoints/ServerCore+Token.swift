@@ -40,6 +40,8 @@ extension ServerCore {
         case "authorization_code": tokens = try redeemCode(form, client: client, key: proof.thumbprint)
         case "refresh_token": tokens = try redeemRefreshToken(form, client: client, key: proof.thumbprint)
         case "client_credentials": tokens = try issueOwnToken(form, client: client, key: proof.thumbprint)
+        case Self.assertionGrant: tokens = try redeemAssertion(form, client: client, key: proof.thumbprint)
+        case Self.exchangeGrant: tokens = try exchangeToken(form, client: client, key: proof.thumbprint)
         default:
             throw OAuthError("unsupported_grant_type", "this grant type is not served", reason: "grant type")
         }
@@ -49,7 +51,8 @@ extension ServerCore {
         record.note("issued_refresh_token", tokens.refreshToken)
         await wait(behaviour.replyDelay)
         guard !proof.lacksNonce else { throw .useDPoPNonce(reason: "nonce checked last") }
-        return try await reply(with: tokens, lifetime: behaviour.accessTokenLifetime)
+        return try await reply(
+            with: tokens, lifetime: behaviour.accessTokenLifetime, isExchange: grantType == Self.exchangeGrant)
     }
 
     /// A server that is stopped meanwhile has nobody to answer to.
@@ -115,7 +118,9 @@ extension ServerCore {
     }
 
     /// RFC 6749 §5.1.
-    private func reply(with tokens: IssuedTokens, lifetime: Duration) async throws(OAuthError) -> Reply {
+    private func reply(
+        with tokens: IssuedTokens, lifetime: Duration, isExchange: Bool
+    ) async throws(OAuthError) -> Reply {
         var members: [String: JSONValue] = [
             "access_token": .string(tokens.accessToken),
             "token_type": tokens.access.keyThumbprint == nil ? "Bearer" : "DPoP",
@@ -124,6 +129,7 @@ extension ServerCore {
         if configuration.announcesExpiry {
             members["expires_in"] = .seconds(lifetime)
         }
+        if isExchange { members["issued_token_type"] = .string(Self.accessTokenType) }
         if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
         if tokens.access.scope.contains("openid") {
             members["id_token"] = .string(try await idToken(for: tokens.grant))
