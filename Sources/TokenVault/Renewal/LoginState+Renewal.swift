@@ -43,15 +43,16 @@ extension LoginState {
         intent = nil
         session.doubtCause = nil
         session.cameAfterDoubt = afterDoubt
-        let hasLessScope = reply.target.isOwn && Self.isNarrower(session.scope, than: scopeBefore)
-        tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, hasLessScope: hasLessScope)
+        let scopeChange = reply.target.isOwn ? Self.change(of: scopeBefore, to: session.scope) : nil
+        tellOfCommit(reply, afterDoubt: afterDoubt, isFromSpool: isFromSpool, scopeChange)
     }
 
-    /// The server may take rights away with a renewal; it tells in the reply, and nowhere else.
-    private static func isNarrower(_ new: String?, than old: String?) -> Bool {
+    /// The server may take rights away with a renewal, or give others; it tells in the reply, and nowhere else.
+    private static func change(of old: String?, to new: String?) -> String? {
         guard let new, let old, new != old, let tokens = try? Scope(new).tokens, let before = try? Scope(old).tokens
-        else { return false }
-        return before.contains { !tokens.contains($0) }
+        else { return nil }
+        if before.contains(where: { !tokens.contains($0) }) { return "narrower" }
+        return tokens.contains { !before.contains($0) } ? "wider" : nil
     }
 
     private mutating func takeOwnToken(of reply: SpooledReply) {
@@ -78,7 +79,9 @@ extension LoginState {
         session.keep(token)
     }
 
-    private mutating func tellOfCommit(_ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, hasLessScope: Bool) {
+    private mutating func tellOfCommit(
+        _ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, _ scopeChange: String?
+    ) {
         guard reply.accessToken != nil else {
             auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "successorOnly")]))
             return
@@ -86,7 +89,7 @@ extension LoginState {
         var detail: [AuditEvent.Detail] = []
         if afterDoubt { detail.append(.init("after", "doubt")) }
         if isFromSpool { detail.append(.init("from", "spool")) }
-        if hasLessScope { detail.append(.init("scope", "narrower")) }
+        if let scopeChange { detail.append(.init("scope", scopeChange)) }
         if !reply.target.isOwn { detail.append(.init("for", reply.resource == nil ? "scope" : "resource")) }
         auditEvents.append(AuditEvent(.renewed, detail))
     }

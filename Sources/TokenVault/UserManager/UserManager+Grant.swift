@@ -31,6 +31,8 @@ extension UserManager {
         try refuseDisabled(request.userID)
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
+        vault.sessions.countLogIn(of: request.userID, 1)
+        defer { vault.sessions.countLogIn(of: request.userID, -1) }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
         let recorder = engine.recorder(of: .fetch)
         // When everything else is done: the listener never comes before the store.

@@ -35,11 +35,17 @@ extension UserManager {
     ) async throws -> Login {
         let now = vault.now
         let expiry = expiresAt.map { Timestamp($0) }
-        let updated = try await vault.updateLogin(login) { state in
-            if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
-            if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
-            state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
-            return state
+        let updated: LoginState
+        do {
+            updated = try await vault.updateLogin(login) { state in
+                if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
+                if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
+                state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
+                return state
+            }
+        } catch let error as VaultError where error.code == .userDisabled || error.code == .notLoggedIn {
+            vault.sessions.post(.unusableToken(login: login, error.code))
+            throw error
         }
         vault.superseding.fire([login])
         return vault.describe(updated)

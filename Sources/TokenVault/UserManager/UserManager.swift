@@ -21,6 +21,15 @@ import VaultStorage
 /// - ``accessToken(userId:minimumValidity:deadline:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``
 /// - ``reportRejected(_:)``
+/// ### Watching
+/// - ``sessionState(login:)``
+/// - ``sessionState(userId:)``
+/// - ``sessionPhase(login:)``
+/// - ``sessionStates(login:)``
+/// - ``sessionStates(userId:)``
+/// - ``events()``
+/// - ``events(userId:)``
+/// - ``events(login:)``
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``takeOver(login:)``

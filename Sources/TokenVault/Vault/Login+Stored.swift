@@ -69,15 +69,14 @@ extension RefreshFailure {
 extension SessionState {
     /// What is stored, at this time: that a token runs out is written nowhere, it happens.
     init(_ session: SessionRecord, now: Timestamp) {
-        switch session.state {
-        case .terminated:
-            self = .terminated(TerminationReason(code: session.terminationReason ?? 0))
-        case .establishing:
-            self = .establishing
-        case .established, .tokenExpired:
-            let failure = RefreshFailure(session)
-            let hasRunOut = session.accessToken == nil || session.expiresAt.map { $0 <= now } ?? false
-            self = failure != nil || hasRunOut ? .tokenExpired(failure) : .established
+        switch SessionLook(session, at: now) {
+        case .establishing: self = .establishing
+        case .established: self = .established
+        case .tokenExpired: self = .tokenExpired(nil)
+        case .refreshFailed(let failure):
+            self = .tokenExpired(
+                RefreshFailure(reason: RefreshFailure.Reason(code: failure.reason), date: failure.at.date))
+        case .terminated(let reason): self = .terminated(TerminationReason(code: reason))
         }
     }
 }

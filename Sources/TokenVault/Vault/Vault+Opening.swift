@@ -16,7 +16,9 @@ extension Vault {
             try SQLiteVaultStore.create(
                 at: path, firstSlot: try source.maker(), label: source.defaultLabel, clock: clock)
         }
-        return Vault(path: path, store: store, timeSource: options.timeSource, logger: options.logger)
+        return Vault(
+            path: path, store: store, timeSource: options.timeSource, logger: options.logger,
+            sessionEvents: options.sessionEvents)
     }
 
     /// Opens a vault.
@@ -30,7 +32,9 @@ extension Vault {
         let store = try await offThePool {
             try SQLiteVaultStore.open(at: path, unlocker: try source.unlocker(), migrate: migrate, clock: clock)
         }
-        return Vault(path: path, store: store, timeSource: options.timeSource, logger: options.logger)
+        return Vault(
+            path: path, store: store, timeSource: options.timeSource, logger: options.logger,
+            sessionEvents: options.sessionEvents)
     }
 
     /// Which steps of the schema's history this file has been through. Needs no key.

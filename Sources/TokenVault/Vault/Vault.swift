@@ -26,6 +26,8 @@ public final class Vault: Sendable {
     let store: any VaultStore
     let timeSource: any TimeSource
     let logger: Logger
+    /// Tells what happens to logins.
+    let sessions: SessionFeed
     /// Handlers under way, to be told when their answer is no longer wanted.
     let superseding = Superseding()
 
@@ -41,11 +43,15 @@ public final class Vault: Sendable {
 
     private let life = Mutex(Life())
 
-    package init(path: String, store: any VaultStore, timeSource: any TimeSource, logger: Logger) {
+    package init(
+        path: String, store: any VaultStore, timeSource: any TimeSource, logger: Logger,
+        sessionEvents: SessionEventOptions = .init()
+    ) {
         self.path = path
         self.store = store
         self.timeSource = timeSource
         self.logger = logger
+        sessions = SessionFeed(store: store, timeSource: timeSource, logger: logger, options: sessionEvents)
     }
 
     /// Lets renewals under way finish, then closes the file. Calls that come later throw
@@ -70,6 +76,8 @@ public final class Vault: Sendable {
             }
             if isIdle { continuation.resume() }
         }
+        // Whoever watches hears of what was stored last.
+        sessions.close()
         store.close()
     }
 

@@ -8,14 +8,18 @@ public struct VaultOptions: Sendable {
     public var timeSource: any TimeSource
     /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
     public var logger: Logger
+    /// When ``UserManager/events()`` and its kin tell what.
+    public var sessionEvents: SessionEventOptions
 
     public init(
         migrate: Bool = false,
         timeSource: any TimeSource = SystemTimeSource(),
-        logger: Logger = Logger(label: "token-vault")
+        logger: Logger = Logger(label: "token-vault"),
+        sessionEvents: SessionEventOptions = .init()
     ) {
         self.migrate = migrate
         self.timeSource = timeSource
         self.logger = logger
+        self.sessionEvents = sessionEvents
     }
 }

@@ -25,7 +25,8 @@ extension Reader {
                         hasRefreshCell: row.integer(4) != 0))
             }
         }
-        return DuePage(logins: logins, cursor: rows < limit ? nil : last, nextDueAt: try nextDue(after: time))
+        return DuePage(
+            logins: logins, cursor: rows < limit ? nil : last, nextDueAt: try nextDue(after: time), end: last)
     }
 
     private func nextDue(after time: Timestamp) throws(StoreError) -> Timestamp? {

@@ -74,7 +74,9 @@ extension Reader {
     }
 
     func auditHead() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT coalesce(max(sequence), 0) FROM audit")
+        let row = try connection.statement("SELECT coalesce(max(sequence), 0) FROM audit")
+        defer { row.reset() }
+        return try row.step() ? row.integer(0) : 0
     }
 
     private func auditEntry(_ row: Statement) -> AuditEntry {

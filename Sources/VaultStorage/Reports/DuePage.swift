@@ -30,12 +30,15 @@ package struct DuePage: Sendable {
     package let logins: [DueLogin]
     /// Where the next page begins; nil after the last.
     package let cursor: DueCursor?
+    /// The last row of this page; nil if it is empty. Who comes back later goes on from here.
+    package let end: DueCursor?
     /// When the first login is due that is not due yet; nil: none will be.
     package let nextDueAt: Timestamp?
 
-    package init(logins: [DueLogin], cursor: DueCursor?, nextDueAt: Timestamp?) {
+    package init(logins: [DueLogin], cursor: DueCursor?, nextDueAt: Timestamp?, end: DueCursor? = nil) {
         self.logins = logins
         self.cursor = cursor
+        self.end = end
         self.nextDueAt = nextDueAt
     }
 }

@@ -32,6 +32,11 @@ extension AuditEvent {
     }
 }
 
+extension AuditEvent {
+    /// Whether the row is about the login's own access token; one for a resource is told with `for`.
+    fileprivate var tellsOfOwnToken: Bool { kind == .tokenUpdated || kind == .renewed && value("for") == nil }
+}
+
 extension AuditEntry {
     /// The value of a detail.
     package func value(_ key: String) -> String? { detail.first { $0.key == key }?.value }
@@ -73,9 +78,10 @@ extension LoginState {
         let (look, earlier) = (SessionLook(session, at: now), SessionLook(before.session, at: now))
         if isRemoved || look != earlier { event.add(AuditEvent.Detail.Key.was, earlier.name) }
         guard !isRemoved else { return }
+        // Who sets the same token once more has set a token.
         let hasAnotherToken =
             session.accessToken != before.session.accessToken || session.expiresAt != before.session.expiresAt
-        if hasAnotherToken { event.add(AuditEvent.Detail.Key.expires, session.expiryText) }
+        if hasAnotherToken || event.tellsOfOwnToken { event.add(AuditEvent.Detail.Key.expires, session.expiryText) }
         switch look {
         case .refreshFailed(let failure):
             if look != earlier { event.add(AuditEvent.Detail.Key.since, String(failure.at.milliseconds)) }

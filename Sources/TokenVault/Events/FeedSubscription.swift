@@ -1,0 +1,43 @@
+import Synchronization
+
+/// A subscriber's end of the feed. It lasts as long as somebody holds it.
+final class FeedSubscription<Element: Sendable>: Sendable {
+    let mailbox: Mailbox<Element>
+    private let feed: SessionFeed
+    private let number: Int?
+
+    /// - Parameter number: Nil where there is nothing to come.
+    init(_ mailbox: Mailbox<Element>, _ feed: SessionFeed, _ number: Int?) {
+        self.mailbox = mailbox
+        self.feed = feed
+        self.number = number
+        if number == nil { mailbox.finish() }
+    }
+
+    deinit {
+        if let number { feed.remove(number) }
+    }
+}
+
+/// Subscriptions of one sequence: the one that began with the sequence is the first iterator's.
+struct FeedSubscriptions<Element: Sendable>: Sendable {
+    private final class First: Sendable {
+        let subscription: Mutex<FeedSubscription<Element>?>
+
+        init(_ subscription: FeedSubscription<Element>) {
+            self.subscription = Mutex(subscription)
+        }
+    }
+
+    private let first: First
+    private let begin: @Sendable () -> FeedSubscription<Element>
+
+    init(_ begin: @escaping @Sendable () -> FeedSubscription<Element>) {
+        first = First(begin())
+        self.begin = begin
+    }
+
+    func next() -> FeedSubscription<Element> {
+        first.subscription.withLock { $0.take() } ?? begin()
+    }
+}

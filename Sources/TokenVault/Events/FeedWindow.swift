@@ -1,0 +1,44 @@
+import VaultStorage
+
+/// For who watches all logins: the part of the index of due logins that has been looked at. Memory does not grow with the
+/// vault: only logins whose token runs out soon have a page.
+struct FeedWindow: Sendable {
+    /// How far ahead of the clock the index is read. More than three minutes, so that no announcement comes late.
+    static let span = Duration.seconds(600)
+    /// A login is due at most so long before its token runs out.
+    private static let longestLead = Duration.seconds(600)
+    /// Pages at once; the others wait in the index.
+    static let mostPages = 4_096
+    static let pageSize = 256
+
+    private(set) var watchers = 0
+    private var cursor: DueCursor?
+    private(set) var since = Timestamp(milliseconds: 0)
+
+    var isWatched: Bool { watchers > 0 }
+
+    /// Tokens that ran out before the first of them came are not told.
+    mutating func watch(from now: Timestamp) {
+        if watchers == 0 { restart(at: now) }
+        watchers += 1
+    }
+
+    mutating func unwatch() { watchers -= 1 }
+
+    private mutating func restart(at now: Timestamp) {
+        since = now
+        cursor = DueCursor(dueAt: now.advanced(by: .zero - Self.longestLead), row: .min)
+    }
+
+    /// Where to go on reading.
+    mutating func position(at now: Timestamp) -> DueCursor? {
+        // After the clock was set back, what lies between is due again.
+        if let cursor, cursor.dueAt > now.advanced(by: Self.span * 2) { restart(at: now) }
+        return cursor
+    }
+
+    /// - Parameter last: The last login of what was read; nil: there was none.
+    mutating func advance(to last: DueCursor?) {
+        if let last { cursor = last }
+    }
+}

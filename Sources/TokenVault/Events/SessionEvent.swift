@@ -1,0 +1,77 @@
+public import FoundationEssentials
+
+/// Something that happened to a login, in this process or another, or by `vaultctl`.
+///
+/// ```swift
+/// for await event in users.events(userId: "alice") {
+///     switch event.kind {
+///     case .willExpire(let date): print("runs out at \(date)")
+///     case .refreshFailed: await askAliceToLogIn()
+///     case .missed: await lookAgain()
+///     default: break
+///     }
+/// }
+/// ```
+public struct SessionEvent: Sendable, Equatable {
+    public let kind: Kind
+    /// Nil with ``Kind/missed(count:)`` alone.
+    public let login: LoginID?
+    /// Nil with ``Kind/missed(count:)``, and for a user who has been erased meanwhile.
+    public let userID: String?
+    /// Which link of the login's chain the event is about. With ``login`` it names a token: who gets events in several
+    /// processes tells duplicates by it. Nil with ``Kind/missed(count:)``.
+    public let generation: Int?
+    /// When it happened.
+    public let date: Date
+
+    public enum Kind: Sendable, Equatable {
+        /// The access token runs out soon: three minutes before it does, or at once if less is left when it is set. Once
+        /// for each token.
+        case willExpire(at: Date)
+        /// The access token ran out. Always after ``willExpire(at:)``, once for each token.
+        case expired
+        /// A new access token is stored.
+        case updated
+        case stateChanged(SessionState)
+        /// The login is dead: nothing is sent for it before the app sets a new token.
+        case refreshFailed(RefreshFailure)
+        /// The new token may do something else than the one before it.
+        ///
+        /// - Parameter isNarrower: Whether it lacks something that the one before could do.
+        case scopeChanged(isNarrower: Bool)
+        /// The refresh token, or the whole grant, ends at this time: the user must log in again before.
+        case refreshTokenWillExpire(at: Date)
+        /// A token was handed in that cannot be used, or a renewal met something that only people can mend.
+        case error(VaultError.Code)
+        /// The subscriber was too slow, or the vault's record was cut: at least so many events are not told. What they were
+        /// about is best read anew.
+        case missed(count: Int)
+    }
+
+    package init(
+        _ kind: Kind, login: LoginID?, userID: String?, generation: Int?, date: Date
+    ) {
+        self.kind = kind
+        self.login = login
+        self.userID = userID
+        self.generation = generation
+        self.date = date
+    }
+}
+
+extension SessionEvent.Kind {
+    /// The name that logs and `vaultctl` show.
+    public var name: String {
+        switch self {
+        case .willExpire: "willExpire"
+        case .expired: "expired"
+        case .updated: "updated"
+        case .stateChanged: "stateChanged"
+        case .refreshFailed: "refreshFailed"
+        case .scopeChanged: "scopeChanged"
+        case .refreshTokenWillExpire: "refreshTokenWillExpire"
+        case .error: "error"
+        case .missed: "missed"
+        }
+    }
+}

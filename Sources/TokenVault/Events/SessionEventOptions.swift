@@ -1,0 +1,24 @@
+/// When events come, and how many are kept for a slow subscriber.
+public struct SessionEventOptions: Sendable {
+    /// How long before its end an access token is announced to run out. Twilio's three minutes.
+    public var willExpireLead: Duration
+    /// How long before its end a refresh token is announced to run out.
+    public var refreshTokenWarningLead: Duration
+    /// How many events are kept for each subscriber who does not fetch them. Later ones are counted, and told as
+    /// ``SessionEvent/Kind/missed(count:)``.
+    public var bufferLimit: Int
+    /// How often the vault is looked at for changes of other processes.
+    public var pollInterval: Duration
+
+    public init(
+        willExpireLead: Duration = .seconds(180),
+        refreshTokenWarningLead: Duration = .seconds(14 * 86_400),
+        bufferLimit: Int = 1_024,
+        pollInterval: Duration = .seconds(1)
+    ) {
+        self.willExpireLead = willExpireLead
+        self.refreshTokenWarningLead = refreshTokenWarningLead
+        self.bufferLimit = max(1, bufferLimit)
+        self.pollInterval = max(.milliseconds(10), pollInterval)
+    }
+}

@@ -1,0 +1,59 @@
+import VaultStorage
+
+extension SessionFeed {
+    func tell(_ tellings: [SessionBook.Telling], _ state: inout State) {
+        for telling in tellings {
+            for (number, subscriber) in state.subscribers where subscriber.wants(telling) {
+                switch subscriber.sink {
+                case .events(let mailbox):
+                    if subscriber.knows(telling) { continue }
+                    if case .stateChanged(let next) = telling.event.kind {
+                        state.subscribers[number]?.told[telling.login]?.state = next
+                    }
+                    mailbox.put(telling.event)
+                case .states:
+                    guard case .stateChanged(let next) = telling.event.kind else { continue }
+                    if case .login = subscriber.scope { tell(next, number, &state) }
+                }
+            }
+        }
+        // The states of users follow from those of their logins.
+        guard tellings.contains(where: { if case .stateChanged = $0.event.kind { true } else { false } }) else {
+            return
+        }
+        tellUsers(Set(tellings.map(\.userID)), &state)
+    }
+
+    private func tellUsers(_ users: Set<String>, _ state: inout State) {
+        for (number, subscriber) in state.subscribers {
+            guard case .user(let id) = subscriber.scope, users.contains(id), case .states = subscriber.sink else {
+                continue
+            }
+            let states = subscriber.user.map { state.book.states(ofUser: $0) } ?? []
+            tell(SessionState.of(userWith: states, isLoggingIn: state.logIns[id] != nil), number, &state)
+        }
+    }
+
+    private func tell(_ next: SessionState, _ number: Int, _ state: inout State) {
+        guard case .states(let mailbox, let last) = state.subscribers[number]?.sink, last != next else { return }
+        state.subscribers[number]?.sink = .states(mailbox, last: next)
+        mailbox.put(next)
+    }
+
+    func tell(_ notice: SessionNotice, _ state: inout State) {
+        switch notice {
+        case .logIns(let userID, let count):
+            state.logIns[userID] = count > 0 ? count : nil
+            tellUsers([userID], &state)
+        case .unusableToken(let login, let code):
+            let known = state.book.pages[login]
+            guard let page = known ?? (try? read(login)).flatMap({ page($0.stored, asOf: $0.asOf) }) else { return }
+            tell(
+                [
+                    SessionBook.Telling(
+                        event: page.event(.error(code), at: now), login: login, user: page.user, userID: page.userID,
+                        sequence: nil)
+                ], &state)
+        }
+    }
+}

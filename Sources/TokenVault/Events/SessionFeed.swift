@@ -1,0 +1,169 @@
+import FoundationEssentials
+import Logging
+import Synchronization
+import VaultStorage
+
+/// Tells who watches logins what happens to them, here, in other processes and by `vaultctl`.
+///
+/// There is one way: the audit rows, in their order, of this process's changes too. So what is told has been committed, it is
+/// told once in each process, and the order is that of the vault. What no row says, because it happens by itself, comes of
+/// the stored expiry and the clock. Argued in `docs/adr/0023`.
+///
+/// One task reads, and runs only while somebody watches.
+final class SessionFeed: Sendable {
+    struct State {
+        var book: SessionBook
+        var subscribers: [Int: FeedSubscriber] = [:]
+        var lastSubscriber = 0
+        /// The last audit row that was told.
+        var cursor: Int64 = 0
+        /// Which task reads; an earlier one that is still ending must not tell anything.
+        var epoch = 0
+        var task: Task<Void, Never>?
+        var signal: ChangeSignal.Token?
+        var isClosed = false
+        /// Log-ins under way, as far as they have been told.
+        var logIns: [String: Int] = [:]
+        var window = FeedWindow()
+        /// So that names are not read from the vault for each row.
+        var names: [UserHandle: String] = [:]
+    }
+
+    /// What comes from other tasks. Apart, so that nobody who posts waits for a reader.
+    struct Inbox {
+        var notices: [SessionNotice] = []
+        var logIns: [String: Int] = [:]
+        var isWatched = false
+    }
+
+    let options: SessionEventOptions
+    let store: any VaultStore
+    let timeSource: any TimeSource
+    let logger: Logger
+    let state: Mutex<State>
+    let inbox = Mutex(Inbox())
+    let wake = FeedWake()
+
+    init(store: any VaultStore, timeSource: any TimeSource, logger: Logger, options: SessionEventOptions) {
+        self.store = store
+        self.timeSource = timeSource
+        self.logger = logger
+        self.options = options
+        state = Mutex(State(book: SessionBook(options: options)))
+    }
+
+    var now: Timestamp { timeSource.timestamp }
+
+    // MARK: What is told by this process
+
+    /// Tells what stands in no row. Cheap while nobody watches.
+    func post(_ notice: SessionNotice) {
+        let isWatched = inbox.withLock { inbox in
+            if inbox.isWatched { inbox.notices.append(notice) }
+            return inbox.isWatched
+        }
+        if isWatched { wake.poke() }
+    }
+
+    /// A log-in of this user begins (1) or ends (-1).
+    func countLogIn(of userID: String, _ change: Int) {
+        let isWatched = inbox.withLock { inbox in
+            let count = inbox.logIns[userID, default: 0] + change
+            inbox.logIns[userID] = count > 0 ? count : nil
+            if inbox.isWatched { inbox.notices.append(.logIns(userID: userID, count: count)) }
+            return inbox.isWatched
+        }
+        if isWatched { wake.poke() }
+    }
+
+    func isLoggingIn(_ userID: String) -> Bool { inbox.withLock { $0.logIns[userID] != nil } }
+
+    // MARK: Life
+
+    /// Adds a subscriber; the first one starts the task.
+    ///
+    /// - Parameters:
+    ///   - beginning: What the scope looks like now.
+    ///   - greeting: What is told at once, inside, so that nothing comes before it.
+    func add(_ subscriber: FeedSubscriber, _ beginning: FeedBeginning, greeting: () -> Void) -> Int? {
+        let number: Int? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.lastSubscriber += 1
+            if state.subscribers.isEmpty { start(&state, at: beginning.head) }
+            switch subscriber.scope {
+            case .all: state.window.watch(from: now)
+            case .login(let login): state.book.watch(login: login)
+            case .user(let id):
+                if let user = subscriber.user { state.book.watch(user: user) }
+                state.logIns[id] = inbox.withLock { $0.logIns[id] }
+            }
+            for page in beginning.pages { state.book.watch(page, now: now) }
+            greeting()
+            state.subscribers[state.lastSubscriber] = subscriber
+            return state.lastSubscriber
+        }
+        // There may be something due earlier than the task now sleeps until.
+        wake.poke()
+        return number
+    }
+
+    func remove(_ number: Int) {
+        let task: Task<Void, Never>? = state.withLock { state in
+            guard let subscriber = state.subscribers.removeValue(forKey: number) else { return nil }
+            subscriber.finish()
+            switch subscriber.scope {
+            case .all: state.window.unwatch()
+            case .login(let login): state.book.unwatch(login: login)
+            case .user: if let user = subscriber.user { state.book.unwatch(user: user) }
+            }
+            return state.subscribers.isEmpty ? stop(&state) : nil
+        }
+        task?.cancel()
+    }
+
+    /// No more is told. What subscribers have not fetched yet is still theirs.
+    func close() {
+        // What was committed before the vault began to close is told.
+        catchUp()
+        let (subscribers, task) = state.withLock { state in
+            state.isClosed = true
+            defer { state.subscribers = [:] }
+            return (Array(state.subscribers.values), stop(&state))
+        }
+        task?.cancel()
+        for subscriber in subscribers { subscriber.finish() }
+    }
+
+    private func start(_ state: inout State, at head: Int64) {
+        state.epoch += 1
+        state.cursor = head
+        state.book = SessionBook(options: options)
+        state.logIns = inbox.withLock { inbox in
+            inbox.isWatched = true
+            inbox.notices = []
+            return inbox.logIns
+        }
+        state.signal = store.changes.observe { [wake] in wake.poke() }
+        let epoch = state.epoch
+        state.task = Task { [weak self] in
+            while !Task.isCancelled, let feed = self {
+                guard let pause = feed.step(epoch) else { return }
+                await feed.wake.rest(for: pause, feed.timeSource)
+            }
+        }
+    }
+
+    private func stop(_ state: inout State) -> Task<Void, Never>? {
+        if let signal = state.signal { store.changes.cancel(signal) }
+        state.signal = nil
+        state.epoch += 1
+        state.window = FeedWindow()
+        state.names = [:]
+        inbox.withLock { inbox in
+            inbox.isWatched = false
+            inbox.notices = []
+        }
+        defer { state.task = nil }
+        return state.task
+    }
+}

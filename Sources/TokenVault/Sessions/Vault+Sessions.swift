@@ -1,0 +1,77 @@
+import VaultStorage
+
+extension Vault {
+    func sessionState(_ login: LoginID) throws -> SessionState {
+        do throws(StoreError) {
+            return SessionState(try store.session(.login(login.handle)).session, now: now)
+        } catch {
+            guard error.code == .notFound(.login) else { throw VaultError(error) }
+            return .notLoggedIn
+        }
+    }
+
+    /// Logins of one user that are looked at: more than anybody has.
+    private static let mostLogins = 10_000
+
+    func sessionState(userID: String) throws -> SessionState {
+        let isLoggingIn = sessions.isLoggingIn(userID)
+        let listings: [LoginListing]
+        do throws(StoreError) {
+            listings = try store.logins(ofUser: userID, after: nil, limit: Self.mostLogins)
+        } catch {
+            guard error.code == .notFound(.user) else { throw VaultError(error) }
+            return SessionState.of(userWith: [], isLoggingIn: isLoggingIn)
+        }
+        let now = now
+        let states = listings.compactMap { $0.content.map { SessionState($0.session, now: now) } }
+        // A damaged login is no reason to call the user's others anything.
+        if states.isEmpty, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
+        return SessionState.of(userWith: states, isLoggingIn: isLoggingIn)
+    }
+
+    func events(_ scope: FeedScope) -> SessionEvents {
+        let sessions = sessions
+        return SessionEvents { sessions.subscribeToEvents(scope) }
+    }
+}
+
+// For vaultctl, which needs no provider to look.
+extension Vault {
+    /// As ``UserManager/events(login:)``, ``UserManager/events(userId:)`` and ``UserManager/events()``.
+    package func events(login: LoginID?, userID: String?) -> SessionEvents {
+        events(login.map { .login($0.handle) } ?? userID.map { .user($0) } ?? .all)
+    }
+
+    /// The last events that stand in the audit trail, the oldest first. What came of the time alone stands nowhere.
+    package func pastEvents(login: LoginID?, userID: String?, limit: Int) throws -> [SessionEvent] {
+        try VaultError.translating {
+            let user = try userID.map { try store.user($0).handle }
+            var names: [UserHandle: String] = [:]
+            var events: [SessionEvent] = []
+            var end = try store.auditHead()
+            while end > 0, events.count < limit {
+                let start = max(0, end - 256)
+                let entries = try store.auditEntries(after: start, limit: Int(end - start))
+                var page: [SessionEvent] = []
+                for entry in entries where entry.sequence <= end {
+                    guard let row = SessionRow(entry), login.map({ $0.handle == row.login }) ?? true,
+                        user.map({ $0 == row.user }) ?? true
+                    else { continue }
+                    if names[row.user] == nil { names[row.user] = (try? store.userID(of: row.user)) ?? "" }
+                    page += row.events(userID: names[row.user] ?? "", sessions.options)
+                }
+                events.insert(contentsOf: page, at: 0)
+                end = start
+            }
+            return events.suffix(max(0, limit))
+        }
+    }
+}
+
+extension SessionRow {
+    /// What the row alone tells.
+    fileprivate func events(userID: String, _ options: SessionEventOptions) -> [SessionEvent] {
+        var page = SessionPage(self, userID: userID)
+        return page.take(self, options)
+    }
+}

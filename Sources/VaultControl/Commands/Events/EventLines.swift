@@ -1,0 +1,99 @@
+import FoundationEssentials
+import TokenVault
+
+/// Events as lines: under headings on a terminal, tab-separated in a pipe, one JSON document each with `--json`.
+struct EventLines {
+    private let invocation: Invocation
+    private let style: Style
+    private var hasHeadings = false
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+        style = invocation.style
+    }
+
+    mutating func print(_ event: SessionEvent) throws {
+        if invocation.isJSON {
+            try invocation.console.write(Self.json(event).text + "\n", to: .output)
+        } else if invocation.isTerminal {
+            let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings)) + "\n"
+            hasHeadings = true
+            try invocation.console.write(headings + coloured(event) + "\n", to: .output)
+        } else {
+            let line = Self.cells(event).map(Printable.escape).joined(separator: "\t")
+            try invocation.console.write(line + "\n", to: .output)
+        }
+    }
+
+    private static let headings = ["TIME", "EVENT", "USER", "LOGIN", "GEN", "DETAIL"]
+    /// Fixed, because nobody knows what comes.
+    private static let widths = [20, 22, 16, 26, 5, 0]
+
+    private static func columns(_ cells: [String]) -> String {
+        var line = zip(cells, widths).map { cell, width in
+            cell + String(repeating: " ", count: max(0, width - cell.count))
+        }.joined(separator: "  ")
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+
+    private func coloured(_ event: SessionEvent) -> String {
+        var cells = Self.cells(event)
+        cells[2] = Printable.shortened(cells[2], to: Self.widths[2])
+        cells[5] = Printable.shortened(cells[5], to: 60)
+        let line = Self.columns(cells)
+        switch event.kind {
+        case .refreshFailed, .error: return style.red(line)
+        case .willExpire, .expired, .refreshTokenWillExpire, .missed: return style.yellow(line)
+        case .stateChanged(.established): return style.green(line)
+        case .updated, .stateChanged, .scopeChanged: return line
+        }
+    }
+
+    private static func cells(_ event: SessionEvent) -> [String] {
+        [
+            event.date.formatted(.iso8601), event.kind.name, event.userID ?? "", event.login?.description ?? "",
+            event.generation.map { String($0) } ?? "", detail(event.kind),
+        ]
+    }
+
+    private static func detail(_ kind: SessionEvent.Kind) -> String {
+        switch kind {
+        case .willExpire(let date), .refreshTokenWillExpire(let date): "at \(date.formatted(.iso8601))"
+        case .expired, .updated: ""
+        case .stateChanged(let state): state.description
+        case .refreshFailed(let failure): failure.reason.description
+        case .scopeChanged(let isNarrower): isNarrower ? "narrower" : "wider"
+        case .error(let code): code.name
+        case .missed(let count): Count.of(count, "event")
+        }
+    }
+
+    static func json(_ event: SessionEvent) -> JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("time", Instant.json(event.date)), ("event", .string(event.kind.name)),
+            ("login", JSONValue(event.login?.description)), ("user", JSONValue(event.userID)),
+            ("generation", event.generation.map { .integer($0) } ?? .null),
+        ]
+        switch event.kind {
+        case .willExpire(let date), .refreshTokenWillExpire(let date): members.append(("at", Instant.json(date)))
+        case .expired, .updated: break
+        case .stateChanged(let state):
+            members.append(("state", .string(StateWords.code(state))))
+            members.append(("reason", JSONValue(reason(state))))
+        case .refreshFailed(let failure): members.append(("reason", .string(failure.reason.description)))
+        case .scopeChanged(let isNarrower): members.append(("isNarrower", .bool(isNarrower)))
+        case .error(let code): members.append(("error", .string(code.name)))
+        case .missed(let count): members.append(("count", .integer(count)))
+        }
+        return .object(members)
+    }
+
+    private static func reason(_ state: SessionState) -> String? {
+        switch state {
+        case .tokenExpired(let failure): failure?.reason.description
+        case .terminated(let reason): reason.description
+        case .notLoggedIn, .establishing, .established: nil
+        }
+    }
+}

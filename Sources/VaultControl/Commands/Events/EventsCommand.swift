@@ -1,0 +1,98 @@
+import ArgumentParser
+import TokenVault
+
+struct EventsCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract: "Show what has happened to logins, and what happens.",
+        discussion: """
+            Shows the last events of the audit trail: of this and other programs, and of vaultctl. With --follow it stays, and \
+            tells what happens from then on, also that access tokens run out. Ends when it is interrupted, and when \
+            nobody reads its output any more. With --json each event is one line.
+            """)
+
+    @Flag(name: .shortAndLong, help: "Stay, and show events as they happen.")
+    var follow = false
+
+    @Option(
+        name: [.customShort("n"), .long],
+        help: .init("How many past events to show (by default 20; 10 with --follow).", valueName: "number"))
+    var last: Int?
+
+    @Option(help: .init("Only those of one login.", valueName: "id"))
+    var login: String?
+
+    @Option(name: .shortAndLong, help: .init("Only those of one user.", valueName: "id"))
+    var user: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    private static let mostPast = 100_000
+
+    func run(_ invocation: Invocation) async throws {
+        let login = try chosenLogin
+        let count = last ?? (follow ? 10 : 20)
+        guard (0...Self.mostPast).contains(count) else {
+            throw Failure.usage("--last \(count) is not a number from 0 to \(Self.mostPast)", hint: "try --last 100")
+        }
+        try await VaultAccess(global, invocation).open { vault in
+            // First, so that nothing is lost between what was and what comes.
+            let coming = follow ? vault.events(login: login, userID: user) : nil
+            let past = try pastEvents(of: vault, login, count)
+            var lines = EventLines(invocation)
+            for event in past { try lines.print(event) }
+            guard let coming else {
+                if past.isEmpty { invocation.hint("nothing has happened yet") }
+                return
+            }
+            try await print(coming, after: past, lines, invocation)
+        }
+    }
+
+    private var chosenLogin: LoginID? {
+        get throws(Failure) {
+            guard let text = login else { return nil }
+            guard let id = LoginID(text) else {
+                throw .usage(
+                    "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
+                    hint: "vaultctl login list shows the ids")
+            }
+            guard user == nil else {
+                throw .usage("--login and --user cannot be combined", hint: "give one of them")
+            }
+            return id
+        }
+    }
+
+    private func pastEvents(of vault: Vault, _ login: LoginID?, _ count: Int) throws -> [SessionEvent] {
+        guard count > 0 else { return [] }
+        do {
+            return try vault.pastEvents(login: login, userID: user, limit: count)
+        } catch let error as VaultError where follow && error.code == .unknownUser {
+            // He may be waited for.
+            return []
+        }
+    }
+
+    private func print(
+        _ coming: SessionEvents, after past: [SessionEvent], _ lines: EventLines, _ invocation: Invocation
+    ) async throws {
+        let console = invocation.console
+        let telling = Task {
+            var lines = lines
+            // What happened while the past was being read is in both.
+            for await event in coming where !past.contains(event) { try lines.print(event) }
+        }
+        // The reader may go away while nothing happens.
+        let watch = Task {
+            while !console.hasLostReader { try await Task.sleep(for: .milliseconds(200)) }
+            telling.cancel()
+        }
+        defer { watch.cancel() }
+        try await withTaskCancellationHandler {
+            try await telling.value
+        } onCancel: {
+            telling.cancel()
+        }
+    }
+}

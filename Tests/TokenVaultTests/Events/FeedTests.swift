@@ -1,0 +1,239 @@
+import FoundationEssentials
+import OAuthClient
+import Synchronization
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// The feed: changes of other processes, holes in the trail, subscribers of every kind, and its end.
+@Suite(.timeLimit(.minutes(5)))
+struct FeedTests {
+    @Test func aChangeOfAnotherProcessIsToldOnceInEach() async throws {
+        let world = try await World()
+        let (otherVault, other) = try await world.anotherProcess()
+        let login = try await world.addChain()
+        let watchers = [Watcher(world.vault, login), Watcher(otherVault, login)]
+        world.transport.enqueue(.generation("2"), .generation("3"))
+        _ = try await other.updateAccessToken(login: login.id)
+        _ = try await world.users.updateAccessToken(login: login.id)
+        for watcher in watchers {
+            #expect(watcher.names() == ["updated 2", "updated 3"])
+            #expect(watcher.names() == [])
+        }
+    }
+
+    @Test func theTaskFindsAChangeOfAnotherProcessWithinASecond() async throws {
+        let world = try await World()
+        let (_, other) = try await world.anotherProcess()
+        let login = try await world.addChain()
+        let events = world.users.events(userId: "alice")
+        let first = Task {
+            for await event in events { return event as SessionEvent? }
+            return nil
+        }
+        _ = try await other.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+        let event = await world.withTimePassing { await first.value }
+        #expect(event?.kind == .updated)
+        #expect(event?.generation == 2)
+    }
+
+    @Test func aChangeOfThisProcessIsToldWithoutWaiting() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        var iterator = world.users.events(login: login.id).makeAsyncIterator()
+        try await world.set(login)
+        // The clock stands still: only the commit can have woken the feed.
+        #expect(await iterator.next()?.kind == .updated)
+    }
+
+    @Test func twoManagersOfOneProcessEachTellOnce() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let second = try await UserManager(vault: world.vault, transport: world.transport, options: World.options)
+        var iterators = [world.users, second].map { $0.events(login: login.id).makeAsyncIterator() }
+        try await world.set(login, "2")
+        try await world.set(login, "3")
+        for index in iterators.indices {
+            #expect(await iterators[index].next()?.generation == 2)
+            #expect(await iterators[index].next()?.generation == 3)
+        }
+    }
+
+    @Test func whatHappenedBeforeIsNotTold() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        try await world.set(login)
+        #expect(Watcher(world.vault, login).names() == [])
+        #expect(Watcher(world.vault).names() == [])
+    }
+
+    /// A process that ends without a word has told what it has committed; the next one goes on from there.
+    @Test func whoStartsAgainGoesOnWithWhatIsCommittedThen() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let survivor = Watcher(world.vault, login)
+        var killed: (vault: Vault, users: UserManager)? = try await world.anotherProcess()
+        let before = try #require(killed.map { Watcher($0.vault, login) })
+        _ = try await killed?.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+        #expect(before.names() == ["updated 2"])
+        killed = nil
+        let (vault, users) = try await world.anotherProcess()
+        let after = Watcher(vault, login)
+        _ = try await users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(3_600))
+        #expect(after.names() == ["updated 3"])
+        #expect(survivor.names() == ["updated 2", "updated 3"])
+    }
+
+    @Test func rowsThatWerePrunedAreToldAsMissed() async throws {
+        let world = try await World()
+        let (_, other) = try await world.anotherProcess()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault, login)
+        let head = try world.vault.store.auditHead()
+        for round in 2...5 {
+            _ = try await other.updateAccessToken(
+                login: login.id, accessToken: Sample.accessToken("\(round)"),
+                expiresAt: world.now.addingTimeInterval(Double(round) * 1_000))
+        }
+        try Intruder(path: world.vault.path)
+            .execute("DELETE FROM audit WHERE sequence > \(head) AND sequence < \(head + 4)")
+        #expect(watcher.names() == ["missed(3)", "updated 5"])
+        // What is armed is the token that is there now.
+        world.pass(.seconds(5_000 - 180))
+        #expect(watcher.names() == ["willExpire 5"])
+    }
+
+    @Test func aRowThatDoesNotOpenIsToldAsMissedAndTheStateIsRight() async throws {
+        let world = try await World()
+        let (_, other) = try await world.anotherProcess()
+        let login = try await world.addChain()
+        let (watcher, states) = (Watcher(world.vault, login), StateWatcher(world.vault, login))
+        world.transport.enqueue(.error("invalid_grant"))
+        _ = try? await other.updateAccessToken(login: login.id)
+        try Intruder(path: world.vault.path)
+            .execute("UPDATE audit SET detailCell = zeroblob(200) WHERE kind = \(AuditKind.loginDead.rawValue)")
+        let failure = try #require(try world.vault.login(login.id).failure)
+        #expect(watcher.events().map(\.kind) == [.missed(count: 1), .stateChanged(.tokenExpired(failure))])
+        #expect(states.states() == [.established, .tokenExpired(failure)])
+    }
+
+    @Test func aSlowSubscriberIsToldHowMuchHeMissed() async throws {
+        let world = try await World()
+        let vault = Vault(
+            path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
+            sessionEvents: SessionEventOptions(bufferLimit: 8))
+        let login = try await world.addChain()
+        let (stuck, brisk) = (Watcher(vault, login), Watcher(vault, login))
+        var seen = 0
+        for round in 0..<50 {
+            try await world.set(login, "\(round)")
+            seen += brisk.names().count
+        }
+        #expect(seen == 50)
+        #expect(stuck.names() == (2...9).map { "updated \($0)" } + ["missed(42)"])
+        try await world.set(login, "last")
+        #expect(stuck.names() == ["updated 52"])
+    }
+
+    @Test func aSubscriberWhoNeverFetchesStopsNobody() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let stuck = (0..<10).map { _ in world.users.events(login: login.id).makeAsyncIterator() }
+        for round in 2...200 { try await world.set(login, "\(round)") }
+        #expect(Watcher(world.vault, login).names() == [])
+        #expect(try world.users.validAccessToken(login: login.id)?.generation == 200)
+        withExtendedLifetime(stuck) {}
+    }
+
+    @Test func cancellingTheTaskEndsTheSequence() async throws {
+        let world = try await World()
+        let users = world.users
+        let task = Task {
+            var count = 0
+            for await _ in users.events() { count += 1 }
+            return count
+        }
+        while world.vault.sessions.state.withLock({ $0.subscribers.isEmpty }) { await Task.yield() }
+        task.cancel()
+        #expect(await task.value == 0)
+        // Nobody is left, so nothing runs.
+        while world.vault.sessions.state.withLock({ $0.task != nil }) { await Task.yield() }
+        #expect(!world.vault.sessions.catchUp())
+    }
+
+    @Test func closingTheVaultEndsSequencesAfterWhatWasTold() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let events = world.users.events(login: login.id)
+        let states = world.users.sessionStates(login: login.id)
+        try await world.set(login)
+        await world.vault.close()
+        var kinds: [SessionEvent.Kind] = []
+        for await event in events { kinds.append(event.kind) }
+        #expect(kinds == [.updated])
+        var seen: [SessionState] = []
+        for await state in states { seen.append(state) }
+        #expect(seen == [.established])
+        // Of a closed vault there is nothing to come.
+        for await _ in world.users.events() { Issue.record("an event of a closed vault") }
+    }
+
+    @Test func eachIteratorIsASubscriber() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let events = world.users.events(login: login.id)
+        var (first, second) = (events.makeAsyncIterator(), events.makeAsyncIterator())
+        try await world.set(login)
+        #expect(await first.next()?.kind == .updated)
+        #expect(await second.next()?.kind == .updated)
+    }
+
+    @Test func withoutSubscribersNothingRuns() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        try await world.set(login)
+        world.vault.sessions.post(.unusableToken(login: login.id.handle, .conflict))
+        #expect(world.vault.sessions.state.withLock { $0.task == nil && $0.signal == nil && $0.lastSubscriber == 0 })
+        #expect(world.time.sleeperCount == 0)
+        #expect(world.vault.sessions.inbox.withLock { $0.notices.isEmpty })
+    }
+
+    @Test func anEndlessUserIDIsNoReasonToWaitForEver() async throws {
+        let world = try await World()
+        await world.vault.close()
+        for await _ in world.users.events(userId: "alice") { Issue.record("an event of a closed vault") }
+        for await _ in world.users.sessionStates(userId: "alice") { Issue.record("a state of a closed vault") }
+    }
+
+    @Test func canariesAreInNoEvent() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault)
+        world.transport.enqueue(.generation("2"))
+        _ = try await world.users.updateAccessToken(login: login.id)
+        try await world.kill(login)
+        let events = watcher.events()
+        #expect(events.count == 3)
+        #expect(!String(reflecting: events).contains(Sample.marker))
+        #expect(!world.logs.text.contains(Sample.marker))
+    }
+
+    @Test func theLastEventsOfTheTrailAreThere() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        try await world.addChain(user: "bob", name: "bob")
+        for round in 2...300 { try await world.set(login, "\(round)") }
+        let past = try world.vault.pastEvents(login: nil, userID: "alice", limit: 1_000)
+        #expect(past.map(\.kind) == [.stateChanged(.established)] + Array(repeating: .updated, count: 299))
+        #expect(
+            try world.vault.pastEvents(login: login.id, userID: nil, limit: 3).compactMap(\.generation) == [
+                298, 299, 300,
+            ])
+        #expect(try world.vault.pastEvents(login: nil, userID: "bob", limit: 3).map(\.userID) == ["bob"])
+    }
+}

@@ -1,0 +1,179 @@
+import FoundationEssentials
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// Twilio's AccessManager, line by line (DESIGN §4).
+@Suite(.timeLimit(.minutes(5)))
+struct TwilioTests {
+    @Test func willExpireComesThreeMinutesBeforeExpiry() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault, login)
+        world.pass(.seconds(3_600 - 181))
+        #expect(watcher.events().isEmpty)
+        world.pass(.seconds(1))
+        let events = watcher.events()
+        #expect(events.map(\.kind) == [.willExpire(at: world.now.addingTimeInterval(180))])
+        #expect(events.first?.login == login.id)
+        #expect(events.first?.userID == "alice")
+        #expect(events.first?.generation == 1)
+        #expect(events.first?.date == world.now)
+    }
+
+    @Test func expiredComesAtExpiry() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault, login)
+        world.pass(.milliseconds(3_599_999))
+        #expect(watcher.names() == ["willExpire 1"])
+        world.pass(.milliseconds(1))
+        #expect(watcher.names() == ["expired 1", "tokenExpired 1"])
+        world.pass(.seconds(100_000))
+        #expect(watcher.names() == [])
+    }
+
+    @Test func updatedComesAfterTheNewTokenIsStored() async throws {
+        let world = try await World()
+        let process = try await world.faulty()
+        let login = try await world.addChain()
+        let events = process.users.events(login: login.id)
+        let first = Task {
+            for await event in events { return event as SessionEvent? }
+            return nil
+        }
+        // The first commit of the tokens fails; nobody may hear of them before one has succeeded.
+        process.store.fail([.before, .before], afterCommits: 1)
+        world.transport.enqueue(.generation("2"))
+        let renewal = Task { try await process.users.updateAccessToken(login: login.id) }
+        let event = await world.withTimePassing { await first.value }
+        #expect(event?.kind == .updated)
+        #expect(event?.generation == 2)
+        #expect(try world.vault.store.login(login.id.handle).position.generation == 2)
+        #expect(try process.users.validAccessToken(login: login.id)?.name == "2")
+        #expect(process.store.failedCommits == 2)
+        _ = try await renewal.value
+    }
+
+    @Test func aTokenThatCannotBeStoredIsNotTold() async throws {
+        let world = try await World()
+        let process = try await world.faulty()
+        let login = try await world.addChain()
+        let watcher = Watcher(process.vault, login)
+        process.store.fail([.before], afterCommits: 0)
+        let failure = await code {
+            try await process.users.updateAccessToken(
+                login: login.id, accessToken: Sample.accessToken("2"), expiresAt: nil)
+        }
+        #expect(failure == .storageFull)
+        #expect(watcher.names() == [])
+    }
+
+    @Test func setWithLessThanThreeMinutesLeftWillExpireComesAtOnce() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault, login)
+        try await world.set(login, lifetime: .seconds(179))
+        #expect(watcher.names() == ["updated 2", "willExpire 2"])
+        world.pass(.seconds(179))
+        #expect(watcher.names() == ["expired 2", "tokenExpired 2"])
+    }
+
+    @Test func setAlreadyExpiredWillExpireComesThenExpired() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault, login)
+        try await world.set(login, lifetime: .seconds(-5))
+        #expect(watcher.names() == ["updated 2", "willExpire 2", "expired 2", "tokenExpired 2"])
+        world.pass(.seconds(1_000))
+        #expect(watcher.names() == [])
+    }
+
+    @Test func updateTokenReArmsAndCancelsWhatWasPending() async throws {
+        let world = try await World()
+        let login = try await world.addChain(lifetime: .seconds(600))
+        let watcher = Watcher(world.vault, login)
+        world.pass(.seconds(430))
+        #expect(watcher.names() == ["willExpire 1"])
+        try await world.set(login, lifetime: .seconds(3_600))
+        #expect(watcher.names() == ["updated 2"])
+        // The old token's end passes in silence.
+        world.pass(.seconds(3_600 - 181))
+        #expect(watcher.names() == [])
+        world.pass(.seconds(1))
+        #expect(watcher.names() == ["willExpire 2"])
+        world.pass(.seconds(180))
+        #expect(watcher.names() == ["expired 2", "tokenExpired 2"])
+        try await world.set(login, "again", lifetime: .seconds(60))
+        #expect(watcher.names() == ["updated 3", "established 3", "willExpire 3"])
+    }
+
+    @Test func anUpdateThatCameInTimeCancelsTheEndAlthoughNobodyLookedBetween() async throws {
+        let world = try await World()
+        let (_, other) = try await world.anotherProcess()
+        let login = try await world.addChain(lifetime: .seconds(600))
+        let watcher = Watcher(world.vault, login)
+        world.time.advance(by: .seconds(599))
+        _ = try await other.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+        world.time.advance(by: .seconds(60))
+        #expect(watcher.names() == ["willExpire 1", "updated 2"])
+    }
+
+    @Test func anyNumberOfRegisteredObserversEachGetEachUpdate() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let scopes: [FeedScope] = [.login(login.id.handle), .user("alice"), .all]
+        let watchers = (0..<30).map { Watcher(world.vault, scopes[$0 % 3]) }
+        for round in 2...4 {
+            try await world.set(login, "\(round)")
+            for watcher in watchers { #expect(watcher.names() == ["updated \(round)"]) }
+        }
+        world.pass(.seconds(3_600 - 180))
+        for watcher in watchers { #expect(watcher.names() == ["willExpire 4"]) }
+    }
+
+    @Test func errorForAnUnusableToken() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watcher = Watcher(world.vault, login)
+        world.vault.sessions.post(.unusableToken(login: login.id.handle, .invalidArgument))
+        #expect(watcher.names() == ["error(invalidArgument) 1"])
+        try await world.users.disableUser("alice")
+        _ = watcher.events()
+        #expect(await code { try await world.set(login) } == .userDisabled)
+        #expect(watcher.names() == ["error(userDisabled) 2"])
+    }
+
+    @Test func whoRegistersLateIsToldWhatHadComeDue() async throws {
+        let world = try await World()
+        let login = try await world.addChain(lifetime: .seconds(600))
+        let first = Watcher(world.vault, login)
+        world.pass(.seconds(500))
+        #expect(first.names() == ["willExpire 1"])
+        let second = Watcher(world.vault, login)
+        #expect(second.names() == ["willExpire 1"])
+        world.pass(.seconds(100))
+        let third = Watcher(world.vault, .user("alice"))
+        #expect(third.names() == ["willExpire 1", "expired 1"])
+        for watcher in [first, second] { #expect(watcher.names() == ["expired 1", "tokenExpired 1"]) }
+        for watcher in [first, second, third] { #expect(watcher.names() == []) }
+    }
+
+    @Test func theLeadIsWhatTheAppSays() async throws {
+        let options = SessionEventOptions(willExpireLead: .seconds(1_000))
+        let world = try await World()
+        let vault = Vault(
+            path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
+            sessionEvents: options)
+        let login = try await world.addChain()
+        let watcher = Watcher(vault, login)
+        world.time.advance(by: .seconds(2_599))
+        #expect(watcher.names() == [])
+        world.time.advance(by: .seconds(1))
+        #expect(watcher.names() == ["willExpire 1"])
+    }
+}

@@ -1,0 +1,198 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// social.plus's session states, line by line (DESIGN §4).
+@Suite(.timeLimit(.minutes(5)))
+struct SocialPlusStateTests {
+    @Test func theStatesAreReadable() async throws {
+        let world = try await World()
+        #expect(try world.users.sessionState(userId: "alice") == .notLoggedIn)
+        let login = try await world.addChain()
+        #expect(try world.users.sessionState(login: login.id) == .established)
+        #expect(try world.users.sessionState(userId: "alice") == .established)
+        world.expire()
+        #expect(try world.users.sessionState(login: login.id) == .tokenExpired(nil))
+        try await world.kill(login)
+        let failure = try world.vault.login(login.id).failure
+        #expect(failure != nil)
+        #expect(try world.users.sessionState(login: login.id) == .tokenExpired(failure))
+        try await world.users.disableUser("alice")
+        #expect(try world.users.sessionState(login: login.id) == .terminated(.userDisabled))
+        try await world.users.removeLogin(login.id)
+        #expect(try world.users.sessionState(login: login.id) == .notLoggedIn)
+    }
+
+    /// Each change that is told is the state that is read, and the transition function makes it.
+    @Test func theStatesAreObservableAndAreWhatIsRead() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let (one, user) = (StateWatcher(world.vault, login), StateWatcher(world.vault, .user("alice")))
+        var seen: [SessionState] = []
+        func step(_ action: () async throws -> Void) async throws {
+            try await action()
+            let told = one.states()
+            #expect(told == user.states())
+            seen += told
+            #expect(try seen.last == world.users.sessionState(login: login.id))
+            #expect(try seen.last == world.users.sessionState(userId: "alice"))
+        }
+        try await step {}
+        try await step { world.expire() }
+        try await step {
+            world.transport.enqueue(.generation("2"))
+            _ = try await world.users.accessToken(login: login.id)
+        }
+        try await step { try await world.set(login, lifetime: .seconds(-1)) }
+        try await step { try await world.set(login) }
+        try await step { try await world.kill(login) }
+        let failure = try world.vault.login(login.id).failure
+        try await step { try await world.set(login) }
+        try await step { try await world.users.disableUser("alice") }
+        try await step { try await world.users.enableUser("alice") }
+        try await step { try await world.users.removeLogin(login.id) }
+        #expect(
+            seen == [
+                .established, .tokenExpired(nil), .established, .tokenExpired(nil), .established,
+                .tokenExpired(failure), .established, .terminated(.userDisabled), .notLoggedIn,
+            ])
+    }
+
+    @Test func theCurrentStateComesFirstThenEachChange() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        var iterator = world.users.sessionStates(login: login.id).makeAsyncIterator()
+        #expect(await iterator.next() == .established)
+        try await world.set(login)
+        try await world.users.removeLogin(login.id)
+        #expect(await iterator.next() == .notLoggedIn)
+    }
+
+    @Test func aLogInUnderWayIsEstablishing() async throws {
+        let world = try await World()
+        let states = StateWatcher(world.vault, .user("alice"))
+        let gate = Gate()
+        world.transport.enqueue(ScriptedReply.generation("1").behind(gate))
+        let logIn = Task {
+            try await world.users.logIn(
+                userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("code"),
+                codeVerifier: CodeVerifier.random())
+        }
+        await world.transport.waitForRequests(1)
+        #expect(try world.users.sessionState(userId: "alice") == .establishing)
+        #expect(states.states() == [.notLoggedIn, .establishing])
+        gate.open()
+        let login = try await logIn.value
+        #expect(states.states() == [.established])
+        #expect(try world.users.sessionState(login: login.id) == .established)
+    }
+
+    @Test func aLogInThatFailsIsOver() async throws {
+        let world = try await World()
+        let states = StateWatcher(world.vault, .user("alice"))
+        let gate = Gate()
+        world.transport.enqueue(ScriptedReply.error("invalid_grant").behind(gate))
+        let logIn = Task {
+            try await world.users.logIn(
+                userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("code"),
+                codeVerifier: CodeVerifier.random())
+        }
+        await world.transport.waitForRequests(1)
+        #expect(states.states() == [.notLoggedIn, .establishing])
+        gate.open()
+        _ = try? await logIn.value
+        #expect(states.states() == [.notLoggedIn])
+        #expect(try world.users.sessionState(userId: "alice") == .notLoggedIn)
+    }
+
+    @Test func aDeadLoginNeverFlagsTheUsersOthers() async throws {
+        let world = try await World()
+        let (first, second) = try await (world.addChain(name: "a"), world.addChain(name: "b"))
+        let states = StateWatcher(world.vault, .user("alice"))
+        try await world.kill(first)
+        #expect(states.states() == [.established])
+        world.expire()
+        #expect(states.states() == [.tokenExpired(nil)])
+        try await world.kill(second)
+        guard case .tokenExpired(_?) = try world.users.sessionState(userId: "alice") else {
+            Issue.record("all logins are dead")
+            return
+        }
+        try await world.set(first)
+        #expect(states.states().last == .established)
+    }
+
+    @Test func theStateIsResumedAtStartWithoutNetwork() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.enqueue(.generation("2"))
+        _ = try await world.users.updateAccessToken(login: login.id)
+        let sent = world.transport.requestCount
+        await world.vault.close()
+        let (vault, users) = try await world.anotherProcess()
+        #expect(try users.sessionState(login: login.id) == .established)
+        #expect(StateWatcher(vault, login).states() == [.established])
+        world.expire()
+        let watcher = Watcher(vault, login)
+        #expect(StateWatcher(vault, .user("alice")).states() == [.tokenExpired(nil)])
+        #expect(watcher.names() == ["willExpire 2", "expired 2"])
+        #expect(world.transport.requestCount == sent)
+        await vault.close()
+    }
+
+    @Test func onlyANewLogInLeadsOutOfTerminated() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.fallback = .status(.ok)
+        try await world.users.disableUser("alice")
+        let states = StateWatcher(world.vault, .user("alice"))
+        try await world.users.enableUser("alice")
+        #expect(await code { try await world.set(login) } == .notLoggedIn)
+        #expect(states.states() == [.terminated(.userDisabled)])
+        try await world.addChain(name: "new")
+        #expect(states.states() == [.established])
+        #expect(try world.users.sessionState(login: login.id) == .terminated(.userDisabled))
+    }
+
+    @Test func theReasonsAreAnOpenSet() {
+        let known: [TerminationReason] = [.userDisabled, .globalBan, .userDeleted, .unauthorized]
+        #expect(known.map(\.description) == ["userDisabled", "globalBan", "userDeleted", "unauthorized"])
+        #expect(known.map(\.code) == [1, 2, 3, 4])
+        #expect(TerminationReason(code: 200).description == "unknown")
+    }
+
+    @Test func thePhaseTellsWhatGoesOnInside() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        func phase() throws -> SessionPhase? { try world.users.sessionPhase(login: login.id) }
+        #expect(try phase() == .fresh)
+        world.time.advance(by: .seconds(3_600 - 100))
+        #expect(try phase() == .expiring)
+        let gate = Gate()
+        world.transport.enqueue(ScriptedReply.status(.serviceUnavailable).behind(gate))
+        let renewal = Task { try await world.users.updateAccessToken(login: login.id) }
+        await world.transport.waitForRequests(1)
+        #expect(try phase() == .refreshing)
+        gate.open()
+        _ = try? await renewal.value
+        #expect(try phase() == .inDoubt)
+        world.time.advance(by: .seconds(1_000))
+        world.transport.enqueue(.generation("2"))
+        _ = try await world.users.updateAccessToken(login: login.id)
+        #expect(try phase() == .fresh)
+        world.transport.enqueue(.status(.tooManyRequests))
+        _ = try? await world.users.updateAccessToken(login: login.id)
+        #expect(try phase() == .postponed)
+        world.time.advance(by: .seconds(100_000))
+        #expect(try phase() == .retrying)
+        try await world.kill(login)
+        #expect(try phase() == .refreshFailed)
+        try await world.users.disableUser("alice")
+        #expect(try phase() == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Synchronization
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// A subscriber who looks when the test says so: what is committed then has been told, and nothing depends on a task.
+struct Watcher: Sendable {
+    let sessions: SessionFeed
+    private let subscription: FeedSubscription<SessionEvent>
+
+    init(_ vault: Vault, _ scope: FeedScope = .all) {
+        sessions = vault.sessions
+        subscription = vault.sessions.subscribeToEvents(scope)
+        sessions.stopReadingByItself()
+    }
+
+    init(_ vault: Vault, _ login: Login) { self.init(vault, .login(login.id.handle)) }
+
+    /// Everything since the last call.
+    func events() -> [SessionEvent] {
+        sessions.catchUp()
+        return subscription.mailbox.takeAll()
+    }
+
+    /// The same, as names with the generation of what they are about: `updated 2`.
+    func names() -> [String] {
+        events().map { event in
+            let name: String =
+                switch event.kind {
+                case .stateChanged(let state): "\(state)"
+                case .missed(let count): "missed(\(count))"
+                case .error(let code): "error(\(code))"
+                default: event.kind.name
+                }
+            return event.generation.map { "\(name) \($0)" } ?? name
+        }
+    }
+}
+
+/// The same for states.
+struct StateWatcher: Sendable {
+    let sessions: SessionFeed
+    private let subscription: FeedSubscription<SessionState>
+
+    init(_ vault: Vault, _ scope: FeedScope) {
+        sessions = vault.sessions
+        subscription = vault.sessions.subscribeToStates(scope)
+        sessions.stopReadingByItself()
+    }
+
+    init(_ vault: Vault, _ login: Login) { self.init(vault, .login(login.id.handle)) }
+
+    func states() -> [SessionState] {
+        sessions.catchUp()
+        return subscription.mailbox.takeAll()
+    }
+}
+
+extension World {
+    /// Lets time pass, and the feed notice.
+    func pass(_ duration: Duration) {
+        time.advance(by: duration)
+        vault.sessions.wake.poke()
+    }
+
+    /// The app sets a token of this life.
+    @discardableResult
+    func set(_ login: Login, _ name: String = "set", lifetime: Duration = .seconds(3_600)) async throws -> Login {
+        try await users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken(name),
+            expiresAt: now.addingTimeInterval(lifetime / .seconds(1)))
+    }
+
+    /// The refresh token turns out to be dead.
+    func kill(_ login: Login) async throws {
+        transport.enqueue(.error("invalid_grant"))
+        _ = try? await users.updateAccessToken(login: login.id)
+    }
+}
+
+extension SessionFeed {
+    /// From here on only the test reads.
+    fileprivate func stopReadingByItself() {
+        state.withLock { state in
+            state.task?.cancel()
+            state.task = nil
+            state.epoch += 1
+        }
+    }
+}
