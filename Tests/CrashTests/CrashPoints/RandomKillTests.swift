@@ -12,7 +12,7 @@ struct RandomKillTests {
     private static let logins = 50
 
     @Test func killsLoseNothingThatCouldBeKept() async throws {
-        let kills = Depth.number("TOKENVAULT_KILLS", or: Depth.isDeep ? 50_000 : 300)
+        let kills = Depth.number("TOKENVAULT_KILLS", or: Depth.isDeep ? 50_000 : 500)
         try await CrashWorld.with { world in
             let place = try await world.makeVault("kills")
             let vault = try await place.open()
