@@ -25,6 +25,8 @@ import Glibc
     /// Set by SQLite at each commit: how many pages the WAL has.
     private let pages: UnsafeMutablePointer<Int32>
     private var schedule = CheckpointSchedule()
+    /// How much of the WAL is in the database file, and since when it has not been more.
+    private var progress: (pages: Int32, since: SuspendingClock.Instant) = (-1, .now)
 
     init(path: String, writer: Connection) {
         self.path = path
@@ -62,6 +64,10 @@ import Glibc
             self.sibling = sibling
             try hold(sibling)
             defer { try? sibling.execute("ROLLBACK") }
+            let isComplete = try completePages() != nil
+            // One snapshot that has lasted for so long is not waited for: it may last for hours.
+            let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.mostPatience
+            let patience = isStuck ? min(patience, CheckpointSchedule.somePatience) : patience
             let end = SuspendingClock.now + patience
             var known: Int32?
             // Nobody can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
@@ -88,6 +94,7 @@ import Glibc
         let code = unsafe sqlite3_wal_checkpoint_v2(
             writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw writer.error(code) }
+        if done != progress.pages { progress = (done, .now) }
         return code == SQLITE_OK && logged == done ? logged : nil
     }
 
