@@ -25,6 +25,9 @@ extension RenewalEngine {
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }
 
+    /// Whether no renewal is open, whoever is at work on it. False if it cannot be told.
+    var hasNoOpenIntent: Bool { (try? vault.store.openIntents(limit: 1))?.isEmpty ?? false }
+
     private func settle(_ intents: [StoredIntent]) async -> Int {
         await withTaskGroup(of: Bool.self) { group in
             var rest = intents[...]

@@ -55,6 +55,11 @@ extension RenewalEngine {
         }
     }
 
+    /// True if it cannot be told.
+    var hasDueRevocations: Bool {
+        (try? vault.store.dueOutboxEntries(at: vault.now, limit: 1))?.isEmpty != true
+    }
+
     private func revokeDue() async {
         _ = await revoke((try? vault.store.dueOutboxEntries(at: vault.now, limit: Self.outboxBatch)) ?? [])
     }

@@ -1,7 +1,7 @@
 extension UserManager {
     /// Looks once for what processes that have ended left behind, and for doubts whose time has come, and deals with it.
     ///
-    /// A manager does it by itself when it is made and every ``UserManagerOptions/recoveryInterval``. Any number of
+    /// A manager does it by itself when it is made, if there is anything, and every ``UserManagerOptions/recoveryInterval``. Any number of
     /// managers and processes may do it at once: the work is shared, and nothing is done twice. Nothing is sent for a login
     /// that is dead, held, ended or postponed, nor to a provider that refuses this client.
     ///
@@ -27,9 +27,10 @@ public struct RecoveryReport: Sendable, Equatable {
 final class BackgroundRecovery: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ engine: RenewalEngine, interval: Duration) {
+    init(_ engine: RenewalEngine, interval: Duration, startsAtOnce: Bool) {
         let timeSource = engine.vault.timeSource
         task = Task { [weak engine] in
+            if !startsAtOnce, await !Self.sleep(interval, timeSource) { return }
             while !Task.isCancelled {
                 guard let current = engine, !current.vault.isClosing else { return }
                 _ = await current.recover()

@@ -66,9 +66,13 @@ public final class UserManager: Sendable {
             vault: vault, transport: transport, handler: refreshHandler, sessionHandler: sessionHandler,
             options: options)
         // Before anything is served: tokens that came and could not be stored.
-        await engine.restoreSpooled()
-        recovery = options.recoveryInterval.map { [engine] in BackgroundRecovery(engine, interval: $0) }
-        if options.retriesRevocationsInBackground { engine.revokeSoon() }
+        let restored = await engine.restoreSpooled()
+        // Looked for here, on the connection that is open already; most often there is nothing.
+        let isQuiet = restored.isComplete && engine.hasNoOpenIntent
+        recovery = options.recoveryInterval.map { [engine] in
+            BackgroundRecovery(engine, interval: $0, startsAtOnce: !isQuiet)
+        }
+        if options.retriesRevocationsInBackground, engine.hasDueRevocations { engine.revokeSoon() }
     }
 
     /// Installs a handler in this manager, or takes the installed one away.

@@ -9,11 +9,11 @@ final class VaultContext: Sendable {
     let vaultKey: SealingKey
     let keyring: Keyring
     let clock: @Sendable () -> Timestamp
-    let liveness = Liveness()
+    let liveness: Liveness
 
     init(
         path: String, vaultID: Bytes16, incarnation: Int64, createdAt: Timestamp, vaultKey: SealingKey,
-        keyring: Keyring, clock: @escaping @Sendable () -> Timestamp
+        keyring: Keyring, clock: @escaping @Sendable () -> Timestamp, liveness: Liveness = Liveness()
     ) {
         self.path = path
         self.vaultID = vaultID
@@ -22,6 +22,7 @@ final class VaultContext: Sendable {
         self.vaultKey = vaultKey
         self.keyring = keyring
         self.clock = clock
+        self.liveness = liveness
     }
 
     /// The root key that a cell names.

@@ -32,12 +32,13 @@ extension SQLiteVaultStore {
         let file = try VaultFile(path)
         try file.check()
         if migrate { try Migrator(file, clock: clock).migrate() }
-        let connection = try Connection(path: file.path)
+        let liveness = Liveness()
+        let connection = try Connection(path: file.path, liveness: liveness)
         try connection.prepareForInspection()
         try VaultSchema.check(connection)
-        let context = try unlock(connection, file, unlocker, clock)
+        let context = try unlock(connection, file, unlocker, clock, liveness)
         let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
-        let store = try SQLiteVaultStore(file, context)
+        let store = try SQLiteVaultStore(file, context, connection)
         if isUntold { store.tellOfMigrations() }
         return store
     }
@@ -57,7 +58,7 @@ extension SQLiteVaultStore {
 
     private static func unlock(
         _ connection: Connection, _ file: VaultFile, _ unlocker: any SlotUnlocker,
-        _ clock: @escaping @Sendable () -> Timestamp
+        _ clock: @escaping @Sendable () -> Timestamp, _ liveness: Liveness
     ) throws(StoreError) -> VaultContext {
         let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
         guard try row.step(), let vaultID = row.bytes16(0) else {
@@ -74,7 +75,8 @@ extension SQLiteVaultStore {
                 associatedData: VaultDraft.associatedData(vaultID, incarnation: incarnation, createdAt: createdAt))
             return VaultContext(
                 path: file.path, vaultID: vaultID, incarnation: incarnation,
-                createdAt: Timestamp(milliseconds: createdAt), vaultKey: vaultKey, keyring: keyring, clock: clock)
+                createdAt: Timestamp(milliseconds: createdAt), vaultKey: vaultKey, keyring: keyring, clock: clock,
+                liveness: liveness)
         } catch {
             if let damage, error.code == .wrongKey {
                 throw StoreError(

@@ -11,11 +11,12 @@ package final class SQLiteVaultStore: Sendable {
     let spoolFile: Spool
     package let changes = ChangeSignal()
 
-    init(_ file: VaultFile, _ context: VaultContext) throws(StoreError) {
+    /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
+    init(_ file: VaultFile, _ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
         self.context = context
         let lock = try OwnerLock(file)
         let place = VaultPlace(file, lock, context.liveness)
-        readers = ReaderPool(context, place, first: try Reader(context))
+        readers = ReaderPool(context, place, first: try Reader(context, opened))
         writer = WriterThread(changes) { WriteBatch(context, place) }
         spoolFile = Spool(file, context, lock)
         ownerLock = lock
