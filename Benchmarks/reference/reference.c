@@ -24,7 +24,7 @@ static double now(void) {
 
 int main(int argc, char **argv) {
     if (argc != 7) {
-        fprintf(stderr, "reference: read|update|open|memory VAULT KEY LOGINS COUNT SEED\n");
+        fprintf(stderr, "reference: read|update|open|memory|tick VAULT KEY LOGINS COUNT SEED\n");
         return 64;
     }
     const char *verb = argv[1], *path = argv[2], *key_file = argv[3];
@@ -63,6 +63,8 @@ int main(int argc, char **argv) {
                 vault_update(&vault, ids[i], text);
             }
             bytes = 1;
+        } else if (strcmp(verb, "tick") == 0) {
+            for (size_t i = 0; i < count; i++) bytes += vault_tick(&vault, 100);
         } else {
             return 64;
         }

@@ -133,7 +133,7 @@ void vault_open(Vault *v, const char *path, const char *key_file) {
 }
 
 void vault_close(Vault *v) {
-    sqlite3_stmt *all[] = {v->find, v->begin, v->commit, v->set_login, v->set_user, v->last_mac, v->add_audit};
+    sqlite3_stmt *all[] = {v->due, v->next_due, v->find, v->begin, v->commit, v->set_login, v->set_user, v->last_mac, v->add_audit};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sqlite3_finalize(all[i]);
     sqlite3_close(v->db);
     sodium_memzero(v, sizeof *v);
@@ -212,5 +212,37 @@ size_t vault_read(Vault *v, const char *user_id, uint8_t *token) {
     size_t count = open.token_count;
     if (sqlite3_step(row) != SQLITE_DONE) fail("more logins than one");
     finish(row, &open);
+    return count;
+}
+
+typedef struct { uint8_t login[16], provider[16]; int64_t due_at; int has_refresh_cell; } Due;
+
+size_t vault_tick(Vault *v, size_t expected) {
+    static Due found[1000];
+    const int64_t before = 4102444800000 + ((int64_t)expected - 1) * 1000;
+    size_t count = 0;
+    if (v->due == NULL) {
+        v->due = prepare(
+            v, "SELECT id, handle, provider, dueAt, refreshTag IS NOT NULL FROM login INDEXED BY loginByDueAt"
+               " WHERE dueAt IS NOT NULL AND dueAt <= ?1 AND (dueAt, id) > (?2, ?3) ORDER BY dueAt, id LIMIT ?4");
+        v->next_due = prepare(
+            v, "SELECT dueAt FROM login INDEXED BY loginByDueAt WHERE dueAt > ?1 ORDER BY dueAt LIMIT 1");
+    }
+    sqlite3_bind_int64(v->due, 1, before);
+    sqlite3_bind_int64(v->due, 2, INT64_MIN);
+    sqlite3_bind_int64(v->due, 3, INT64_MIN);
+    sqlite3_bind_int64(v->due, 4, 1000);
+    while (sqlite3_step(v->due) == SQLITE_ROW && count < 1000) {
+        Due *due = &found[count++];
+        memcpy(due->login, sqlite3_column_blob(v->due, 1), 16);
+        memcpy(due->provider, sqlite3_column_blob(v->due, 2), 16);
+        due->due_at = sqlite3_column_int64(v->due, 3);
+        due->has_refresh_cell = sqlite3_column_int(v->due, 4);
+    }
+    sqlite3_reset(v->due);
+    sqlite3_bind_int64(v->next_due, 1, before);
+    if (sqlite3_step(v->next_due) != SQLITE_ROW) fail("nothing comes next");
+    sqlite3_reset(v->next_due);
+    if (count != expected) fail("another number of logins is due");
     return count;
 }

@@ -12,7 +12,7 @@ typedef struct { uint8_t id[16]; uint8_t bytes[32]; } Key;
 
 typedef struct {
     sqlite3 *db;
-    sqlite3_stmt *find, *begin, *commit, *set_login, *set_user, *last_mac, *add_audit;
+    sqlite3_stmt *due, *next_due, *find, *begin, *commit, *set_login, *set_user, *last_mac, *add_audit;
     uint8_t vault_id[16];
     Key root, index, audit;
 } Vault;
@@ -46,3 +46,6 @@ void vault_close(Vault *v);
 size_t vault_read(Vault *v, const char *user_id, uint8_t *token);
 /* Stores a new access token: session cell, user cell with its manifest, audit row, one durable commit. */
 void vault_update(Vault *v, const char *user_id, const char *token);
+/* Reads the logins that are due in the vault that `storage-probe make` has made, and when the next one is. Ends the program if
+   they are not as many as expected, and returns their number. */
+size_t vault_tick(Vault *v, size_t expected);

@@ -1,0 +1,81 @@
+import Foundation
+import VaultCrypto
+import VaultStorage
+
+/// What `Benchmarks/run --scale` asks of the store, with a package's access to it.
+///
+///     storage-probe make VAULT KEY LOGINS     a new vault, with one login for each user
+///     storage-probe tick VAULT KEY COUNT      asks COUNT times for the logins that are due, which are 100
+///
+/// `tick` prints `nanoseconds-per-operation operations`, as the other programs of the benchmarks.
+enum Scale {
+    /// 2100-01-01. One login is due in each second from then on.
+    private static let firstDue = Timestamp(milliseconds: 4_102_444_800_000)
+    private static let dueCount = 100
+
+    static func perform(_ verb: String, vault: String, key: String, count: Int) async throws {
+        if verb == "make" {
+            try await make(vault, key, count)
+        } else {
+            try tick(vault, key, count)
+        }
+    }
+
+    /// As many insertions as the writer takes into one commit are under way at any time.
+    private static func make(_ path: String, _ key: String, _ count: Int) async throws {
+        _ = try KeyFile.create(at: key)
+        let store = try SQLiteVaultStore.create(
+            at: path, firstSlot: KeyFileUnlocker(path: key), label: "scale", clock: clock)
+        let provider = try await store.putProvider(
+            ProviderRecord(
+                name: "acme", issuer: "https://issuer.example", tokenEndpoint: "https://issuer.example/token",
+                clientID: "bench", clientAuthentication: "none", profileName: "standard", createdAt: clock()),
+            replacing: nil
+        ).handle
+        let workers = 512
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<workers {
+                group.addTask {
+                    for number in stride(from: worker, to: count, by: workers) {
+                        _ = try await store.insertLogin(draft(number, provider))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        store.close()
+    }
+
+    private static func draft(_ number: Int, _ provider: ProviderHandle) -> LoginDraft {
+        let digits = String(number)
+        let now = clock()
+        return LoginDraft(
+            userID: "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits, provider: provider,
+            session: SessionRecord(
+                state: .established, accessToken: SecretBytes(utf8: text("token-\(number)-0-", of: 1000)),
+                createdAt: now, obtainedAt: now, expiresAt: firstDue.advanced(by: .seconds(number + 3_600))),
+            refresh: RefreshRecord(refreshToken: SecretBytes(utf8: text("refresh-\(number)-", of: 100))),
+            dueAt: firstDue.advanced(by: .seconds(number)))
+    }
+
+    private static func text(_ start: String, of length: Int) -> String {
+        start + String(repeating: "x", count: length - start.utf8.count)
+    }
+
+    private static func tick(_ path: String, _ key: String, _ count: Int) throws {
+        let store = try SQLiteVaultStore.open(at: path, unlocker: KeyFileUnlocker(path: key), clock: clock)
+        let end = firstDue.advanced(by: .seconds(dueCount - 1))
+        guard try store.dueLogins(before: end, limit: 1_000).logins.count == dueCount else { exit(1) }
+        var found = 0
+        let elapsed = try ContinuousClock().measure {
+            for _ in 0..<count { found += try store.dueLogins(before: end, limit: 1_000).logins.count }
+        }
+        store.close()
+        guard found == count * dueCount else { exit(1) }
+        say("\(elapsed / .nanoseconds(1) / Double(count)) \(count)")
+    }
+
+    private static let clock: @Sendable () -> Timestamp = {
+        Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+}
