@@ -28,39 +28,7 @@ struct ProviderAddCommand: VaultCommand {
 
     @OptionGroup var client: ClientAuthenticationOptions
 
-    @Option(
-        help: .init("What is particular about this provider.", valueName: "name"),
-        completion: .list(ProviderProfile.shipped.map(\.name)))
-    var profile: String?
-
-    @Option(help: .init("The same, from a file of your own.", valueName: "path"), completion: .file())
-    var profileFile: String?
-
-    @Option(help: .init("What a log-in asks for if it does not say.", valueName: "scope"))
-    var scope: String?
-
-    @Option(help: .init("Where the callback goes if a log-in does not say.", valueName: "url"))
-    var redirectURI: String?
-
-    @Option(
-        help: .init("When logins are bound to a DPoP key: never, optional or required.", valueName: "policy"),
-        completion: .list(DPoPPolicy.allCases.map(\.rawValue)), transform: DPoPPolicy.init(argument:))
-    var dpop: DPoPPolicy?
-
-    @Option(help: .init(valueName: "url"))
-    var authorizationEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var tokenEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var revocationEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var pushedAuthorizationEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var introspectionEndpoint: String?
+    @OptionGroup var settings: ProviderSettings
 
     @Flag(help: "Accept http:// on this machine, for development servers.")
     var allowInsecureLoopback = false
@@ -69,9 +37,9 @@ struct ProviderAddCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let chosen = try ChosenProfile(name: profile, file: profileFile)
+        let chosen = try ChosenProfile(name: settings.profile, file: settings.profileFile)
         guard
-            issuer != nil || tokenEndpoint != nil || chosen.profile.endpoints.token != nil
+            issuer != nil || settings.tokenEndpoint != nil || chosen.profile.endpoints.token != nil
                 || chosen.profile.endpoints.issuer != nil
         else {
             throw Failure.usage(
@@ -109,30 +77,30 @@ struct ProviderAddCommand: VaultCommand {
     ) async throws -> ProviderRegistration {
         let clientID = try ClientID(clientID)
         let known = profile.endpoints
-        let policy = dpop ?? DPoPPolicy(profile)
-        guard let issuer, tokenEndpoint == nil else {
+        let policy = settings.dpop ?? DPoPPolicy(profile)
+        guard let issuer, settings.tokenEndpoint == nil else {
             var registration = ProviderRegistration(
                 name: name, issuer: issuer ?? known.issuer,
-                authorizationEndpoint: authorizationEndpoint ?? known.authorization,
-                tokenEndpoint: tokenEndpoint ?? known.token ?? "",
-                revocationEndpoint: revocationEndpoint ?? known.revocation, clientID: clientID,
-                authentication: authentication, scope: scope, redirectURI: redirectURI, dpop: policy,
+                authorizationEndpoint: settings.authorizationEndpoint ?? known.authorization,
+                tokenEndpoint: settings.tokenEndpoint ?? known.token ?? "",
+                revocationEndpoint: settings.revocationEndpoint ?? known.revocation, clientID: clientID,
+                authentication: authentication, scope: settings.scope, redirectURI: settings.redirectURI, dpop: policy,
                 allowsInsecureLoopback: allowInsecureLoopback)
-            registration.pushedAuthorizationEndpoint = pushedAuthorizationEndpoint ?? known.pushedAuthorization
-            registration.introspectionEndpoint = introspectionEndpoint
+            registration.pushedAuthorizationEndpoint = settings.pushedAuthorizationEndpoint ?? known.pushedAuthorization
+            registration.introspectionEndpoint = settings.introspectionEndpoint
             return registration
         }
         let metadata = try await access.discover(issuer, allowsInsecureLoopback: allowInsecureLoopback)
         try metadata.check(authentication.methodName, policy)
         var registration = ProviderRegistration(
-            name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: scope,
-            redirectURI: redirectURI, dpop: policy, allowsInsecureLoopback: allowInsecureLoopback)
-        registration.authorizationEndpoint = authorizationEndpoint ?? registration.authorizationEndpoint
+            name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: settings.scope,
+            redirectURI: settings.redirectURI, dpop: policy, allowsInsecureLoopback: allowInsecureLoopback)
+        registration.authorizationEndpoint = settings.authorizationEndpoint ?? registration.authorizationEndpoint
         registration.revocationEndpoint =
-            revocationEndpoint ?? registration.revocationEndpoint ?? known.revocation
+            settings.revocationEndpoint ?? registration.revocationEndpoint ?? known.revocation
         registration.pushedAuthorizationEndpoint =
-            pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
-        registration.introspectionEndpoint = introspectionEndpoint ?? registration.introspectionEndpoint
+            settings.pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
+        registration.introspectionEndpoint = settings.introspectionEndpoint ?? registration.introspectionEndpoint
         return registration
     }
 }

@@ -32,39 +32,7 @@ struct ProviderUpdateOptions: ParsableArguments {
     @Flag(help: "Forget all client secrets but the first.")
     var dropFurtherClientSecrets = false
 
-    @Option(
-        help: .init("What is particular about this provider.", valueName: "name"),
-        completion: .list(ProviderProfile.shipped.map(\.name)))
-    var profile: String?
-
-    @Option(help: .init("The same, from a file of your own.", valueName: "path"), completion: .file())
-    var profileFile: String?
-
-    @Option(help: .init("What a log-in asks for if it does not say.", valueName: "scope"))
-    var scope: String?
-
-    @Option(help: .init("Where the callback goes if a log-in does not say.", valueName: "url"))
-    var redirectURI: String?
-
-    @Option(
-        help: .init("When logins are bound to a DPoP key: never, optional or required.", valueName: "policy"),
-        completion: .list(DPoPPolicy.allCases.map(\.rawValue)), transform: DPoPPolicy.init(argument:))
-    var dpop: DPoPPolicy?
-
-    @Option(help: .init(valueName: "url"))
-    var authorizationEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var tokenEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var revocationEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var pushedAuthorizationEndpoint: String?
-
-    @Option(help: .init(valueName: "url"))
-    var introspectionEndpoint: String?
+    @OptionGroup var settings: ProviderSettings
 
     @Option(
         help: .init(
@@ -79,8 +47,8 @@ struct ProviderUpdateOptions: ParsableArguments {
         of provider: Provider, in vault: Vault, _ reader: inout SecretReader, _ access: VaultAccess
     ) async throws -> ProviderChange {
         try check()
-        let chosen = try ChosenProfile(name: profile, file: profileFile)
-        let isProfileChosen = profile != nil || profileFile != nil
+        let chosen = try ChosenProfile(name: settings.profile, file: settings.profileFile)
+        let isProfileChosen = settings.profile != nil || settings.profileFile != nil
         let known = isProfileChosen ? chosen.profile : try vault.profile(ofProvider: provider.name)
         var change = try await discovered(provider, known, access)
         change.allowsInsecureLoopback = change.allowsInsecureLoopback || allowInsecureLoopback
@@ -94,15 +62,15 @@ struct ProviderUpdateOptions: ParsableArguments {
             dropFurtherClientSecrets ? [] : try client.further.secrets(after: method, &reader)
         change.promotesNextSecret = promoteClientSecret
         change.clientID = try clientID.map { try ClientID($0) }
-        change.tokenEndpoint = tokenEndpoint ?? change.tokenEndpoint
-        change.dpop = dpop
-        set(&change.issuer, issuer.flatMap { _ in tokenEndpoint == nil ? nil : issuer }, .issuer)
-        set(&change.authorizationEndpoint, authorizationEndpoint, .authorizationEndpoint)
-        set(&change.revocationEndpoint, revocationEndpoint, .revocationEndpoint)
-        set(&change.introspectionEndpoint, introspectionEndpoint, .introspectionEndpoint)
-        set(&change.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
-        set(&change.scope, scope, .scope)
-        set(&change.redirectURI, redirectURI, .redirectURI)
+        change.tokenEndpoint = settings.tokenEndpoint ?? change.tokenEndpoint
+        change.dpop = settings.dpop
+        set(&change.issuer, issuer.flatMap { _ in settings.tokenEndpoint == nil ? nil : issuer }, .issuer)
+        set(&change.authorizationEndpoint, settings.authorizationEndpoint, .authorizationEndpoint)
+        set(&change.revocationEndpoint, settings.revocationEndpoint, .revocationEndpoint)
+        set(&change.introspectionEndpoint, settings.introspectionEndpoint, .introspectionEndpoint)
+        set(&change.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
+        set(&change.scope, settings.scope, .scope)
+        set(&change.redirectURI, settings.redirectURI, .redirectURI)
         return change
     }
 
@@ -116,7 +84,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         _ provider: Provider, _ profile: ProviderProfile, _ access: VaultAccess
     ) async throws -> ProviderChange {
         // An issuer with its endpoints given by hand is taken at its word, as `provider add` does.
-        guard rediscover || (issuer != nil && tokenEndpoint == nil) else { return ProviderChange() }
+        guard rediscover || (issuer != nil && settings.tokenEndpoint == nil) else { return ProviderChange() }
         guard let issuer = issuer ?? provider.issuer else {
             throw Failure.usage("the vault knows no issuer of this provider", hint: "name it: --issuer URL")
         }
@@ -126,7 +94,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         let method =
             try client.isGiven
             ? client.method(preferring: profile, inUse: provider.clientAuthentication) : provider.clientAuthentication
-        try metadata.check(method, dpop ?? provider.dpop)
+        try metadata.check(method, settings.dpop ?? provider.dpop)
         var change = ProviderChange(metadata: metadata, allowsInsecureLoopback: isInsecure)
         // Some are known to have one, and do not say so.
         if case .remove = change.revocationEndpoint, let known = profile.endpoints.revocation {
@@ -138,9 +106,11 @@ struct ProviderUpdateOptions: ParsableArguments {
     /// Refuses what contradicts itself or says nothing.
     private func check() throws {
         let values: [(Removable, String?)] = [
-            (.issuer, issuer), (.authorizationEndpoint, authorizationEndpoint),
-            (.revocationEndpoint, revocationEndpoint), (.introspectionEndpoint, introspectionEndpoint),
-            (.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint), (.scope, scope), (.redirectURI, redirectURI),
+            (.issuer, issuer), (.authorizationEndpoint, settings.authorizationEndpoint),
+            (.revocationEndpoint, settings.revocationEndpoint),
+            (.introspectionEndpoint, settings.introspectionEndpoint),
+            (.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint), (.scope, settings.scope),
+            (.redirectURI, settings.redirectURI),
         ]
         for (field, value) in values where value != nil && remove.contains(field) {
             throw Failure.usage("--\(field.rawValue) and --remove \(field.rawValue) cannot be combined")
@@ -159,8 +129,9 @@ struct ProviderUpdateOptions: ParsableArguments {
         }
         let isAsked =
             try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
-            || !remove.isEmpty || dpop != nil || clientID != nil || tokenEndpoint != nil || profile != nil
-            || profileFile != nil || values.contains { $0.1 != nil }
+            || !remove.isEmpty || settings.dpop != nil || clientID != nil || settings.tokenEndpoint != nil
+            || settings.profile != nil
+            || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {
             throw Failure.usage(
                 "nothing is to be changed", hint: "vaultctl help provider update lists what can be")
