@@ -35,16 +35,24 @@ enum ClaimDecision: Equatable, Sendable {
         var hasOtherLogins = false
         /// Intents to be taken from owners that live.
         var stalled: Set<Int64> = []
+        var setBack: ClockWatch.SetBack?
         var owner: @Sendable (IntentRecord) -> Owner
     }
 
     init(_ state: LoginState, _ circumstances: Circumstances) {
         let judge = TokenJudge(
-            position: state.position, session: state.session, target: circumstances.target, now: circumstances.now)
+            position: state.position, session: state.session, target: circumstances.target, now: circumstances.now,
+            setBack: circumstances.setBack)
         let refusal = RenewalRefusal(
             session: state.session, userStatus: state.userStatus, isHeld: state.isHeld, now: circumstances.now)
         let isForRecovery = circumstances.demand == .recovery
-        if isForRecovery ? state.intent == nil : judge.isEnough(for: circumstances.demand) {
+        let isSatisfied =
+            switch circumstances.demand {
+            case .recovery: state.intent == nil
+            case .due: state.nextDue.map { !judge.isDue($0, now: circumstances.now) } ?? true
+            case .validity, .newer: judge.isEnough(for: circumstances.demand)
+            }
+        if isSatisfied {
             self = .satisfied
         } else if let refusal {
             self = .refused(refusal)

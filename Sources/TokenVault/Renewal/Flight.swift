@@ -35,6 +35,8 @@ final class Flight: Sendable {
         var joined = 0
         var cancelled = 0
         var onAbandon: (@Sendable () -> Void)?
+        var onCaller: (@Sendable () -> Void)?
+        var hasCaller = false
     }
 
     private let state = Mutex(State())
@@ -55,13 +57,29 @@ final class Flight: Sendable {
         state.withLock { $0.onAbandon = action }
     }
 
-    /// Counts a caller who is going to wait.
-    func join() -> Int {
-        state.withLock { state in
+    /// What to do once somebody waits for a token, and not only the scheduler for its work. Runs at most once.
+    func onCaller(_ action: @escaping @Sendable () -> Void) {
+        let runsNow = state.withLock { state in
+            if !state.hasCaller { state.onCaller = action }
+            return state.hasCaller
+        }
+        if runsNow { action() }
+    }
+
+    /// Counts one who is going to wait.
+    ///
+    /// - Parameter isCaller: for a token.
+    func join(isCaller: Bool = true) -> Int {
+        let (id, action) = state.withLock { state in
             state.joined += 1
             state.waiters[state.joined] = .arriving
-            return state.joined
+            guard isCaller, !state.hasCaller else { return (state.joined, nil as (@Sendable () -> Void)?) }
+            state.hasCaller = true
+            defer { state.onCaller = nil }
+            return (state.joined, state.onCaller)
         }
+        action?()
+        return id
     }
 
     /// Waits for the end, the caller's cancellation or his deadline, whichever comes first; or for tokens that are safe
@@ -103,6 +121,7 @@ final class Flight: Sendable {
         let waiters = state.withLock { state in
             state.ending = ending
             state.onAbandon = nil
+            state.onCaller = nil
             defer { state.waiters = [:] }
             return state.waiters.values.map { $0 }
         }

@@ -22,7 +22,9 @@ final class ProviderBreakers: Sendable {
                 breakers[provider] = nil
                 return nil
             }
-            guard now >= breaker.openUntil else { return breaker.openUntil }
+            // One that is open for longer than any is, was opened by a clock that has been set back since.
+            let isOpen = now < breaker.openUntil && breaker.openUntil <= now.advanced(by: Backoff.breaker.most)
+            guard !isOpen else { return breaker.openUntil }
             breaker.openUntil = now.advanced(by: Backoff.breaker.first)
             breakers[provider] = breaker
             return nil

@@ -19,7 +19,8 @@ final class RefusedTargets: Sendable {
     func isRefused(_ target: TokenTarget, of login: LoginHandle, now: Timestamp) -> Bool {
         guard !target.isOwn else { return false }
         return untils.withLock { untils in
-            untils[Key(login: login, target: target)].map { $0 > now } ?? false
+            untils[Key(login: login, target: target)].map { $0 > now && $0 <= now.advanced(by: Backoff.breaker.first) }
+                ?? false
         }
     }
 }

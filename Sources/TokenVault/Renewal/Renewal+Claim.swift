@@ -42,8 +42,8 @@ extension Renewal {
             return (.refused(.breakerOpen(until: until)), nil)
         }
         if engine.refusedTargets.isRefused(target, of: login, now: vault.now) { return (.refused(.targetRefused), nil) }
-        if let provider, let limit = (try? provider.record.profile)?.limits.concurrentRequests {
-            await turn.begin(provider.handle, limit: limit)
+        if let provider, let limits = provider.record.turnLimits {
+            await turn.begin(provider.handle, limits, demand.isForCaller ? .caller : .background)
         }
         let question = Question(
             isToBeAsked: mayAsk && engine.sessionHandlers.isInstalled,
@@ -51,7 +51,7 @@ extension Renewal {
         let claimed = await writeIntent(
             demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, question)
         // Who sends nothing does not keep others from it.
-        if claimed.1 == nil { turn.end() }
+        if claimed.1 == nil { turn.end(isUnused: true) }
         return claimed
     }
 
@@ -70,6 +70,7 @@ extension Renewal {
             demand: demand, target: target, now: now, canUseProvider: provider != nil,
             hasHandler: engine.handler != nil, asksSession: question.isToBeAsked, asked: question.fence,
             replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
+            setBack: vault.clock.setBack,
             owner: { $0.fence == abandoned ? vault.owner(of: $0) : .working })
         do {
             return try await vault.change(login) { state in
@@ -82,7 +83,7 @@ extension Renewal {
                 case .satisfied: return (.satisfied, nil)
                 case .refused(let refusal): return (.refused(refusal), nil)
                 // Who works on it settles it.
-                case .ownedElsewhere: return (demand == .recovery ? .satisfied : .ownedElsewhere, nil)
+                case .ownedElsewhere: return (demand.isForCaller ? .ownedElsewhere : .satisfied, nil)
                 case .close:
                     state.auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
                     state.intent = nil
@@ -131,6 +132,16 @@ extension Renewal {
         case .ownershipLost: .ownershipLost
         default: .storeFailed
         }
+    }
+}
+
+extension ProviderRecord {
+    /// Nil: it may be asked as often as anybody likes.
+    var turnLimits: ProviderTurns.Limits? {
+        guard let limits = (try? profile)?.limits,
+            limits.concurrentRequests != nil || limits.requestsPerMinute != nil
+        else { return nil }
+        return ProviderTurns.Limits(concurrent: limits.concurrentRequests, perMinute: limits.requestsPerMinute)
     }
 }
 

@@ -33,6 +33,18 @@ struct Renewal: Sendable {
     }
 
     func run() async -> RenewalMachine.Ending {
+        let turn = turn
+        flight.onCaller { turn.promote() }
+        return await traced {
+            var asked: Asked?
+            let started = vault.timeSource.uptime()
+            let ending = await drive(&asked)
+            if let asked { engine.note(ending, asked, took: vault.timeSource.uptime() - started) }
+            return (ending, asked?.name)
+        }
+    }
+
+    private func drive(_ asked: inout Asked?) async -> RenewalMachine.Ending {
         defer {
             vault.attemptsEnded(fences.all)
             turn.end()
@@ -49,6 +61,7 @@ struct Renewal: Sendable {
                     let wanted = machine.hasRedeemedSuccessor ? .validity(nil) : demand
                     let asking = attempt?.claim
                     (answer, attempt) = await claim(wanted, mayAsk: machine.mayAsk, continuing: asking)
+                    if let attempt { asked = Asked(attempt.provider) }
                 case .pause(let pause):
                     answer = await rest(pause, attempt, &patience)
                 case .noteReplay(let claim):
@@ -81,6 +94,7 @@ struct Renewal: Sendable {
                 case .noteRefusedTarget:
                     engine.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceDeath:
+                    engine.noteDeath(of: login)
                     await engine.announceDeath(of: login)
                 case .end(let ending):
                     finish(ending, attempt)

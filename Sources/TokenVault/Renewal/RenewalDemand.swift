@@ -8,4 +8,14 @@ enum RenewalDemand: Equatable, Sendable {
     case newer(than: Int64)
     /// None at all: what an earlier attempt left open is to be settled.
     case recovery
+    /// None at all: the login is to be renewed because it is due, whatever callers would be content with.
+    case due
+
+    /// Whether somebody waits for a token.
+    var isForCaller: Bool {
+        switch self {
+        case .validity, .newer: true
+        case .recovery, .due: false
+        }
+    }
 }

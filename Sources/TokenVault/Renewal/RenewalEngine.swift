@@ -24,7 +24,9 @@ final class RenewalEngine: Sendable {
     /// Tokens whose predecessors are still kept.
     let unproven = UnprovenTokens()
     let secretTrials = SecretTrials()
-    let turns = ProviderTurns()
+    let turns: ProviderTurns
+    let paces = ProviderPaces()
+    let metrics: RenewalMetrics
     let refusedTargets = RefusedTargets()
 
     /// A flight is here from the call that starts it until its own task takes it out.
@@ -39,6 +41,8 @@ final class RenewalEngine: Sendable {
         self.handler = handler
         sessionHandlers = SessionHandlers(sessionHandler)
         self.options = options
+        turns = ProviderTurns(timeSource: vault.timeSource)
+        metrics = RenewalMetrics(options.metrics)
         announcer = ResponseAnnouncer(
             options.tokenEndpointListener, revealsSecretBodies: options.revealsSecretBodiesToListener)
     }
@@ -66,12 +70,14 @@ final class RenewalEngine: Sendable {
         if let refusal = obstacle(in: snapshot) {
             return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
-        let started = vault.now
+        vault.lookAtClock()
+        let started = vault.timeSource.uptime()
         var round = 0
         while true {
             try Task.checkCancellation()
             let (flight, wait) = await join(
-                login, target: target, demand: demand, deadline: deadline.map { $0 - vault.now.since(started) })
+                login, target: target, demand: demand,
+                deadline: deadline.map { $0 - (vault.timeSource.uptime() - started) })
             if wait == .cancelled { throw CancellationError() }
             // Whatever came of it, the row says what is true now.
             let current = try vault.session(.login(login))
@@ -82,7 +88,8 @@ final class RenewalEngine: Sendable {
                 // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
                 if let refusal = obstacle(in: current) { throw VaultError(refusal, now: vault.now) }
             case .ended(let ending)
-            where isPassing(ending, current, target) && vault.now.since(started) < deadline ?? Self.longestRetry:
+            where isPassing(ending, current, target)
+                && vault.timeSource.uptime() - started < deadline ?? Self.longestRetry:
                 round -= 1
             case .ended(let ending):
                 guard ending.allowsAnotherRound || flight.hasNewSecret, round < Self.mostRounds else {
@@ -117,10 +124,10 @@ final class RenewalEngine: Sendable {
         _ login: LoginHandle, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async -> (Flight, Flight.Wait) {
         let (flight, id, isNew) = flights.withLock { flights in
-            if let flight = flights[login] { return (flight, flight.join(), false) }
+            if let flight = flights[login] { return (flight, flight.join(isCaller: demand.isForCaller), false) }
             let flight = Flight(target: target)
             flights[login] = flight
-            return (flight, flight.join(), true)
+            return (flight, flight.join(isCaller: demand.isForCaller), true)
         }
         if isNew { start(flight, login, demand) }
         let wait = await flight.wait(
@@ -150,9 +157,7 @@ final class RenewalEngine: Sendable {
     private func acceptable(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
     ) throws -> VaultToken? {
-        let judge = TokenJudge(
-            position: snapshot.position, session: snapshot.session, target: target, now: vault.now)
-        return judge.isAcceptable(for: demand) ? try usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot, target).isAcceptable(for: demand) ? try usableToken(in: snapshot, target) : nil
     }
 
     /// The stored access token; nil if there is none that can be used.

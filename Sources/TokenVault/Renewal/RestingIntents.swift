@@ -13,7 +13,8 @@ final class RestingIntents: Sendable {
     func isResting(_ intent: StoredIntent, now: Timestamp) -> Bool {
         rests.withLock { rests in
             guard let rest = rests[intent.login], rest.fence == intent.record.fence else { return false }
-            return now < rest.until
+            // No rest is longer, unless the clock has been set back since.
+            return now < rest.until && rest.until <= now.advanced(by: RenewalRefusal.longestPostponement)
         }
     }
 

@@ -10,26 +10,39 @@ struct TokenJudge: Sendable {
     /// Nil: there is no such token, or it was refused.
     private let token: StoredToken?
     private let now: Timestamp
+    private let isAgeKnown: Bool
+    /// It was obtained by a clock that was ahead. What is stored of its end, and when it is due, is of no use.
+    let isFromFuture: Bool
 
-    /// - Parameter target: what the token is for; by default for everything, as the login's own is.
-    init(position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp) {
+    /// A token from the future was obtained by a clock that has been set back since: nobody knows how old it is.
+    static let mostSkew = Duration.seconds(60)
+
+    /// - Parameters:
+    ///   - target: what the token is for; by default for everything, as the login's own is.
+    ///   - setBack: what is known of a wall clock that was set back while this process ran.
+    init(
+        position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp,
+        setBack: ClockWatch.SetBack? = nil
+    ) {
         token = StoredToken(target, in: session, at: position).flatMap { $0.isRejected ? nil : $0 }
-        self.now = now
+        if let setBack, let token { self.now = setBack.judging(token.obtainedAt, at: now) } else { self.now = now }
+        isFromFuture = token.map { $0.obtainedAt > now.advanced(by: Self.mostSkew) } ?? false
+        isAgeKnown = setBack != nil || !isFromFuture
     }
 
     /// Whether the stored token needs no renewal.
     func isEnough(for demand: RenewalDemand) -> Bool {
         switch demand {
         case .newer(let generation): token.map { $0.generation > generation } ?? false
-        case .validity(let asked): remains(asked.map(clipped) ?? usualLead)
-        case .recovery: false
+        case .validity(let asked): isAgeKnown && remains(asked.map(clipped) ?? usualLead)
+        case .recovery, .due: false
         }
     }
 
     /// Whether the stored token does for this caller although a renewal was wanted and did not succeed.
     func isAcceptable(for demand: RenewalDemand) -> Bool {
         switch demand {
-        case .newer, .recovery: isEnough(for: demand)
+        case .newer, .recovery, .due: isEnough(for: demand)
         case .validity(let asked): remains(asked.map(clipped) ?? .milliseconds(1))
         }
     }

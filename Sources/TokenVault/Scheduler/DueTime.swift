@@ -69,6 +69,13 @@ struct DueTime: Sendable {
     }
 }
 
+extension TokenJudge {
+    /// Whether a login is to be renewed that is due then, or would be, had no clock been set.
+    func isDue(_ due: Timestamp, now: Timestamp) -> Bool {
+        due <= now || isFromFuture || !isEnough(for: .validity(nil))
+    }
+}
+
 extension LoginState {
     /// What ``dueAt`` is to be.
     var nextDue: Timestamp? {

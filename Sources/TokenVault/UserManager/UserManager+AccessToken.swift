@@ -57,9 +57,7 @@ extension UserManager {
     private func goodToken(
         in snapshot: SessionSnapshot, _ target: TokenTarget = .own, for demand: RenewalDemand
     ) throws -> VaultToken? {
-        let judge = TokenJudge(
-            position: snapshot.position, session: snapshot.session, target: target, now: vault.now)
-        return judge.isEnough(for: demand) ? try engine.usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot, target).isEnough(for: demand) ? try engine.usableToken(in: snapshot, target) : nil
     }
 
     /// Renews the access token of this user's only login now, whatever is left of it.

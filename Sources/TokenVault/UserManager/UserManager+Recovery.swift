@@ -33,6 +33,7 @@ final class BackgroundRecovery: Sendable {
             if !startsAtOnce, await !Self.sleep(interval, timeSource) { return }
             while !Task.isCancelled {
                 guard let current = engine, !current.vault.isClosing else { return }
+                current.vault.lookAtClock()
                 _ = await current.recover()
                 guard await Self.sleep(interval, timeSource) else { return }
             }

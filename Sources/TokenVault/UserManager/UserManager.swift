@@ -30,6 +30,8 @@ import VaultStorage
 /// - ``events()``
 /// - ``events(userId:)``
 /// - ``events(login:)``
+/// ### Ahead of time
+/// - ``scheduler(_:)``
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``takeOver(login:)``

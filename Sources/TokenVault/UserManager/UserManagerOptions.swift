@@ -1,4 +1,6 @@
+public import Metrics
 public import OAuthClient
+public import Tracing
 
 /// How a ``UserManager`` works.
 public struct UserManagerOptions: Sendable {
@@ -25,6 +27,10 @@ public struct UserManagerOptions: Sendable {
     /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*, whether it
     /// ends or not. Nil: as long as it likes, and whoever waits without a deadline waits with it.
     public var handlerTimeLimit: Duration?
+    /// Where figures go; nil: where the process has told swift-metrics to send them. `docs/observability.md` lists them.
+    public var metrics: (any MetricsFactory)?
+    /// Where spans go; nil: where the process has told swift-distributed-tracing to send them.
+    public var tracer: (any Tracer)?
 
     /// Spreads retries: a number in 0..<1 for each call.
     public var random: @Sendable () -> Double
@@ -39,6 +45,8 @@ public struct UserManagerOptions: Sendable {
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
         handlerTimeLimit: Duration? = .seconds(60),
+        metrics: (any MetricsFactory)? = nil,
+        tracer: (any Tracer)? = nil,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.stallLimit = stallLimit
@@ -50,6 +58,8 @@ public struct UserManagerOptions: Sendable {
         self.tokenEndpointListener = tokenEndpointListener
         self.revealsSecretBodiesToListener = revealsSecretBodiesToListener
         self.handlerTimeLimit = handlerTimeLimit
+        self.metrics = metrics
+        self.tracer = tracer
         self.random = random
     }
 

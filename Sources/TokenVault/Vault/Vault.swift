@@ -30,6 +30,7 @@ public final class Vault: Sendable {
     let sessions: SessionFeed
     /// Handlers under way, to be told when their answer is no longer wanted.
     let superseding = Superseding()
+    let clock = ClockWatch()
 
     private struct Life {
         var isClosing = false

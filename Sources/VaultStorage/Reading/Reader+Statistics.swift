@@ -16,6 +16,13 @@ extension Reader {
             lockedMemory: LockedMemoryState.current)
     }
 
+    func depths() throws(StoreError) -> StoreDepths {
+        StoreDepths(
+            openIntents: try count("refreshIntent"),
+            inDoubt: Int(try connection.integer("SELECT count(doubtSince) FROM refreshIntent")),
+            outbox: try count("outbox"))
+    }
+
     func count(_ table: String) throws(StoreError) -> Int {
         Int(try connection.integer("SELECT count(*) FROM \(table)"))
     }

@@ -102,6 +102,10 @@ extension SQLiteVaultStore: VaultStore {
         return statistics
     }
 
+    package func depths() throws(StoreError) -> StoreDepths {
+        try readers.read { reader throws(StoreError) in try reader.depths() }
+    }
+
     package var owner: Int64 { ownerLock.owner }
 
     package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }

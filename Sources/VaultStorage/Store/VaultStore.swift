@@ -44,6 +44,8 @@ package protocol VaultStore: Sendable {
     /// Open intents, the oldest doubt or start first. Damaged ones are passed over: the login's own read tells of them.
     func openIntents(limit: Int) throws(StoreError) -> [StoredIntent]
     func statistics() throws(StoreError) -> StoreStatistics
+    /// What is open, counted without counting everything.
+    func depths() throws(StoreError) -> StoreDepths
     /// The files that the vault is made of, and whether they are as they must be. Empty for a store without files.
     func files() -> [FileReport]
     /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.

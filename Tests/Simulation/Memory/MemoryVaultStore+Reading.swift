@@ -160,6 +160,7 @@ extension MemoryVaultStore {
     package func userID(of handle: UserHandle) throws(StoreError) -> String { throw Self.unneeded }
     package func keySlots() throws(StoreError) -> [StoredKeySlot] { [] }
     package func files() -> [FileReport] { [] }
+    package func depths() throws(StoreError) -> StoreDepths { throw Self.unneeded }
     package func statistics() throws(StoreError) -> StoreStatistics { throw Self.unneeded }
     package func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         throw Self.unneeded

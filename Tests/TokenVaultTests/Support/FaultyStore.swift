@@ -158,6 +158,7 @@ extension FaultyStore {
     }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
     func statistics() throws(StoreError) -> StoreStatistics { try base.statistics() }
+    func depths() throws(StoreError) -> StoreDepths { try base.depths() }
     func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         try base.verify(progress)
     }

@@ -1,0 +1,30 @@
+import VaultStorage
+
+/// Whom a renewal asked.
+struct Asked: Sendable {
+    /// Nil: the app.
+    let provider: ProviderHandle?
+    /// For labels: as many as there are providers, and one for the app.
+    let name: String
+
+    init(_ provider: StoredProvider?) {
+        self.provider = provider?.handle
+        name = provider?.record.name ?? "app"
+    }
+}
+
+extension RenewalEngine {
+    /// Notes what a renewal came to that got as far as an attempt.
+    func note(_ ending: RenewalMachine.Ending, _ asked: Asked, took: Duration) {
+        metrics.renewed(RenewalOutcome(ending), provider: asked.name, took: took)
+        guard let provider = asked.provider else { return }
+        paces.note(ending, of: provider, uptime: vault.timeSource.uptime(), random: random())
+    }
+
+    /// Counts a login that has just died.
+    func noteDeath(of login: LoginHandle) {
+        guard let stored = try? vault.store.login(login), let failure = stored.session.failure else { return }
+        let name = stored.provider.flatMap { try? vault.store.provider($0).record.name } ?? "app"
+        metrics.died(RefreshFailure.Reason(code: failure.reason), provider: name)
+    }
+}

@@ -1,0 +1,77 @@
+import Metrics
+import Synchronization
+
+/// The figures of one ``UserManager``; listed in `docs/observability.md`.
+///
+/// Labels are bounded: an outcome, a reason, a provider's name. Never a user, never a login.
+final class RenewalMetrics: Sendable {
+    private struct Key: Hashable {
+        let label: String
+        let provider: String
+        let detail: String
+    }
+
+    private struct Made {
+        var counters: [Key: Counter] = [:]
+        var timers: [String: Timer] = [:]
+    }
+
+    private let factory: (any MetricsFactory)?
+    private let made = Mutex(Made())
+    private let gauges = Mutex<[String: Gauge]>([:])
+
+    /// - Parameter factory: nil for the one that the process has chosen.
+    init(_ factory: (any MetricsFactory)?) {
+        self.factory = factory
+    }
+
+    private var source: any MetricsFactory { factory ?? MetricsSystem.factory }
+
+    /// A renewal that got as far as an attempt.
+    func renewed(_ outcome: RenewalOutcome, provider: String, took: Duration) {
+        count("token_vault_renewals", provider, "outcome", outcome.description)
+        let timer = made.withLock { made in
+            if let timer = made.timers[provider] { return timer }
+            let timer = Timer(
+                label: "token_vault_renewal_duration", dimensions: [("provider", provider)], factory: source)
+            made.timers[provider] = timer
+            return timer
+        }
+        timer.recordNanoseconds(max(0, took.inMilliseconds).multipliedReportingOverflow(by: 1_000_000).partialValue)
+    }
+
+    func died(_ reason: RefreshFailure.Reason, provider: String) {
+        count("token_vault_logins_failed", provider, "reason", reason.description)
+    }
+
+    private func count(_ label: String, _ provider: String, _ name: String, _ detail: String) {
+        let key = Key(label: label, provider: provider, detail: detail)
+        let counter = made.withLock { made in
+            if let counter = made.counters[key] { return counter }
+            let counter = Counter(label: label, dimensions: [("provider", provider), (name, detail)], factory: source)
+            made.counters[key] = counter
+            return counter
+        }
+        counter.increment()
+    }
+
+    func set(_ gauge: SchedulerGauge, to value: Double) {
+        let gauge = gauges.withLock { gauges in
+            if let made = gauges[gauge.rawValue] { return made }
+            let made = Gauge(label: gauge.rawValue, dimensions: [], factory: source)
+            gauges[gauge.rawValue] = made
+            return made
+        }
+        gauge.record(value)
+    }
+}
+
+/// What the scheduler measures now and then: of the whole vault, so one process that runs it is enough.
+enum SchedulerGauge: String, Sendable {
+    /// Seconds since the login was due that has been due for longest.
+    case lag = "token_vault_scheduler_lag_seconds"
+    case flights = "token_vault_scheduler_renewals_under_way"
+    case openRenewals = "token_vault_renewals_open"
+    case inDoubt = "token_vault_renewals_in_doubt"
+    case outbox = "token_vault_outbox_depth"
+}

@@ -1,0 +1,61 @@
+/// What a renewal came to, in one word: for metrics, spans and the scheduler. An open set.
+public struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// New tokens are stored.
+    public static let renewed = Self(description: "renewed")
+    /// Somebody else's change came first, or nothing was to be done any more.
+    public static let unneeded = Self(description: "unneeded")
+    /// The login is dead.
+    public static let dead = Self(description: "dead")
+    /// The provider wants the user to do something.
+    public static let needsUser = Self(description: "needs-user")
+    /// The provider refuses this client.
+    public static let misconfigured = Self(description: "misconfigured")
+    /// The provider gives no token for the resource or scope that was asked for.
+    public static let targetRefused = Self(description: "target-refused")
+    /// Not now: it is tried again later.
+    public static let transient = Self(description: "transient")
+    /// The refresh token may be spent, and no usable reply came.
+    public static let inDoubt = Self(description: "in-doubt")
+    /// What was checked before was not certain any more, so nothing was sent.
+    public static let notSent = Self(description: "not-sent")
+    /// The app has no token now, and wants to be asked later.
+    public static let postponed = Self(description: "postponed")
+    /// Nobody wanted the app's answer any more.
+    public static let withdrawn = Self(description: "withdrawn")
+    /// A new refresh token, and no access token that may be used.
+    public static let successorOnly = Self(description: "successor-only")
+    /// Something stood in the way: a backoff, a provider that is left alone, a vault that cannot be written.
+    public static let refused = Self(description: "refused")
+}
+
+extension RenewalOutcome {
+    init(_ ending: RenewalMachine.Ending) {
+        self =
+            switch ending {
+            case .renewed: .renewed
+            case .satisfied, .superseded: .unneeded
+            case .refused(.dead): .dead
+            case .refused: .refused
+            case .failed(.dead): .dead
+            case .failed(.needsUser): .needsUser
+            case .failed(.misconfigured): .misconfigured
+            case .failed(.targetRefused): .targetRefused
+            case .failed(.transient): .transient
+            case .failed(.inDoubt): .inDoubt
+            case .failed(.notSent): .notSent
+            case .failed(.withdrawn): .withdrawn
+            case .failed(.postponed): .postponed
+            case .successorOnly: .successorOnly
+            }
+    }
+
+    /// Whether something is wrong that somebody should look at if it happens often.
+    var isFailure: Bool {
+        switch self {
+        case .renewed, .unneeded, .withdrawn, .postponed: false
+        default: true
+        }
+    }
+}

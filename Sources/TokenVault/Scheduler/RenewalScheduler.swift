@@ -1,0 +1,73 @@
+public import ServiceLifecycle
+import Synchronization
+
+/// Renews the logins of a vault before they run out, and keeps refresh tokens alive that die of disuse.
+///
+/// ```swift
+/// let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
+/// let group = ServiceGroup(services: [users.scheduler(), server], logger: logger)
+/// try await group.run()
+/// await vault.close()
+/// ```
+///
+/// One task for all logins: it costs what is due, however many logins there are. Callers go first, each provider is asked
+/// as often and as much at a time as its profile says, and one that asks to be left alone is. Any number of processes may
+/// run one for the same vault: they share the work, and no login is renewed twice.
+///
+/// A graceful shutdown, like a cancelled task, lets the renewals under way finish and begins no others.
+///
+/// Without a scheduler nothing is lost: a token is renewed by the call that needs it. What it adds is that no call waits,
+/// and that logins nobody asks for stay alive. `docs/scheduler.md`
+public final class RenewalScheduler: Service {
+    private let users: UserManager
+    private let options: SchedulerOptions
+    private let current = Mutex<SchedulerReport>(.init())
+    private let running = Mutex<SchedulerRun?>(nil)
+
+    public init(_ users: UserManager, options: SchedulerOptions = .init()) {
+        self.users = users
+        self.options = options
+    }
+
+    /// What it has done so far.
+    public var report: SchedulerReport { current.withLock { $0 } }
+
+    /// For tests: whether nothing happens before time passes or somebody writes to the vault.
+    var isResting: Bool {
+        running.withLock { run in run.map { $0.wakeup.isWaiting && $0.state.withLock { $0.inFlight.isEmpty } } ?? false
+        }
+    }
+
+    /// Works until the service group shuts down, the task is cancelled or the vault is closed.
+    public func run() async throws {
+        try await work(isOnce: false)
+    }
+
+    /// Works off what is due now, and returns: for a job that is started now and then. What has to wait, because its
+    /// provider does not answer for instance, is left for another time.
+    @discardableResult
+    public func runOnce() async throws -> SchedulerReport {
+        try await work(isOnce: true)
+        return report
+    }
+
+    private func work(isOnce: Bool) async throws {
+        try users.vault.requireOpen()
+        let run = SchedulerRun(users, options, isOnce: isOnce) { change in self.current.withLock { change(&$0) } }
+        running.withLock { $0 = run }
+        // A task of its own: a renewal that was begun is waited for, whoever cancels this one.
+        let task = Task { await run.run() }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            await task.value
+        } onCancelOrGracefulShutdown: {
+            run.stop()
+        }
+    }
+}
+
+extension UserManager {
+    /// A service that renews this manager's logins ahead of time.
+    public func scheduler(_ options: SchedulerOptions = .init()) -> RenewalScheduler {
+        RenewalScheduler(self, options: options)
+    }
+}

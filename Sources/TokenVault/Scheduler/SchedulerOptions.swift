@@ -1,0 +1,50 @@
+public import FoundationEssentials
+
+/// How a ``RenewalScheduler`` works.
+public struct SchedulerOptions: Sendable {
+    /// Renewals that it has under way at a time. A single provider gets at most three quarters of them, so that a slow one
+    /// does not hold up the others; its profile may allow less.
+    public var concurrency: Int
+    /// After so long it looks again, whatever it expects.
+    public var longestPause: Duration
+    /// Whether it also retries revocations that are due in the outbox.
+    public var retriesRevocations: Bool
+    /// Is told of every login that was due and was looked at. It must return soon: what it does holds up one renewal.
+    public var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
+
+    public init(
+        concurrency: Int = 16, longestPause: Duration = .seconds(60), retriesRevocations: Bool = true,
+        onRenewal: (@Sendable (ScheduledRenewal) -> Void)? = nil
+    ) {
+        self.concurrency = max(1, concurrency)
+        self.longestPause = max(.milliseconds(10), longestPause)
+        self.retriesRevocations = retriesRevocations
+        self.onRenewal = onRenewal
+    }
+}
+
+/// One login that was due.
+public struct ScheduledRenewal: Sendable, Equatable {
+    public let login: LoginID
+    /// Nil: the app renews it.
+    public let provider: String?
+    public let outcome: RenewalOutcome
+    /// Why the login is dead, if it is.
+    public let failure: RefreshFailure?
+    /// When its access token runs out now; nil: unknown, or there is none.
+    public let expiresAt: Date?
+    /// When it is due next; nil: nothing is to be done for it any more.
+    public let nextDue: Date?
+}
+
+/// What a ``RenewalScheduler`` has done so far.
+public struct SchedulerReport: Sendable, Equatable {
+    /// How often logins that were due came to this end.
+    public internal(set) var outcomes: [RenewalOutcome: Int] = [:]
+    public internal(set) var revocationsTried = 0
+    public internal(set) var revocationsSettled = 0
+
+    public var renewed: Int { outcomes[.renewed] ?? 0 }
+    /// Renewals that did not succeed, for whatever reason.
+    public var failed: Int { outcomes.reduce(0) { $0 + ($1.key.isFailure ? $1.value : 0) } }
+}

@@ -1,0 +1,147 @@
+import Synchronization
+import VaultStorage
+
+extension SchedulerRun {
+    /// Rows of one page of the index.
+    private static let page = 256
+    /// Rows gone through in one look: more wait for the next one.
+    private static let mostRows = 4_096
+    /// Rows that nothing came of, after which the index is left alone for ``shortPause``.
+    private static let manyRows = 512
+    private static let shortPause = Duration.milliseconds(250)
+
+    /// Finds out what may start now, and how long to wait if nothing happens meanwhile.
+    func look() -> Plan {
+        vault.lookAtClock()
+        let (now, uptime) = (vault.now, vault.timeSource.uptime())
+        sweepIfSetBack(now)
+        var places = options.concurrency - state.withLock { $0.inFlight.count }
+        engine.metrics.set(.flights, to: Double(options.concurrency - places))
+        var plan = Plan(pause: options.longestPause)
+        let wait = state.withLock { state in
+            state.forgetRests(before: uptime)
+            return state.noLookBefore - uptime
+        }
+        guard places > 0, wait <= .zero else {
+            if places > 0 { plan.pause = wait }
+            plan.isUnfinished = true
+            return plan
+        }
+        var rooms = Rooms()
+        lookAtIndex(now, uptime, &places, &rooms, &plan)
+        lookBehindClock(uptime, &places, &rooms, &plan)
+        state.withLock { state in
+            for candidate in plan.start { state.begin(candidate) }
+        }
+        return plan
+    }
+
+    private func lookAtIndex(
+        _ now: Timestamp, _ uptime: Duration, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan
+    ) {
+        var cursor = state.withLock { $0.cursor }
+        var rows = 0
+        var longestDue: Timestamp?
+        repeat {
+            guard let page = try? vault.store.dueLogins(before: now, after: cursor, limit: Self.page) else {
+                plan.pause = min(plan.pause, .seconds(1))
+                return
+            }
+            if let next = page.nextDueAt { plan.pause = min(plan.pause, next.since(now)) }
+            // Several processes look at the same page: each begins somewhere else.
+            for due in shuffled(page.logins) {
+                guard passes(due, uptime, &rooms, &plan) else { continue }
+                longestDue = min(longestDue ?? due.dueAt, due.dueAt)
+                guard places > 0 else {
+                    plan.isUnfinished = true
+                    continue
+                }
+                places -= 1
+                if let provider = due.provider { rooms.take(provider) }
+                plan.start.append(Candidate(login: due.login, provider: due.provider))
+            }
+            rows += page.logins.count
+            cursor = page.cursor
+        } while cursor != nil && places > 0 && rows < Self.mostRows
+        engine.metrics.set(.lag, to: longestDue.map { max(0, now.since($0) / .seconds(1)) } ?? 0)
+        let (next, isFruitless) = (places > 0 ? cursor : nil, plan.start.isEmpty && rows >= Self.manyRows)
+        state.withLock { state in
+            state.cursor = next
+            if isFruitless { state.noLookBefore = uptime + Self.shortPause }
+        }
+        guard next != nil else { return }
+        plan.isUnfinished = true
+        plan.pause = min(plan.pause, Self.shortPause)
+    }
+
+    /// Whether this login may be looked at more closely now.
+    private func passes(_ due: DueLogin, _ uptime: Duration, _ rooms: inout Rooms, _ plan: inout Plan) -> Bool {
+        let rest = state.withLock { state in
+            state.inFlight.contains(due.login) ? Duration.zero : state.rest(due.login, uptime: uptime)
+        }
+        if let rest {
+            if rest > .zero { plan.pause = min(plan.pause, rest) }
+            return false
+        }
+        guard let provider = due.provider else { return true }
+        let room = rooms.room(at: provider) { self.room(at: provider, uptime) }
+        guard room.count <= 0 else { return true }
+        if let after = room.lookAgainAfter {
+            plan.pause = min(plan.pause, after)
+            if room.isRate { plan.isUnfinished = true }
+        }
+        return false
+    }
+
+    private func shuffled(_ logins: [DueLogin]) -> [DueLogin] {
+        var logins = logins
+        for index in logins.indices.reversed() where index > 0 {
+            let other = min(index, max(0, Int(engine.random() * Double(index + 1))))
+            logins.swapAt(index, other)
+        }
+        return logins
+    }
+
+    // MARK: After the clock was set back
+
+    /// Rows that were written by a clock that was ahead are due in a future that may be years away.
+    private func sweepIfSetBack(_ now: Timestamp) {
+        let setBack = vault.clock.setBack
+        state.withLock { state in
+            guard setBack != state.seenSetBack else { return }
+            state.seenSetBack = setBack
+            guard let setBack, setBack.by >= TokenJudge.mostSkew else { return }
+            let end = now.advanced(by: setBack.by + RenewalRefusal.longestPostponement)
+            state.sweep = .init(
+                cursor: DueCursor(dueAt: now, row: .max), end: max(end, state.sweep?.end ?? end))
+        }
+    }
+
+    private func lookBehindClock(
+        _ uptime: Duration, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan
+    ) {
+        guard places > 0, var sweep = state.withLock({ $0.sweep }) else { return }
+        if sweep.pending.isEmpty, let cursor = sweep.cursor {
+            guard let page = try? vault.store.dueLogins(before: sweep.end, after: cursor, limit: Self.page) else {
+                return
+            }
+            (sweep.pending, sweep.cursor) = (page.logins, page.cursor)
+        }
+        var kept: [DueLogin] = []
+        for due in sweep.pending {
+            guard places > 0, passes(due, uptime, &rooms, &plan) else {
+                kept.append(due)
+                continue
+            }
+            places -= 1
+            if let provider = due.provider { rooms.take(provider) }
+            plan.start.append(Candidate(login: due.login, provider: due.provider))
+        }
+        sweep.pending = kept
+        let isOver = kept.isEmpty && sweep.cursor == nil
+        state.withLock { [sweep] in $0.sweep = isOver ? nil : sweep }
+        guard !isOver else { return }
+        plan.isUnfinished = true
+        if kept.isEmpty { plan.pause = min(plan.pause, Self.shortPause) }
+    }
+}

@@ -1,0 +1,102 @@
+import Logging
+import Synchronization
+import VaultStorage
+
+extension SchedulerRun {
+    /// A login that nobody but an app can renew, and that has run out so long ago, is left to the app's next call.
+    private static let longestWaitForApp = Duration.seconds(86_400)
+
+    /// What was done about a login, and how long it is left alone then.
+    private struct Step {
+        var outcome: RenewalOutcome?
+        var rest = SchedulerState.shortRest
+    }
+
+    /// Looks at a login more closely, and renews it if it is really due and nobody else is at it.
+    func renew(_ candidate: Candidate) async {
+        let step = await step(candidate)
+        let uptime = vault.timeSource.uptime()
+        state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
+        guard let outcome = step.outcome else { return }
+        report { $0.outcomes[outcome, default: 0] += 1 }
+        tell(candidate, outcome)
+    }
+
+    private func step(_ candidate: Candidate) async -> Step {
+        let stored: StoredLogin
+        do throws(StoreError) {
+            stored = try vault.store.login(candidate.login)
+        } catch {
+            // It is gone, or damaged: then whoever asks for it hears of it.
+            return Step(rest: error.code == .notFound(.login) ? SchedulerState.shortRest : SchedulerState.longRest)
+        }
+        if let intent = stored.intent, !intent.isInDoubt {
+            // Somebody is at it, or has died over it, which is recovery's.
+            return Step(rest: vault.owner(of: intent) == .working ? .seconds(5) : SchedulerState.shortRest)
+        }
+        guard let due = await healed(stored) else { return Step() }
+        guard judge(stored).isDue(due, now: vault.now) else { return Step() }
+        if stored.isHeld { return Step(rest: SchedulerState.longRest) }
+        if stored.refresh?.refreshToken == nil, !engine.canAskApp {
+            await letGo(stored)
+            return Step(rest: SchedulerState.longRest)
+        }
+        let (_, wait) = await engine.join(candidate.login, demand: .due, deadline: nil)
+        guard case .ended(let ending) = wait else { return Step() }
+        return Step(outcome: RenewalOutcome(ending), rest: rest(after: ending, candidate.provider))
+    }
+
+    private func judge(_ stored: StoredLogin) -> TokenJudge {
+        TokenJudge(
+            position: stored.position, session: stored.session, now: vault.now, setBack: vault.clock.setBack)
+    }
+
+    /// When the login is due. A row that says something else, because an older version wrote it, is put right.
+    private func healed(_ stored: StoredLogin) async -> Timestamp? {
+        let due = stored.nextDue
+        if due != stored.dueAt { try? await vault.change(stored.handle) { _ in } }
+        return due
+    }
+
+    /// Takes the login out of the index: its next write brings it back.
+    private func letGo(_ stored: StoredLogin) async {
+        guard let expiresAt = stored.session.expiresAt, vault.now.since(expiresAt) >= Self.longestWaitForApp else {
+            return
+        }
+        try? await vault.store.updateLogin(stored.handle) { state in
+            guard state.refresh?.refreshToken == nil, state.session.expiresAt == expiresAt else { return }
+            state.dueAt = nil
+        }
+    }
+
+    private func rest(after ending: RenewalMachine.Ending, _ provider: ProviderHandle?) -> Duration {
+        switch ending {
+        case .refused(.breakerOpen(let until)):
+            if let provider {
+                let uptime = vault.timeSource.uptime()
+                engine.paces.leaveAlone(provider, until: uptime + min(until.since(vault.now), Backoff.breaker.most))
+            }
+            return .seconds(1)
+        case .refused(.held), .refused(.providerMissing), .refused(.notRefreshable), .refused(.mayNotSendAgain):
+            return SchedulerState.longRest
+        case .renewed, .satisfied, .superseded, .refused, .failed, .successorOnly:
+            return SchedulerState.shortRest
+        }
+    }
+
+    private func tell(_ candidate: Candidate, _ outcome: RenewalOutcome) {
+        guard let onRenewal = options.onRenewal else { return }
+        let stored = try? vault.store.login(candidate.login)
+        onRenewal(
+            ScheduledRenewal(
+                login: LoginID(candidate.login), provider: candidate.provider.flatMap { known($0)?.name },
+                outcome: outcome, failure: stored.flatMap { RefreshFailure($0.session) },
+                expiresAt: stored?.session.accessToken == nil ? nil : stored?.session.expiresAt?.date,
+                nextDue: stored?.dueAt?.date))
+    }
+}
+
+extension RenewalEngine {
+    /// Whether logins without a refresh token can be renewed here.
+    var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }
+}

@@ -1,0 +1,63 @@
+import Synchronization
+import VaultStorage
+
+/// How many renewals of one provider may start now.
+struct ProviderRoom: Sendable {
+    var count: Int
+    /// If none: when that may be otherwise; nil: when one ends.
+    var lookAgainAfter: Duration?
+    /// Whether it is its rate that holds it up, and nothing else.
+    var isRate = false
+}
+
+/// What was found out of providers during one look.
+struct Rooms: Sendable {
+    private var rooms: [ProviderHandle: ProviderRoom] = [:]
+
+    mutating func room(at provider: ProviderHandle, _ find: () -> ProviderRoom) -> ProviderRoom {
+        if let known = rooms[provider] { return known }
+        let room = find()
+        rooms[provider] = room
+        return room
+    }
+
+    mutating func take(_ provider: ProviderHandle) {
+        rooms[provider]?.count -= 1
+    }
+}
+
+/// What the scheduler needs of a provider, read now and then.
+struct KnownProvider: Sendable {
+    let name: String
+    let limits: ProviderTurns.Limits?
+    let readAt: Duration
+}
+
+extension SchedulerRun {
+    private static let knownFor = Duration.seconds(5)
+
+    func room(at provider: ProviderHandle, _ uptime: Duration) -> ProviderRoom {
+        if let hold = engine.paces.hold(provider, uptime: uptime) {
+            return ProviderRoom(count: 0, lookAgainAfter: hold)
+        }
+        let limits = known(provider)?.limits
+        let share = max(1, options.concurrency - options.concurrency / 4)
+        let most = engine.paces.isInTrouble(provider) ? 1 : min(share, limits?.concurrent ?? .max)
+        let count = most - state.withLock { $0.flights[provider] ?? 0 }
+        guard count > 0 else { return ProviderRoom(count: 0) }
+        guard let limits else { return ProviderRoom(count: count) }
+        let turns = engine.turns.forBackground(provider, limits)
+        return ProviderRoom(
+            count: min(count, turns.count), lookAgainAfter: turns.lookAgainAfter, isRate: turns.lookAgainAfter != nil)
+    }
+
+    /// Nil: it cannot be read, and the renewal will say so.
+    func known(_ provider: ProviderHandle) -> KnownProvider? {
+        let uptime = vault.timeSource.uptime()
+        if let known = providers.withLock({ $0[provider] }), uptime - known.readAt < Self.knownFor { return known }
+        guard let record = try? vault.store.provider(provider).record else { return nil }
+        let known = KnownProvider(name: record.name, limits: record.turnLimits, readAt: uptime)
+        providers.withLock { $0[provider] = known }
+        return known
+    }
+}

@@ -1,0 +1,93 @@
+import Logging
+import Synchronization
+import VaultStorage
+
+/// One run of the scheduler: looks at the index, starts what may start, and waits for the next thing to happen.
+final class SchedulerRun: Sendable {
+    /// A login that is to be looked at more closely.
+    struct Candidate: Sendable {
+        let login: LoginHandle
+        let provider: ProviderHandle?
+    }
+
+    /// What one look at the index came to.
+    struct Plan: Sendable {
+        var start: [Candidate] = []
+        var pause: Duration
+        /// Something that is due waits for its provider's rate, or was not come to yet.
+        var isUnfinished = false
+    }
+
+    let users: UserManager
+    let options: SchedulerOptions
+    let isOnce: Bool
+    let wakeup = Wakeup()
+    let state = Mutex(SchedulerState())
+    let report: @Sendable ((inout SchedulerReport) -> Void) -> Void
+    let providers = Mutex<[ProviderHandle: KnownProvider]>([:])
+
+    var vault: Vault { users.vault }
+    var engine: RenewalEngine { users.engine }
+
+    /// How often gauges are set and the outbox is looked at.
+    private static let careInterval = Duration.seconds(30)
+
+    init(
+        _ users: UserManager, _ options: SchedulerOptions, isOnce: Bool,
+        report: @escaping @Sendable ((inout SchedulerReport) -> Void) -> Void
+    ) {
+        self.users = users
+        self.options = options
+        self.isOnce = isOnce
+        self.report = report
+    }
+
+    /// Begins nothing new; ``run()`` returns when what is under way has ended.
+    func stop() { wakeup.stop() }
+
+    func run() async {
+        let wakeup = wakeup
+        let observation = vault.store.changes.observe { wakeup.signal() }
+        defer { vault.store.changes.cancel(observation) }
+        vault.whenClosing { [weak self] in self?.stop() }
+        if isOnce { _ = await engine.recover() }
+        await withDiscardingTaskGroup { group in
+            while !wakeup.isStopped {
+                if takeCareTurn() { group.addTask { await self.care() } }
+                let plan = look()
+                for candidate in plan.start {
+                    group.addTask {
+                        await self.renew(candidate)
+                        wakeup.signal()
+                    }
+                }
+                if isOnce, plan.start.isEmpty, !plan.isUnfinished, state.withLock({ $0.inFlight.isEmpty }) { return }
+                await wakeup.wait(for: plan.pause, vault.timeSource)
+            }
+        }
+    }
+
+    private func takeCareTurn() -> Bool {
+        let uptime = vault.timeSource.uptime()
+        return state.withLock { state in
+            if let last = state.caredAt, uptime - last < Self.careInterval { return false }
+            state.caredAt = uptime
+            return true
+        }
+    }
+
+    /// What is done now and then beside renewals.
+    private func care() async {
+        if let depths = try? vault.store.depths() {
+            engine.metrics.set(.openRenewals, to: Double(depths.openIntents))
+            engine.metrics.set(.inDoubt, to: Double(depths.inDoubt))
+            engine.metrics.set(.outbox, to: Double(depths.outbox))
+        }
+        guard options.retriesRevocations, let done = try? await users.retryRevocations(.due, limit: 256) else { return }
+        guard !done.results.isEmpty else { return }
+        report { report in
+            report.revocationsTried += done.results.count
+            report.revocationsSettled += done.results.count { $0.outcome.isSettled }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import VaultStorage
+
+/// What one run of the scheduler remembers from pass to pass, within bounds. Times are by a clock that is never set.
+struct SchedulerState: Sendable {
+    /// A login that was looked at is left alone for so long, whatever its row says: no clock and no row that cannot be
+    /// written makes it ask a provider again and again.
+    static let shortRest = Duration.seconds(30)
+    /// Of a login for which nothing can be done before somebody changes something.
+    static let longRest = Duration.seconds(600)
+    static let mostRests = 100_000
+
+    var inFlight: Set<LoginHandle> = []
+    var flights: [ProviderHandle: Int] = [:]
+    private var rests: [LoginHandle: Duration] = [:]
+    private var purgedAt = Duration.zero
+    /// Where the next look at the index begins; nil: at its beginning.
+    var cursor: DueCursor?
+    /// Nothing was to be had from many rows: they are not gone through again before.
+    var noLookBefore = Duration.zero
+    /// What may be hidden behind a clock that was set back.
+    var sweep: Sweep?
+    var seenSetBack: ClockWatch.SetBack?
+    var caredAt: Duration?
+
+    struct Sweep: Sendable {
+        /// Where the next page begins; nil: the last has been read.
+        var cursor: DueCursor?
+        let end: Timestamp
+        /// Of the page that was read, those that could not start yet.
+        var pending: [DueLogin] = []
+    }
+
+    mutating func begin(_ candidate: SchedulerRun.Candidate) {
+        inFlight.insert(candidate.login)
+        if let provider = candidate.provider { flights[provider, default: 0] += 1 }
+    }
+
+    mutating func end(_ candidate: SchedulerRun.Candidate, restUntil: Duration) {
+        inFlight.remove(candidate.login)
+        if let provider = candidate.provider, let count = flights[provider] {
+            flights[provider] = count > 1 ? count - 1 : nil
+        }
+        if rests.count < Self.mostRests || rests[candidate.login] != nil { rests[candidate.login] = restUntil }
+    }
+
+    /// How long it is to be left alone; nil: it may be looked at.
+    func rest(_ login: LoginHandle, uptime: Duration) -> Duration? {
+        guard let until = rests[login], until > uptime else { return nil }
+        return until - uptime
+    }
+
+    mutating func forgetRests(before uptime: Duration) {
+        guard uptime - purgedAt >= .seconds(10) else { return }
+        purgedAt = uptime
+        rests = rests.filter { $0.value > uptime }
+    }
+}

@@ -1,0 +1,65 @@
+import Synchronization
+import VaultStorage
+
+/// Notices that the wall clock was set back, by a clock that is never set, so that tokens from before do not look fresh
+/// for longer than they are. `docs/adr/0021-a-clock-that-is-set-back.md`
+///
+/// In memory. Somebody has to look now and then; reading what was seen costs one load while the clock was never set back.
+final class ClockWatch: Sendable {
+    /// Clocks are slewed all the time, and two readings are not one.
+    static let tolerance = Duration.seconds(5)
+
+    /// How far back, and where it stood then.
+    struct SetBack: Equatable, Sendable {
+        let by: Duration
+        let at: Timestamp
+
+        /// The time by which a token is judged that was obtained when the wall clock showed `obtainedAt`.
+        ///
+        /// What cannot be from after the clock was set back is as old as the true clock says. What may be from before or
+        /// after is taken to be from after: otherwise every new token would look as if it had run out.
+        func judging(_ obtainedAt: Timestamp, at now: Timestamp) -> Timestamp {
+            obtainedAt < at || obtainedAt > now ? now.advanced(by: by) : now
+        }
+    }
+
+    /// Wall clock minus uptime, at the last look.
+    private let offset = Mutex<Duration?>(nil)
+    private let lag = Atomic<Int64>(0)
+    private let since = Atomic<Int64>(0)
+
+    var setBack: SetBack? {
+        let lag = lag.load(ordering: .acquiring)
+        guard lag > 0 else { return nil }
+        return SetBack(
+            by: .milliseconds(lag), at: Timestamp(milliseconds: since.load(ordering: .relaxed)))
+    }
+
+    /// Compares the clocks. Returns how far the wall clock was set since the last look; negative: back.
+    @discardableResult
+    func look(now: Timestamp, uptime: Duration) -> Duration {
+        let current = .milliseconds(now.milliseconds) - uptime
+        return offset.withLock { offset in
+            defer { offset = current }
+            guard let last = offset else { return .zero }
+            let step = current - last
+            guard step < .zero - Self.tolerance || step > Self.tolerance else { return .zero }
+            let lag = Duration.milliseconds(lag.load(ordering: .relaxed)) - step
+            if step < .zero { since.store(now.milliseconds, ordering: .relaxed) }
+            self.lag.store(max(0, lag.inMilliseconds), ordering: .releasing)
+            return step
+        }
+    }
+}
+
+extension Vault {
+    /// Judges a stored token by the clock that counts for it.
+    func judge(_ snapshot: SessionSnapshot, _ target: TokenTarget = .own) -> TokenJudge {
+        TokenJudge(
+            position: snapshot.position, session: snapshot.session, target: target, now: now, setBack: clock.setBack)
+    }
+
+    /// Looks whether the wall clock was set.
+    @discardableResult
+    func lookAtClock() -> Duration { clock.look(now: now, uptime: timeSource.uptime()) }
+}

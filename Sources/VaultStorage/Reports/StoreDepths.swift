@@ -1,0 +1,15 @@
+/// What waits in a vault to be settled.
+package struct StoreDepths: Equatable, Sendable {
+    /// Renewals that were begun and whose end is not recorded.
+    package let openIntents: Int
+    /// Those of them whose end nobody knows.
+    package let inDoubt: Int
+    /// Revocations that no provider has confirmed.
+    package let outbox: Int
+
+    package init(openIntents: Int, inDoubt: Int, outbox: Int) {
+        self.openIntents = openIntents
+        self.inDoubt = inDoubt
+        self.outbox = outbox
+    }
+}

@@ -1,0 +1,108 @@
+import Synchronization
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProviderTurnsTests {
+    private let provider = ProviderHandle.random()
+
+    @Test(arguments: [1, 2, 3, 10, 30, 60, 300, 6_000])
+    func noMinuteHasMoreThanTheLimit(limit: Int) {
+        var bucket = TokenBucket(requestsPerMinute: limit, now: .zero)
+        var taken: [Int] = []
+        // A quarter of an hour, by tenths of a second, with pauses in between that fill the bucket.
+        for tick in 0..<9_000 where tick % 2_000 < 1_500 {
+            while bucket.take(now: .milliseconds(tick * 100), isBackground: tick.isMultiple(of: 3)) {
+                taken.append(tick)
+            }
+        }
+        var start = 0
+        for (index, tick) in taken.enumerated() {
+            while taken[start] + 600 <= tick { start += 1 }
+            #expect(index - start < limit)
+        }
+        #expect(taken.count >= limit * 4 || limit < 3)
+    }
+
+    @Test func theSchedulerLeavesSomethingForCallers() {
+        var bucket = TokenBucket(requestsPerMinute: 60, now: .zero)
+        var background = 0
+        while bucket.take(now: .zero, isBackground: true) { background += 1 }
+        var callers = 0
+        while bucket.take(now: .zero, isBackground: false) { callers += 1 }
+        #expect((background, callers) == (9, 3))
+        let wait = bucket.wait(now: .zero, isBackground: false)
+        let longerWait = bucket.wait(now: .zero, isBackground: true)
+        #expect(wait < longerWait)
+        let isTaken = bucket.take(now: wait, isBackground: false)
+        #expect(isTaken)
+    }
+
+    private final class Order: Sendable {
+        private let state = Mutex<[String]>([])
+        var names: [String] { state.withLock { $0 } }
+        func add(_ name: String) { state.withLock { $0.append(name) } }
+    }
+
+    @Test func callersGoBeforeTheScheduler() async {
+        let turns = ProviderTurns(timeSource: ManualTimeSource())
+        let limits = ProviderTurns.Limits(concurrent: 1)
+        await turns.begin(turns.newID(), provider, limits, .caller)
+        let order = Order()
+        await withTaskGroup(of: Void.self) { group in
+            for (name, priority) in [("b1", ProviderTurns.Priority.background), ("b2", .background), ("c1", .caller)] {
+                let waiting = turns.waitingCount(provider)
+                group.addTask { [provider] in
+                    await turns.begin(turns.newID(), provider, limits, priority)
+                    order.add(name)
+                    turns.end(provider)
+                }
+                while turns.waitingCount(provider) == waiting { await Task.yield() }
+            }
+            turns.end(provider)
+        }
+        #expect(order.names == ["c1", "b1", "b2"])
+    }
+
+    @Test func workThatACallerJoinsGoesAsHis() async {
+        let turns = ProviderTurns(timeSource: ManualTimeSource())
+        let limits = ProviderTurns.Limits(concurrent: 1)
+        await turns.begin(turns.newID(), provider, limits, .caller)
+        let order = Order()
+        let first = HeldTurn(turns)
+        let second = HeldTurn(turns)
+        await withTaskGroup(of: Void.self) { group in
+            for (name, turn) in [("first", first), ("second", second)] {
+                let waiting = turns.waitingCount(provider)
+                group.addTask { [provider] in
+                    await turn.begin(provider, limits, .background)
+                    order.add(name)
+                    turn.end()
+                }
+                while turns.waitingCount(provider) == waiting { await Task.yield() }
+            }
+            second.promote()
+            turns.end(provider)
+        }
+        #expect(order.names == ["second", "first"])
+    }
+
+    @Test func whoWaitsForTheRateGoesOnWhenTimeHasPassed() async {
+        let time = ManualTimeSource()
+        let turns = ProviderTurns(timeSource: time)
+        let limits = ProviderTurns.Limits(perMinute: 1)
+        await turns.begin(turns.newID(), provider, limits, .caller)
+        turns.end(provider)
+        let next = Task { await turns.begin(turns.newID(), provider, limits, .caller) }
+        await time.waitForSleepers()
+        #expect(turns.waitingCount(provider) == 1)
+        time.advance(by: .seconds(60))
+        await next.value
+        // Nothing was sent: the next one may go at once.
+        turns.end(provider, isUnused: true)
+        await turns.begin(turns.newID(), provider, limits, .caller)
+    }
+}

@@ -1,0 +1,245 @@
+import FoundationEssentials
+import HTTPTypes
+import Logging
+import OAuthClient
+import ServiceLifecycle
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+@Suite(.timeLimit(.minutes(2)))
+struct RenewalSchedulerTests {
+    @Test func loginsAreRenewedAheadSoThatNoCallerWaits() async throws {
+        let world = try await World()
+        let server = RotatingServer(world)
+        let logins = try await world.addChains(5)
+        try await world.scheduling { scheduler in
+            await world.pass(upTo: .seconds(2_990), step: .seconds(130))
+            #expect(server.count == 0)
+            await world.pass(upTo: .seconds(400), step: .seconds(10)) { server.count == 5 }
+            #expect(server.times.allSatisfy { $0 >= .seconds(3_000) && $0 <= .seconds(3_310) })
+            for login in logins {
+                let token = try world.users.validAccessToken(login: login)
+                #expect(token != nil)
+            }
+            // The next time comes by itself.
+            await world.pass(upTo: .seconds(3_400), step: .seconds(100)) { server.count == 10 }
+            #expect(server.count == 10)
+            #expect(scheduler.report.renewed == 10)
+        }
+    }
+
+    @Test func theLongestDueComesFirst() async throws {
+        let world = try await World()
+        let server = RotatingServer(world)
+        for (index, lifetime) in [500, 100, 400, 200, 300].enumerated() {
+            try await world.addChain(user: "u\(index)", name: "\(lifetime)", lifetime: .seconds(lifetime))
+        }
+        world.time.advance(by: .seconds(1_000))
+        try await world.scheduling(SchedulerOptions(concurrency: 1)) { _ in
+            await world.pass(upTo: .seconds(60)) { server.count == 5 }
+        }
+        #expect(server.tokens == [100, 200, 300, 400, 500].map { Sample.marker + "refresh-\($0)" })
+    }
+
+    @Test func aCommitThatBringsTheNextRenewalNearerWakesIt() async throws {
+        let world = try await World()
+        let server = RotatingServer(world)
+        try await world.scheduling(SchedulerOptions(longestPause: .seconds(100_000))) { _ in
+            await world.settle()
+            try await world.addChain(lifetime: .seconds(10))
+            await world.pass(upTo: .seconds(20)) { server.count == 1 }
+            #expect(server.count == 1)
+        }
+    }
+
+    @Test func theRateOfTheProfileIsKept() async throws {
+        let world = try await World(provider: World.profile(#""limits":{"requestsPerMinute":30}"#))
+        let server = RotatingServer(world)
+        _ = try await world.addChains(60)
+        world.expire()
+        try await world.scheduling(SchedulerOptions(concurrency: 32)) { _ in
+            await world.pass(upTo: .seconds(400)) { server.count == 60 }
+        }
+        #expect(server.count == 60)
+        for time in server.times {
+            let inMinute = server.times.count { $0 >= time && $0 < time + .seconds(60) }
+            #expect(inMinute <= 30)
+        }
+        print("scheduler: 60 renewals at 30 a minute took \(server.times.last.map { $0 - server.times[0] } ?? .zero)")
+    }
+
+    @Test func aRetryAfterHoldsTheOthersOfThatProviderAndNobodyElse() async throws {
+        let world = try await World(provider: World.profile(#""limits":{"concurrentRequests":1}"#))
+        try await world.vault.addProvider(Sample.provider(name: "other"))
+        _ = try await world.addChains(5)
+        for index in 0..<3 {
+            _ = try await world.users.addLogin(
+                userId: "o\(index)", provider: "other", accessToken: Sample.accessToken("o\(index)"),
+                expiresAt: world.now.addingTimeInterval(3_600), refreshToken: Sample.refreshToken("o\(index)"))
+        }
+        world.expire()
+        let server = RotatingServer(world)
+        let rotating = world.transport.fallback
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            guard request.request.authority == "acme.example", server.count < 3 || world.time.uptime() < .seconds(3_700)
+            else { return try await rotating.reply(to: request) }
+            return try await ScriptedReply.status(.tooManyRequests, headers: [.retryAfter: "120"]).reply(to: request)
+        }
+        func asked(_ host: String) -> Int {
+            world.transport.requests.count { $0.request.authority == host }
+        }
+        try await world.scheduling { _ in
+            await world.pass(upTo: .seconds(90), step: .seconds(5))
+            #expect(asked("acme.example") == 1)
+            #expect(asked("other.example") == 3)
+            await world.pass(upTo: .seconds(300), step: .seconds(5)) { asked("acme.example") >= 6 }
+            #expect(asked("acme.example") == 6)
+        }
+    }
+
+    @Test func aProviderInTroubleGetsFewRequestsHoweverManyLoginsAreDue() async throws {
+        let world = try await World()
+        _ = try await world.addChains(60)
+        world.expire()
+        world.transport.fallback = .failure(.notSent, .connect)
+        try await world.scheduling(SchedulerOptions(concurrency: 4)) { _ in
+            await world.pass(upTo: .seconds(600), step: .seconds(2))
+        }
+        // Three to begin with, then after pauses of 2, 4, 8 … 60 seconds.
+        #expect((8...24).contains(world.transport.requestCount), "\(world.transport.requestCount) requests")
+        print(
+            "scheduler: 60 due logins of a dead provider cost \(world.transport.requestCount) requests in ten minutes")
+    }
+
+    @Test func aGracefulShutdownFinishesWhatIsUnderWayAndBeginsNothing() async throws {
+        let world = try await World()
+        let logins = try await world.addChains(3)
+        world.expire()
+        let gate = Gate()
+        world.transport.fallback = ScriptedReply.generation("new").behind(gate)
+        let scheduler = world.users.scheduler(SchedulerOptions(concurrency: 1))
+        let group = ServiceGroup(services: [scheduler], logger: Logger(label: "test"))
+        let task = Task { try await group.run() }
+        await world.transport.waitForRequests(1)
+        await group.triggerGracefulShutdown()
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        try await task.value
+        #expect(world.transport.requestCount == 1)
+        #expect(scheduler.report.renewed == 1)
+        let renewed = try logins.filter { try world.users.validAccessToken(login: $0)?.name == "new" }
+        #expect(renewed.count == 1)
+    }
+
+    @Test func aCancelledTaskFinishesWhatIsUnderWayToo() async throws {
+        let world = try await World()
+        try await world.addChain()
+        world.expire()
+        let gate = Gate()
+        world.transport.fallback = ScriptedReply.generation("new").behind(gate)
+        let scheduler = world.users.scheduler()
+        let task = Task { try await scheduler.run() }
+        await world.transport.waitForRequests(1)
+        task.cancel()
+        gate.open()
+        try await task.value
+        #expect(scheduler.report.renewed == 1)
+    }
+
+    @Test func closingTheVaultEndsIt() async throws {
+        let world = try await World()
+        let scheduler = world.users.scheduler()
+        let task = Task { try await scheduler.run() }
+        await world.time.waitForSleepers()
+        await world.vault.close()
+        try await task.value
+        await #expect(throws: VaultError.self) { try await scheduler.run() }
+    }
+
+    @Test func twoProcessesShareAHundredDueLoginsAndSendAHundredRequests() async throws {
+        let world = try await World()
+        let server = RotatingServer(world)
+        let logins = try await world.addChains(100)
+        let other = try await world.anotherProcess()
+        world.expire()
+        let reports = try await world.scheduling(SchedulerOptions(concurrency: 8)) { first in
+            try await world.scheduling(SchedulerOptions(concurrency: 8), with: other.users) { second in
+                await world.pass(upTo: .seconds(120)) {
+                    server.count >= 100 && first.report.renewed + second.report.renewed >= 100
+                }
+                return (first.report, second.report)
+            }
+        }
+        #expect(server.count == 100)
+        #expect(Set(server.tokens).count == 100)
+        #expect(reports.0.renewed + reports.1.renewed == 100)
+        for login in logins { #expect(try world.users.validAccessToken(login: login) != nil) }
+        print("scheduler: two processes shared 100 logins: \(reports.0.renewed) + \(reports.1.renewed), 100 requests")
+        await other.vault.close()
+    }
+
+    @Test func onceWorksOffWhatIsDueAndReturns() async throws {
+        let world = try await World(provider: World.profile(#""limits":{"concurrentRequests":2}"#))
+        let server = RotatingServer(world)
+        _ = try await world.addChains(7)
+        #expect(try await world.users.scheduler().runOnce().outcomes.isEmpty)
+        world.expire()
+        let report = try await world.users.scheduler().runOnce()
+        #expect(report.renewed == 7)
+        #expect(report.failed == 0)
+        #expect(server.count == 7)
+        world.expire()
+        world.transport.fallback = .failure(.notSent, .connect)
+        #expect(try await world.users.scheduler().runOnce().failed > 0)
+    }
+
+    @Test func whatOnlyTheAppCanRenewIsAskedForWhereThereIsAnAppAndLeftAloneElsewhere() async throws {
+        let handler = RecordingHandler()
+        let world = try await World(handler: handler)
+        let login = try await world.addPlainLogin()
+        let other = try await world.anotherProcess()
+        world.time.advance(by: .seconds(3_599))
+        #expect(try await other.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(handler.asked.isEmpty)
+        handler.enqueue(RecordingHandler.token("2", expiresAt: world.now.addingTimeInterval(7_200)))
+        #expect(try await world.users.scheduler().runOnce().renewed == 1)
+        #expect(try world.users.validAccessToken(login: login.id)?.name == "2")
+        // A day after it ran out, who cannot renew it takes it out of the index; the next write brings it back.
+        world.time.advance(by: .seconds(7_200 + 86_500))
+        #expect(try await other.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
+        try await world.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
+        #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
+        await other.vault.close()
+    }
+
+    @Test func aRowOfAnOlderVersionIsPutRightWithoutARequest() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let now = world.vault.now
+        try await world.vault.store.updateLogin(login.id.handle) { $0.dueAt = now }
+        #expect(try await world.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(world.transport.requestCount == 0)
+        let stored = try world.vault.store.login(login.id.handle)
+        #expect(stored.dueAt == stored.nextDue)
+        #expect(stored.dueAt.map { $0 > now } == true)
+    }
+
+    @Test func dueRevocationsAreRetried() async throws {
+        let world = try await World()
+        try await world.addChain()
+        world.transport.fallback = .failure(.notSent, .connect)
+        #expect(try await world.users.logOut(userId: "alice").isComplete == false)
+        world.time.advance(by: .seconds(60))
+        world.transport.fallback = .status(.ok)
+        try await world.scheduling { scheduler in
+            while scheduler.report.revocationsSettled == 0 { await Task.yield() }
+            #expect(scheduler.report.revocationsTried == 1)
+        }
+        #expect(try world.vault.status().pendingRevocations == 0)
+    }
+}
