@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Synchronization
 
 /// The program `vaultctl`.
 public enum CommandLineTool {
@@ -14,8 +15,12 @@ public enum CommandLineTool {
         let work = Task { await run(arguments, on: console) }
         let interrupts = Interrupts(on: console) { work.cancel() }
         let status = await work.value
+        if stoppedAsMeant.load(ordering: .relaxed) { return status.rawValue }
         return interrupts.exitCode ?? status.rawValue
     }
+
+    /// The program is there to be stopped by a signal, and was.
+    private static let stoppedAsMeant = Atomic<Bool>(false)
 
     /// Runs one command line.
     package static func run(_ arguments: [String], on console: Console) async -> ExitStatus {
@@ -35,6 +40,7 @@ public enum CommandLineTool {
             }
             return .success
         } catch let error as ExitRequest {
+            if error.isFinal { stoppedAsMeant.store(true, ordering: .relaxed) }
             return error.status
         } catch {
             if isParserError(error) {
@@ -82,4 +88,6 @@ public enum CommandLineTool {
 /// A command that has said everything and ends with a status of its own.
 struct ExitRequest: Error {
     let status: ExitStatus
+    /// Whether it holds although a signal ended the command.
+    var isFinal = false
 }

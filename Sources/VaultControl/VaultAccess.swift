@@ -61,15 +61,18 @@ struct VaultAccess {
     }
 
     /// Opens the vault with a user manager on the network.
-    func manage<R>(_ body: (UserManager, inout SecretReader) async throws -> R) async throws -> R {
+    ///
+    /// - Parameter options: by default, a command does what it says, and does not wait for other logins' revocations.
+    func manage<R>(
+        _ options: UserManagerOptions = .init(recoveryInterval: nil, retriesRevocationsInBackground: false),
+        _ body: (UserManager, inout SecretReader) async throws -> R
+    ) async throws -> R {
         let transport = try makeTransport()
         let result: Result<R, any Error>
         do {
             result = .success(
                 try await open { vault, reader in
-                    // A command does what it says, and does not wait for other logins' revocations.
-                    let options = UserManagerOptions(recoveryInterval: nil, retriesRevocationsInBackground: false)
-                    return try await body(
+                    try await body(
                         try await UserManager(vault: vault, transport: transport, options: options), &reader)
                 })
         } catch {

@@ -2,14 +2,41 @@ import ArgumentParser
 import TokenVault
 
 struct StatusCommand: VaultCommand {
-    static let configuration = CommandConfiguration(commandName: "status", abstract: "Tell what is in the vault.")
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Tell what is in the vault, and how its logins stand.",
+        discussion: """
+            Looks at every login, in bounded memory: a vault of a million takes a while. --brief leaves that out.
+            """)
+
+    @Flag(help: "Only what is known without looking at every login.")
+    var brief = false
 
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let path = try access.path
-        let status = try await access.open { try $0.status() }
+        let progress = CountingProgress(invocation)
+        let (status, survey) = try await access.open { vault in
+            let status = try vault.status()
+            guard !brief else { return (status, nil as VaultSurvey?) }
+            defer { progress.finish() }
+            return (status, try await vault.survey { progress.update(done: $0, total: $1) })
+        }
+        var facts = facts(path, status)
+        if let survey { SurveyFacts.add(survey, to: &facts) }
+        let text =
+            facts.text(isTerminal: invocation.isTerminal, style: invocation.style)
+            + (survey.map { SurveyFacts.text($0, invocation) } ?? "")
+        try invocation.emit(
+            json: .object(json(path, status) + (survey.map { SurveyFacts.json($0) } ?? [])), text: text)
+        if status.lockedMemory != .full {
+            invocation.warn("keys may be written to swap: raise the limit of locked memory (ulimit -l)")
+        }
+    }
+
+    private func facts(_ path: String, _ status: VaultStatus) -> Facts {
         var facts = Facts()
         facts.add("vault", path)
         facts.add("id", status.vaultID)
@@ -27,14 +54,11 @@ struct StatusCommand: VaultCommand {
                 + (status.isSQLiteAffectedByWALReset
                     ? " (can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : ""))
         facts.add("locked memory", status.lockedMemory.rawValue)
-        try invocation.emit(json: json(path, status), facts: facts)
-        if status.lockedMemory != .full {
-            invocation.warn("keys may be written to swap: raise the limit of locked memory (ulimit -l)")
-        }
+        return facts
     }
 
-    private func json(_ path: String, _ status: VaultStatus) -> JSONValue {
-        .object([
+    private func json(_ path: String, _ status: VaultStatus) -> [(String, JSONValue)] {
+        [
             ("vault", .string(path)), ("id", .string(status.vaultID)),
             ("schemaVersion", .integer(status.schemaVersion)), ("users", .integer(status.users)),
             ("logins", .integer(status.logins)), ("providers", .integer(status.providers)),
@@ -43,6 +67,6 @@ struct StatusCommand: VaultCommand {
             ("auditEntries", .integer(status.auditEntries)), ("sqliteVersion", .string(status.sqliteVersion)),
             ("sqliteIsAffectedByWALReset", .bool(status.isSQLiteAffectedByWALReset)),
             ("lockedMemory", .string(status.lockedMemory.rawValue)),
-        ])
+        ]
     }
 }

@@ -1,0 +1,137 @@
+public import FoundationEssentials
+import VaultStorage
+
+/// How the logins of a vault stand, counted one by one.
+public struct VaultSurvey: Sendable, Equatable {
+    /// Logins of one provider, or those that only the app can renew.
+    public struct Group: Sendable, Equatable {
+        /// Nil: the app's.
+        public let provider: String?
+        public var logins = 0
+        /// By state; the keys are those of `vaultctl --json`.
+        public var established = 0
+        public var tokenExpired = 0
+        public var terminated = 0
+        /// Dead: flagged until the app sets a new token.
+        public var failed = 0
+        /// The last renewal did not succeed, and another one will be tried.
+        public var retrying = 0
+        /// A refresh token may be spent, and no usable reply came.
+        public var inDoubt = 0
+        /// The provider wants the user to do something.
+        public var needsUser = 0
+
+        /// Whether renewals of living logins do not succeed.
+        public var isFailing: Bool { retrying + inDoubt > 0 }
+    }
+
+    /// How many living logins' access tokens run out within a span of time.
+    public struct Bar: Sendable, Equatable {
+        /// Counted from the moment of the survey; nil: later than all others.
+        public let within: Duration?
+        public var logins = 0
+    }
+
+    public internal(set) var takenAt: Date
+    /// Failing providers first, those with the most trouble before the others; then by name.
+    public internal(set) var groups: [Group] = []
+    public internal(set) var expired = 0
+    public internal(set) var bars: [Bar] =
+        [300, 3_600, 6 * 3_600, 86_400, 7 * 86_400, 30 * 86_400].map {
+            Bar(within: .seconds($0))
+        } + [Bar(within: nil)]
+    public internal(set) var withoutExpiry = 0
+    /// Rows that cannot be opened.
+    public internal(set) var damaged = 0
+    /// Logins that the scheduler is to see to now.
+    public internal(set) var due = 0
+    /// When the first of the others is due.
+    public internal(set) var nextDue: Date?
+
+    public var logins: Int { groups.reduce(0) { $0 + $1.logins } }
+}
+
+extension Vault {
+    private static let surveyPage = 512
+
+    /// Looks at every login, in bounded memory. Takes as long as there are logins: about a minute for millions.
+    ///
+    /// - Parameter progress: Told how many have been counted, of how many.
+    public func survey(
+        progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> VaultSurvey {
+        let (store, now) = (store, now)
+        return try await VaultError.translating {
+            try await Task.detached { try Self.survey(store, now, progress) }.value
+        }
+    }
+
+    private static func survey(
+        _ store: any VaultStore, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
+    ) throws -> VaultSurvey {
+        let total = try store.statistics().logins
+        let names = Dictionary(
+            try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
+        var survey = VaultSurvey(takenAt: now.date)
+        var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
+        var (after, counted) = (nil as LoginHandle?, 0)
+        while true {
+            try Task.checkCancellation()
+            let page = try store.logins(ofUser: nil, after: after, limit: surveyPage)
+            for listing in page {
+                guard let content = listing.content else {
+                    survey.damaged += 1
+                    continue
+                }
+                let provider = content.provider
+                groups[provider, default: VaultSurvey.Group(provider: provider.flatMap { names[$0] })].count(
+                    content, now)
+                survey.count(content, now)
+            }
+            counted += page.count
+            progress(counted, max(total, counted))
+            after = page.last?.handle
+            if page.count < surveyPage { break }
+        }
+        survey.groups = groups.values.sorted { one, other in
+            let trouble = (one.retrying + one.inDoubt, other.retrying + other.inDoubt)
+            return trouble.0 == trouble.1 ? one.provider ?? "" < other.provider ?? "" : trouble.0 > trouble.1
+        }
+        survey.nextDue = try store.dueLogins(before: now, limit: 1).nextDueAt?.date
+        return survey
+    }
+}
+
+extension VaultSurvey.Group {
+    fileprivate mutating func count(_ content: LoginListing.Content, _ now: Timestamp) {
+        let session = content.session
+        logins += 1
+        switch SessionState(session, now: now) {
+        case .terminated: terminated += 1
+        case .tokenExpired: tokenExpired += 1
+        default: established += 1
+        }
+        if let failure = session.failure { if failure.isFinal { failed += 1 } else { needsUser += 1 } }
+        guard session.failure == nil, session.state != .terminated else { return }
+        if content.intent?.isInDoubt == true { inDoubt += 1 } else if session.attempts > 0 { retrying += 1 }
+    }
+}
+
+extension VaultSurvey {
+    fileprivate mutating func count(_ content: LoginListing.Content, _ now: Timestamp) {
+        let session = content.session
+        if let dueAt = content.dueAt, dueAt <= now { due += 1 }
+        guard session.state != .terminated, session.failure?.isFinal != true, session.accessToken != nil else { return }
+        guard let expiresAt = session.expiresAt else {
+            withoutExpiry += 1
+            return
+        }
+        guard expiresAt > now else {
+            expired += 1
+            return
+        }
+        let left = expiresAt.since(now)
+        guard let index = bars.firstIndex(where: { $0.within.map { left <= $0 } ?? true }) else { return }
+        bars[index].logins += 1
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import FoundationEssentials
+import Synchronization
+import TokenVault
+
+struct MaintainCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "maintain",
+        abstract: "Renew logins before they run out, until stopped.",
+        discussion: """
+            Runs the scheduler in the foreground: for vaults whose service does not run one, and beside those that do; the \
+            work is shared. Also retries revocations that are due, and settles renewals of processes that have died. \
+            SIGTERM and SIGINT end it when what is under way is finished and stored; a second one ends it at once.
+
+            vaultctl maintain           until stopped; prints a line for each login that was due
+            vaultctl maintain --once    what is due now, then ends: for cron. Exit code 3 if something did not succeed
+
+            Logins that only an app can renew are left to it.
+            """)
+
+    @Flag(help: "Work off what is due now, and end.")
+    var once = false
+
+    @Option(help: "Renewals under way at a time.")
+    var concurrency = 16
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard (1...1_000).contains(concurrency) else {
+            throw ValidationError("--concurrency must be between 1 and 1000")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let started = ContinuousClock.now
+        let access = VaultAccess(global, invocation)
+        let report = try await access.manage(UserManagerOptions()) { users, _ in
+            let lines = MaintainLines(invocation)
+            let scheduler = users.scheduler(
+                SchedulerOptions(concurrency: concurrency) { lines.print($0) })
+            if once {
+                try await scheduler.runOnce()
+            } else {
+                lines.print("looking after this vault until SIGTERM or SIGINT")
+                try await scheduler.run()
+            }
+            return scheduler.report
+        }
+        let seconds = Int((ContinuousClock.now - started) / .seconds(1))
+        try emit(report, seconds, invocation)
+        if once, Task.isCancelled { throw CancellationError() }
+        if once, report.failed > 0 { throw ExitRequest(status: .partlyDone) }
+        // To be stopped is what this command is for: no failure.
+        if !once { throw ExitRequest(status: .success, isFinal: true) }
+    }
+
+    private func emit(_ report: SchedulerReport, _ seconds: Int, _ invocation: Invocation) throws {
+        let outcomes = report.outcomes.sorted { $0.key.description < $1.key.description }
+        var facts = Facts()
+        facts.add("renewed", String(report.renewed))
+        for (outcome, count) in outcomes where outcome != .renewed { facts.add(outcome.description, String(count)) }
+        if report.revocationsTried > 0 {
+            facts.add("revocations", "\(report.revocationsSettled) of \(report.revocationsTried) settled")
+        }
+        facts.add("time", Instant.duration(Double(seconds)))
+        try invocation.emit(
+            json: .object([
+                ("renewed", .integer(report.renewed)), ("failed", .integer(report.failed)),
+                ("outcomes", .object(outcomes.map { ($0.key.description, .integer($0.value)) })),
+                ("revocationsTried", .integer(report.revocationsTried)),
+                ("revocationsSettled", .integer(report.revocationsSettled)), ("seconds", .integer(seconds)),
+            ]), facts: facts)
+    }
+}
+
+/// What happens, for who watches: one line each, on standard error, so that the output is the summary alone.
+private struct MaintainLines: Sendable {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) { self.invocation = invocation }
+
+    func print(_ text: String) {
+        invocation.note("\(invocation.now.formatted(.iso8601))  \(text)")
+    }
+
+    func print(_ renewal: ScheduledRenewal) {
+        // Somebody else had done it: no news.
+        guard renewal.outcome != .unneeded else { return }
+        let name = "\(renewal.login) (\(Printable.shortened(renewal.provider ?? "app")))"
+        let next = renewal.nextDue.map { Instant.relative($0, now: invocation.now) }
+        switch renewal.outcome {
+        case .renewed:
+            print("renewed \(name), again \(next ?? "when it is asked for")")
+        case .dead:
+            print("\(name) is dead: \(renewal.failure?.reason.description ?? "unknown"); the user must log in again")
+        case .needsUser:
+            print("\(name) cannot be renewed before its user has acted at the provider")
+        default:
+            print("\(name) was not renewed: \(renewal.outcome)\(next.map { "; next try \($0)" } ?? "")")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import DevAuthorizationServer
+import Foundation
+import Testing
+
+@testable import VaultControl
+
+/// `vaultctl maintain` and what `vaultctl status` tells of it, against a real server.
+@Suite(.timeLimit(.minutes(3)))
+struct MaintainCommandTests {
+    @Test func onceRenewsWhatIsDueAndTellsSo() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
+            try await world.logIn("alice")
+            try await world.logIn("bob")
+            try await Task.sleep(for: .seconds(2))
+            let result = try await world.ok("maintain", "--once", "--json")
+            let document = try result.json
+            #expect(document["renewed"] as? Int == 2)
+            #expect(document["failed"] as? Int == 0)
+            #expect((document["outcomes"] as? [String: Int]) == ["renewed": 2])
+            #expect(result.error.split(separator: "\n").count { $0.contains("renewed ") && $0.contains("(acme)") } == 2)
+            #expect(!result.error.contains("alice"))
+        }
+    }
+
+    @Test func onceSaysWhatDidNotSucceed() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
+            try await world.logIn("alice")
+            try await Task.sleep(for: .seconds(2))
+            _ = world.server.revokeGrant(user: "alice")
+            let result = try await world.harness.run("maintain", "--once")
+            #expect(result.status == 3)
+            #expect(result.error.contains("is dead: deadGrant; the user must log in again"))
+            #expect(result.output.contains("dead\t1"))
+            let status = try await world.ok("status", "--json").json
+            let states = try #require(status["states"] as? [[String: Any]])
+            #expect(states.first?["provider"] as? String == "acme")
+            #expect(states.first?["failed"] as? Int == 1)
+        }
+    }
+
+    @Test func twoProcessesShareTheWorkAndEndGracefullyOnSIGTERM() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(5) }) { world in
+            for index in 0..<10 { try await world.logIn("user-\(index)") }
+            let program = Program(harness: world.harness)
+            let before = world.server.log.tokenRequests().count
+            // Each token is renewed twice or so, by either of them.
+            let result = try await program.shell(
+                """
+                "$vaultctl" maintain --json >"$dir/one" 2>"$dir/one-err" & one=$!
+                "$vaultctl" maintain --json >"$dir/two" 2>"$dir/two-err" & two=$!
+                sleep 12
+                kill -TERM $one $two
+                wait $one; echo $?
+                wait $two; echo $?
+                """)
+            #expect(result.output == "0\n0\n")
+            func renewed(_ name: String) throws -> Int {
+                let data = try Data(contentsOf: URL(filePath: world.harness.path(name)))
+                let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+                #expect(document["failed"] as? Int == 0)
+                return try #require(document["renewed"] as? Int)
+            }
+            let (one, two) = (try renewed("one"), try renewed("two"))
+            let requests = world.server.log.tokenRequests().count - before
+            #expect(one + two == requests)
+            #expect(requests >= 10)
+            print("maintain: two processes renewed \(one) + \(two), \(requests) requests")
+            let lines = try String(contentsOfFile: world.harness.path("one-err"), encoding: .utf8)
+            #expect(lines.contains("looking after this vault"))
+            let verified = try await world.ok("verify", "--json").json
+            #expect(verified["isClean"] as? Bool == true)
+        }
+    }
+
+    @Test func statusCountsAndDraws() async throws {
+        try await World.with { world in
+            for index in 0..<3 { try await world.logIn("user-\(index)") }
+            let document = try await world.ok("status", "--json").json
+            #expect(document["logins"] as? Int == 3)
+            let states = try #require(document["states"] as? [[String: Any]])
+            #expect(states.count == 1)
+            #expect(states[0]["established"] as? Int == 3)
+            #expect(states[0]["isFailing"] as? Bool == false)
+            let expiries = try #require(document["expiries"] as? [[String: Any]])
+            #expect(expiries.reduce(0) { $0 + ($1["logins"] as? Int ?? 0) } == 3)
+            #expect(document["nextDue"] is String)
+            let text = try await world.ok("status").output
+            #expect(text.contains("established\t3\n"))
+            #expect(text.contains("access tokens expired\t0\n"))
+            #expect(text.contains("provider\tacme\t3\t0\t0\t0\t0\n"))
+            let brief = try await world.ok("status", "--brief", "--json").json
+            #expect(brief["states"] == nil)
+            #expect(brief["logins"] as? Int == 3)
+        }
+    }
+}
