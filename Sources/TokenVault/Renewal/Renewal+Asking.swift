@@ -53,7 +53,10 @@ extension Renewal {
     private func take(
         _ token: RefreshedAccessToken, _ current: RenewalAttempt, _ attempt: inout RenewalAttempt?
     ) -> RenewalMachine.Event {
-        guard current.isNews(token, at: vault.now) else { return .replied(.verdict(.nothingUsable)) }
+        guard current.isNews(token, at: vault.now) else {
+            vault.sessions.post(.unusableToken(login: login, .invalidArgument))
+            return .replied(.verdict(.nothingUsable))
+        }
         attempt?.reply = SpooledReply(token, of: current, at: vault.now)
         return .replied(.tokens)
     }

@@ -98,9 +98,11 @@ struct SessionHandlerTests {
             : RecordingSessionHandler(
                 RecordingSessionHandler.token("2", expiresAt: Date(timeIntervalSince1970: 1)))
         world.users.setSessionHandler(handler)
+        let watcher = Watcher(world.vault, login)
         world.expire()
         for _ in 0..<3 { #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater) }
         #expect(handler.asked == 1)
+        #expect(watcher.names().contains("error(invalidArgument) 1"))
         #expect(try world.vault.login(login.id).generation == 1)
     }
 

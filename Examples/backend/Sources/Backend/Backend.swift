@@ -28,8 +28,9 @@ struct Backend {
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: settings.port)),
             logger: logger)
 
-        // What is last here is shut down first: the server takes no more requests, and only then the vault is closed.
-        let services: [any Service] = [VaultKeeper(vault: vault, api: api), server]
+        // What is last here is shut down first: the server takes no more requests, the scheduler finishes what it has begun,
+        // and only then the vault is closed.
+        let services: [any Service] = [VaultKeeper(vault: vault, api: api), users.scheduler(), server]
         try await ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
         ).run()
