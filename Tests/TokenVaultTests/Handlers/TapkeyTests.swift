@@ -42,6 +42,23 @@ struct TapkeyTests {
         #expect(handler.asked.count == 1)
     }
 
+    /// Both have seen the death before either has told of it: the mark decides, not what they saw.
+    @Test func theEndIsToldByOneOfTwoProcessesThatFoundIt() async throws {
+        let handler = RecordingHandler()
+        let world = try await World(handler: handler)
+        let login = try await world.addPlainLogin()
+        handler.enqueue { _, _ in throw RefreshFailedError() }
+        world.expire()
+        await #expect(throws: VaultError.self) { _ = try await world.users.accessToken(userId: "alice") }
+        let other = RecordingHandler()
+        let (vault, users) = try await world.anotherProcess(handler: other)
+        await users.engine.announceDeath(of: login.id.handle)
+        await world.users.engine.announceDeath(of: login.id.handle)
+        #expect(handler.failed == ["alice"])
+        #expect(other.failed == [])
+        await vault.close()
+    }
+
     @Test func theDefinitiveErrorSetsTheFlagAndTellsOnce() async throws {
         let (world, handler, login) = try await makeWorld()
         handler.enqueue { _, _ in throw RefreshFailedError() }
