@@ -28,6 +28,31 @@ static inline int vault_wal_has_no_reader(sqlite3 *connection) {
     return code;
 }
 
+/*
+ * Writes the WAL anew, with the bytes that are in it, and syncs it. After a sync that failed the kernel may take for written
+ * what the disk never got, and no later sync of the same pages helps. To be called with a connection that holds the write
+ * lock: then nobody appends.
+ */
+static inline int vault_wal_write_again(sqlite3 *connection) {
+    enum { piece = 65536 };
+    sqlite3_file *wal = 0;
+    sqlite3_int64 size = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (code != SQLITE_OK) return code;
+    if (!wal || !wal->pMethods) return SQLITE_ERROR;
+    code = wal->pMethods->xFileSize(wal, &size);
+    if (code != SQLITE_OK) return code;
+    void *bytes = sqlite3_malloc(piece);
+    if (!bytes) return SQLITE_NOMEM;
+    for (sqlite3_int64 offset = 0; code == SQLITE_OK && offset < size; offset += piece) {
+        int count = size - offset < piece ? (int)(size - offset) : piece;
+        code = wal->pMethods->xRead(wal, bytes, count, offset);
+        if (code == SQLITE_OK) code = wal->pMethods->xWrite(wal, bytes, count, offset);
+    }
+    sqlite3_free(bytes);
+    return code == SQLITE_OK && size > 0 ? wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) : code;
+}
+
 /* SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite makes its own copy. */
 static inline int vault_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);

@@ -56,14 +56,22 @@ import Glibc
         schedule.note(checkpoint(patience), at: count)
     }
 
+    /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first: while
+    ///   the database file is half changed, a loss of power must find in the WAL what the other half is to be.
     @discardableResult
-    func checkpoint(_ patience: Duration = CheckpointSchedule.leastPatience) -> Outcome {
+    func checkpoint(
+        _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false
+    ) -> Outcome {
         var outcome = Outcome.incomplete
         do throws(StoreError) {
             let sibling = if let sibling { sibling } else { try connect() }
             self.sibling = sibling
             try hold(sibling)
             defer { try? sibling.execute("ROLLBACK") }
+            if isDoubtful {
+                let code = unsafe vault_wal_write_again(sibling.handle)
+                guard code == SQLITE_OK else { throw sibling.error(code) }
+            }
             let isComplete = try completePages() != nil
             // One snapshot that has lasted for so long is not waited for: it may last for hours.
             let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.mostPatience

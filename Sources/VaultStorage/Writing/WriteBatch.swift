@@ -110,10 +110,10 @@ final class WriteBatch {
     ///
     /// A process could not find out what became of a commit of its, and is gone. A recovery of the WAL may have found
     /// what it left there, which was never synced: a later commit would stand on it, and be lost with it if the power
-    /// failed. In the database file it can be synced, and then the WAL must not be continued. So for as long as
-    /// somebody holds a snapshot, nothing is committed.
+    /// failed. Written again it can be synced, in the WAL and then in the database file, and the WAL must not be
+    /// continued after that. So for as long as somebody holds a snapshot, nothing is committed.
     private func startOver(_ channel: WriteChannel) throws(StoreError) {
-        switch channel.gate.checkpoint(CheckpointSchedule.somePatience) {
+        switch channel.gate.checkpoint(CheckpointSchedule.somePatience, ofDoubtfulWAL: true) {
         case .restartable:
             place.isWALDoubtful = false
             mustStartOver = false

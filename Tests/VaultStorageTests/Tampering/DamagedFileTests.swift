@@ -37,7 +37,8 @@ import VaultStorage
             try await zeroes.add(bytes, "zeroed page \(page)")
         }
         print("damage: \(pages) zeroed pages: \(zeroes)")
-        #expect(zeroes.seen >= pages - 2)
+        // Indexes of tables that are empty, which nothing has to read.
+        #expect(zeroes.seen >= pages - 4)
     }
 
     private struct Tally: CustomStringConvertible {
