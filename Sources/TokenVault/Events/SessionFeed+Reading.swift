@@ -125,7 +125,9 @@ extension SessionFeed {
 
     func page(_ stored: StoredLogin, asOf: Int64) -> SessionPage {
         let profile = stored.provider.flatMap { try? store.provider($0).record.profile }
-        let grantEndsAt = profile?.refresh.absoluteLifetime.map { stored.session.createdAt.advanced(by: $0) }
+        // The first chain began with the login; when a later one did is not stored.
+        let lifetime = stored.position.chain == 1 ? profile?.refresh.absoluteLifetime : nil
+        let grantEndsAt = lifetime.map { stored.session.createdAt.advanced(by: $0) }
         return SessionPage(stored, grantEndsAt: grantEndsAt, asOf: asOf, options, now: now)
     }
 

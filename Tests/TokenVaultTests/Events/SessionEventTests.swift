@@ -90,6 +90,18 @@ struct SessionEventTests {
                 == .refreshTokenWillExpire(at: login.createdAt.addingTimeInterval(8_640_000)))
     }
 
+    @Test func aLaterGrantDoesNotEndWithTheFirst() async throws {
+        let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
+        let login = try await world.addChain()
+        world.pass(.seconds(50 * 86_400))
+        _ = try await world.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("later"), expiresAt: nil,
+            refreshToken: Sample.refreshToken("later"))
+        let watcher = Watcher(world.vault, login)
+        world.pass(.seconds(36 * 86_400))
+        #expect(!watcher.names().contains { $0.hasPrefix("refreshTokenWillExpire") })
+    }
+
     @Test func whatOnlyPeopleCanMendIsAnError() async throws {
         let world = try await World()
         let login = try await world.addChain()
