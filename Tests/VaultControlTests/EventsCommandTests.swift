@@ -62,7 +62,8 @@ struct EventsCommandTests {
     func followingTellsWhatOthersDoAndEndsWithASignal(_ signal: String, _ status: Int32) async throws {
         let (harness, login) = try await Self.filled()
         let script = """
-            "$vaultctl" events --follow --last 1 --json >"$dir/events" 2>"$dir/error" &
+            : >"$dir/events"
+            "$vaultctl" events --follow --last 1 --json >>"$dir/events" 2>"$dir/error" &
             until grep -q updated "$dir/events"; do sleep 0.05; done
             printf CANARY-x | "$vaultctl" token update \(login) --access-token - --expires-in 60s --quiet >/dev/null
             until grep -q willExpire "$dir/events"; do sleep 0.05; done
