@@ -44,9 +44,7 @@ struct TapkeyTests {
 
     /// Both have seen the death before either has told of it: the mark decides, not what they saw.
     @Test func theEndIsToldByOneOfTwoProcessesThatFoundIt() async throws {
-        let handler = RecordingHandler()
-        let world = try await World(handler: handler)
-        let login = try await world.addPlainLogin()
+        let (world, handler, login) = try await makeWorld()
         handler.enqueue { _, _ in throw RefreshFailedError() }
         world.expire()
         await #expect(throws: VaultError.self) { _ = try await world.users.accessToken(userId: "alice") }

@@ -73,17 +73,25 @@ struct SocialPlusStateTests {
         #expect(await iterator.next() == .notLoggedIn)
     }
 
-    @Test func aLogInUnderWayIsEstablishing() async throws {
-        let world = try await World()
-        let states = StateWatcher(world.vault, .user("alice"))
+    /// A log-in that waits for its provider, which answers when the gate opens.
+    private static func startLogIn(
+        _ world: World, answer: ScriptedReply
+    ) async -> (logIn: Task<Login, any Error>, gate: Gate) {
         let gate = Gate()
-        world.transport.enqueue(ScriptedReply.generation("1").behind(gate))
+        world.transport.enqueue(answer.behind(gate))
         let logIn = Task {
             try await world.users.logIn(
                 userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("code"),
                 codeVerifier: CodeVerifier.random())
         }
         await world.transport.waitForRequests(1)
+        return (logIn, gate)
+    }
+
+    @Test func aLogInUnderWayIsEstablishing() async throws {
+        let world = try await World()
+        let states = StateWatcher(world.vault, .user("alice"))
+        let (logIn, gate) = await Self.startLogIn(world, answer: .generation("1"))
         #expect(try world.users.sessionState(userId: "alice") == .establishing)
         #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
@@ -95,14 +103,7 @@ struct SocialPlusStateTests {
     @Test func aLogInThatFailsIsOver() async throws {
         let world = try await World()
         let states = StateWatcher(world.vault, .user("alice"))
-        let gate = Gate()
-        world.transport.enqueue(ScriptedReply.error("invalid_grant").behind(gate))
-        let logIn = Task {
-            try await world.users.logIn(
-                userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("code"),
-                codeVerifier: CodeVerifier.random())
-        }
-        await world.transport.waitForRequests(1)
+        let (logIn, gate) = await Self.startLogIn(world, answer: .error("invalid_grant"))
         #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         _ = try? await logIn.value
