@@ -124,9 +124,9 @@ extension SessionFeed {
     }
 
     func page(_ stored: StoredLogin, asOf: Int64) -> SessionPage {
-        let profile = stored.provider.flatMap { try? store.provider($0).record.profile }
         // The first chain began with the login; when a later one did is not stored.
-        let lifetime = stored.position.chain == 1 ? profile?.refresh.absoluteLifetime : nil
+        let provider = stored.position.chain == 1 ? stored.provider : nil
+        let lifetime = provider.flatMap { try? store.provider($0).record.profile.refresh.absoluteLifetime }
         let grantEndsAt = lifetime.map { stored.session.createdAt.advanced(by: $0) }
         return SessionPage(stored, grantEndsAt: grantEndsAt, asOf: asOf, options, now: now)
     }

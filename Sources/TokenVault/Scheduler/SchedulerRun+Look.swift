@@ -56,9 +56,7 @@ extension SchedulerRun {
                     plan.isUnfinished = true
                     continue
                 }
-                places -= 1
-                if let provider = due.provider { rooms.take(provider) }
-                plan.start.append(Candidate(login: due.login, provider: due.provider))
+                begin(due, &places, &rooms, &plan)
             }
             rows += page.logins.count
             cursor = page.cursor
@@ -91,6 +89,12 @@ extension SchedulerRun {
             if room.isRate { plan.isUnfinished = true }
         }
         return false
+    }
+
+    private func begin(_ due: DueLogin, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan) {
+        places -= 1
+        if let provider = due.provider { rooms.take(provider) }
+        plan.start.append(Candidate(login: due.login, provider: due.provider))
     }
 
     private func shuffled(_ logins: [DueLogin]) -> [DueLogin] {
@@ -133,9 +137,7 @@ extension SchedulerRun {
                 kept.append(due)
                 continue
             }
-            places -= 1
-            if let provider = due.provider { rooms.take(provider) }
-            plan.start.append(Candidate(login: due.login, provider: due.provider))
+            begin(due, &places, &rooms, &plan)
         }
         sweep.pending = kept
         let isOver = kept.isEmpty && sweep.cursor == nil

@@ -35,7 +35,7 @@ extension SchedulerRun {
             return Step(rest: vault.owner(of: intent) == .working ? .seconds(5) : SchedulerState.shortRest)
         }
         guard let due = await healed(stored) else { return Step() }
-        guard judge(stored).isDue(due, now: vault.now) else { return Step() }
+        guard vault.judge(stored).isDue(due, now: vault.now) else { return Step() }
         if stored.isHeld { return Step(rest: SchedulerState.longRest) }
         if stored.refresh?.refreshToken == nil, !engine.canAskApp {
             await letGo(stored)
@@ -44,11 +44,6 @@ extension SchedulerRun {
         let (_, wait) = await engine.join(candidate.login, demand: .due, deadline: nil)
         guard case .ended(let ending) = wait else { return Step() }
         return Step(outcome: RenewalOutcome(ending), rest: rest(after: ending, candidate.provider))
-    }
-
-    private func judge(_ stored: StoredLogin) -> TokenJudge {
-        TokenJudge(
-            position: stored.position, session: stored.session, now: vault.now, setBack: vault.clock.setBack)
     }
 
     /// When the login is due. A row that says something else, because an older version wrote it, is put right.

@@ -59,6 +59,10 @@ extension Vault {
             position: snapshot.position, session: snapshot.session, target: target, now: now, setBack: clock.setBack)
     }
 
+    func judge(_ stored: StoredLogin) -> TokenJudge {
+        TokenJudge(position: stored.position, session: stored.session, now: now, setBack: clock.setBack)
+    }
+
     /// Looks whether the wall clock was set.
     @discardableResult
     func lookAtClock() -> Duration { clock.look(now: now, uptime: timeSource.uptime()) }
