@@ -30,6 +30,9 @@ package enum Migrations {
         Migration(version: 4, name: "v004_audit_migrations", sql: text(PackageResources.v004_audit_migrations_sql)),
         Migration(
             version: 5, name: "v005_keep_unusable_replies", sql: text(PackageResources.v005_keep_unusable_replies_sql)),
+        Migration(
+            version: 6, name: "v006_add_indexes_and_manifest",
+            sql: text(PackageResources.v006_add_indexes_and_manifest_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

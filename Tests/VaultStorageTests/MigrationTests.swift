@@ -78,7 +78,7 @@ struct MigrationTests {
         )
         try fixture.edit(
             """
-            DROP TABLE unusableReply; ALTER TABLE migration DROP COLUMN auditSequence;
+            DROP INDEX loginByProvider; DROP TABLE unusableReply; ALTER TABLE migration DROP COLUMN auditSequence;
             DELETE FROM migration WHERE version >= 4; PRAGMA user_version = 3;
             """)
         let error = #expect(throws: StoreError.self) { try fixture.open() }
@@ -89,7 +89,7 @@ struct MigrationTests {
             let told = try store.auditEntries(after: 0, limit: 100).filter { $0.kind == .vaultMigrated }
             #expect(told.count == 1)
             // The column came with the fourth step: older steps are told again with it.
-            #expect(told.first?.detail.last == AuditEvent.Detail("step", "v005_keep_unusable_replies"))
+            #expect(told.first?.detail.last == AuditEvent.Detail("step", "v006_add_indexes_and_manifest"))
             #expect(try store.verify { _ in }.findings == [])
             store.close()
         }
