@@ -36,6 +36,31 @@ struct DiscoveryTests {
         #expect(transport.sent.last?.request.path == "/t1/.well-known/openid-configuration")
     }
 
+    /// A web app answers an unknown path with a page; others fail.
+    @Test(arguments: [
+        ScriptedTransport.Step.reply(reply(200, "<!doctype html>")), .reply(reply(200, "")), .reply(reply(500)),
+        .reply(reply(429)), .reply(reply(301)), .failure(HTTPTransportError(.maybeSent, .tooLarge)),
+    ])
+    func openIDIsAskedWhateverStandsInTheFirstPlace(_ first: ScriptedTransport.Step) async throws {
+        let transport = ScriptedTransport([first, .reply(reply(200, Self.document))])
+        #expect(try await metadata(transport).issuer.rawValue == issuer)
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test func aWrongDocumentIsNotPassedOver() async throws {
+        let other = Self.document.replacing("\"https://a.example/t1\"", with: "\"https://evil.example\"")
+        let transport = ScriptedTransport(reply(200, other), reply(200, Self.document))
+        await #expect(throws: DiscoveryError(.issuerMismatch)) { try await metadata(transport) }
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test func whatIsOnlyTakenPushedIsRead() async throws {
+        #expect(try await !metadata(ScriptedTransport(reply(200, Self.document))).requirePushedAuthorizationRequests)
+        let strict = Self.document.replacing(
+            "{\"issuer\"", with: #"{"require_pushed_authorization_requests":true,"issuer""#)
+        #expect(try await metadata(ScriptedTransport(reply(200, strict))).requirePushedAuthorizationRequests)
+    }
+
     @Test(arguments: ["https://a.example", "https://a.example/"])
     func aSlashAtTheEndIsNotDoubled(_ text: String) async throws {
         let transport = ScriptedTransport(reply(404), reply(404))
@@ -118,7 +143,13 @@ struct DiscoveryTests {
         await #expect(throws: DiscoveryError(.unreachable, transportError: error)) {
             try await metadata(ScriptedTransport([.failure(error)]))
         }
-        await #expect(throws: DiscoveryError(.unreachable)) { try await metadata(ScriptedTransport(reply(503))) }
+        await #expect(throws: DiscoveryError(.serverError, status: 503)) {
+            try await metadata(ScriptedTransport(reply(503), reply(404)))
+        }
+        let tooLong = HTTPTransportError(.maybeSent, .tooLarge)
+        await #expect(throws: DiscoveryError(.tooLarge, transportError: tooLong)) {
+            try await metadata(ScriptedTransport([.failure(tooLong), .reply(reply(404))]))
+        }
         await #expect(throws: DiscoveryError(.notFound)) {
             try await metadata(ScriptedTransport(reply(302), reply(404)))
         }

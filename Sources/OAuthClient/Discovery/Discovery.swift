@@ -4,33 +4,51 @@ import HTTPTypes
 public enum Discovery {
     /// Asks the issuer for its metadata and refuses a document that names another issuer or an insecure endpoint.
     ///
+    /// The second place is asked whenever the first has no document: a server behind a web app answers an unknown path
+    /// with a page, and others with an error of their own.
+    ///
     /// - Parameter allowsInsecureLoopback: takes `http` endpoints on this machine.
     /// - Throws: ``DiscoveryError``.
     public static func metadata(
         issuer: Issuer, transport: any HTTPTransport, allowsInsecureLoopback: Bool = false,
         limits: HTTPLimits = .discovery
     ) async throws(DiscoveryError) -> ServerMetadata {
+        var failures: [DiscoveryError] = []
         for path in paths(of: issuer) {
-            var fields = HTTPFields()
-            fields[.accept] = "application/json"
-            let request = HTTPRequest(
-                method: .get, scheme: issuer.url.scheme, authority: issuer.url.authority, path: path,
-                headerFields: fields)
-            let reply: HTTPReply
-            do throws(HTTPTransportError) {
-                reply = try await transport.send(request, body: [], limits: limits)
+            do throws(DiscoveryError) {
+                return try await metadata(
+                    at: path, issuer: issuer, transport: transport, allowsInsecureLoopback: allowsInsecureLoopback,
+                    limits: limits)
             } catch {
-                throw DiscoveryError(.unreachable, transportError: error)
-            }
-            switch reply.response.status.code {
-            case 200:
-                return try ServerMetadata(
-                    parsing: reply.body, issuer: issuer, allowsInsecureLoopback: allowsInsecureLoopback)
-            case 429, 500...599: throw DiscoveryError(.unreachable)
-            default: continue
+                guard error.isAboutPlace else { throw error }
+                failures.append(error)
             }
         }
-        throw DiscoveryError(.notFound)
+        // What was found in one place says more than that there is nothing in the other.
+        throw failures.first { $0.code != .notFound } ?? DiscoveryError(.notFound)
+    }
+
+    private static func metadata(
+        at path: String, issuer: Issuer, transport: any HTTPTransport, allowsInsecureLoopback: Bool, limits: HTTPLimits
+    ) async throws(DiscoveryError) -> ServerMetadata {
+        var fields = HTTPFields()
+        fields[.accept] = "application/json"
+        let request = HTTPRequest(
+            method: .get, scheme: issuer.url.scheme, authority: issuer.url.authority, path: path, headerFields: fields)
+        let reply: HTTPReply
+        do throws(HTTPTransportError) {
+            reply = try await transport.send(request, body: [], limits: limits)
+        } catch {
+            throw DiscoveryError(error.code == .tooLarge ? .tooLarge : .unreachable, transportError: error)
+        }
+        switch reply.response.status.code {
+        case 200:
+            return try ServerMetadata(
+                parsing: reply.body, issuer: issuer, allowsInsecureLoopback: allowsInsecureLoopback)
+        case let status where status == 429 || (500...599).contains(status):
+            throw DiscoveryError(.serverError, status: status)
+        case let status: throw DiscoveryError(.notFound, status: status)
+        }
     }
 
     /// RFC 8414 puts its well-known part before the issuer's path, OpenID Connect behind it.

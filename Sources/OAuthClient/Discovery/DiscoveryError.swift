@@ -4,6 +4,9 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
         public let description: String
 
         public static let unreachable = Code(description: "the server cannot be reached")
+        /// It was reached, and failed.
+        public static let serverError = Code(description: "the server cannot answer now")
+        public static let tooLarge = Code(description: "the server's reply is too long for a metadata document")
         public static let notFound = Code(description: "the server has no metadata document")
         public static let malformed = Code(description: "the metadata document cannot be read")
         /// A server that speaks for another one (RFC 8414 §3.3).
@@ -17,17 +20,32 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     public let code: Code
     /// The member of the document that is at fault.
     public let member: String?
-    /// For ``Code/unreachable``.
+    /// For ``Code/unreachable`` and ``Code/tooLarge``.
     public let transportError: HTTPTransportError?
+    /// The status of the server's reply, for ``Code/serverError`` and where there is no document.
+    public let status: Int?
 
-    package init(_ code: Code, member: String? = nil, transportError: HTTPTransportError? = nil) {
+    package init(
+        _ code: Code, member: String? = nil, transportError: HTTPTransportError? = nil, status: Int? = nil
+    ) {
         self.code = code
         self.member = member
         self.transportError = transportError
+        self.status = status
+    }
+
+    /// Whether another place may still hold a document. One that is there and wrong is final.
+    var isAboutPlace: Bool {
+        switch code {
+        case .notFound, .serverError, .tooLarge: true
+        case .malformed: member == nil
+        default: false
+        }
     }
 
     public var description: String {
-        let detail = member ?? transportError?.description
+        let detail =
+            code == .tooLarge ? nil : member ?? transportError?.description ?? status.map { "HTTP \($0)" }
         return detail.map { "\(code): \($0)" } ?? code.description
     }
 }

@@ -29,6 +29,7 @@ extension ServerMetadata {
         codeChallengeMethodsSupported = try reader.list("code_challenge_methods_supported") ?? []
         dpopSigningAlgValuesSupported = try reader.list("dpop_signing_alg_values_supported") ?? []
         authorizationResponseIssParameterSupported = try reader.flag("authorization_response_iss_parameter_supported")
+        requirePushedAuthorizationRequests = try reader.flag("require_pushed_authorization_requests")
     }
 }
 
