@@ -82,6 +82,20 @@ struct OAuthTokenManagerTests {
         #expect(transport.sent.first?.form["token_type_hint"] == "access_token")
     }
 
+    /// RFC 7009 §2.1: the grant may live on, and a public client's refresh token is bound to the key (RFC 9449 §5).
+    @Test func anAccessTokensRevocationLeavesTheKeyPairToTheRefreshToken() async throws {
+        let transport = ScriptedTransport(reply(200, bound), reply(200), reply(200, bound), reply(200))
+        let manager = try manager(transport)
+        _ = await manager.refreshAccessToken(with: try RefreshToken("r"))
+        let key = try #require(manager.keyPair)
+        #expect(await manager.revokeAccessToken(try AccessToken("a")) == .revoked)
+        #expect(manager.keyPair?.thumbprint == key.thumbprint)
+        _ = await manager.refreshAccessToken(with: try RefreshToken("r"))
+        #expect(manager.keyPair?.thumbprint == key.thumbprint)
+        #expect(await manager.revokeRefreshToken(try RefreshToken("r")) == .revoked)
+        #expect(manager.keyPair == nil)
+    }
+
     @Test func failuresSayWhetherTheTokenMayBeSpent() async throws {
         let cases: [(ScriptedTransport.Step, OAuthFailure.Code)] = [
             (.failure(HTTPTransportError(.notSent, .dns)), .notSent),

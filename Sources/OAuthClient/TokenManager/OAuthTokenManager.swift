@@ -14,7 +14,8 @@ import Synchronization
 /// ```
 ///
 /// The key pair is made for the first request that needs one, and cleared when the server answers `invalid_grant` and
-/// after a confirmed revocation: its tokens are of no more use.
+/// after the confirmed revocation of the refresh token: nothing that is bound to it is of use then. An access token's
+/// revocation leaves it alone, because the refresh token may live on, and is bound to it (RFC 9449 §5).
 public final class OAuthTokenManager: Sendable {
     private struct Keys {
         var context: DPoPContext?
@@ -128,7 +129,8 @@ public final class OAuthTokenManager: Sendable {
         let endpoint = RevocationEndpoint(
             endpoint: configuration.revocationEndpoint, binding: binding, transport: recorder ?? transport, now: now)
         let attempt = await endpoint.revoke(token, dpop: dpop, extraParameters: extraParameters)
-        settle(generation, nonces: attempt.nonces, clockOffset: nil, clears: attempt.outcome == .revoked)
+        let endsGrant = if case .refresh = token { attempt.outcome == .revoked } else { false }
+        settle(generation, nonces: attempt.nonces, clockOffset: nil, clears: endsGrant)
         recorder?.announce()
         return attempt.outcome
     }
