@@ -42,6 +42,7 @@ let package = Package(
             dependencies: [
                 "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -144,6 +145,7 @@ let package = Package(
             dependencies: [
                 "OAuthClient", "ProviderProfiles",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             resources: [.copy("Fixtures")]
@@ -152,6 +154,7 @@ let package = Package(
             name: "TokenVaultTests",
             dependencies: [
                 "CSQLite", "OAuthClient", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),

@@ -57,6 +57,7 @@ struct Invocation {
     private func tell(_ failure: Failure) {
         let style = Style(isRich: console.isRich(.error))
         var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
+        if let answer = failure.answer { text += "the provider said: \(answer)\n" }
         for hint in failure.hints {
             text += "\(style.dim("hint")): \(hint)\n"
         }

@@ -103,6 +103,6 @@ struct Victim {
         get.headerFields[.accept] = "*/*"
         let reply = try await transport.send(get, body: [], limits: .tokenEndpoint)
         guard let location = reply.response.headerFields[.location] else { throw Options.Missing(name: "location") }
-        _ = try await users.completeLogIn(callbackURL: location)
+        _ = try await users.completeLogIn(callbackURL: location, boundTo: request.binding)
     }
 }

@@ -72,7 +72,10 @@ struct AuthorizationCallbackTests {
         #expect(throws: mismatch) { try code("?code=c&state=s1&iss=https://b.example") }
         #expect(throws: mismatch) { try code("?code=c&state=s1&iss=https://a.example/") }
         #expect(throws: mismatch) { try code("?error=access_denied&state=s1&iss=https://b.example") }
-        #expect(throws: mismatch) { try code("?code=c&state=s1", required: true) }
+        #expect(throws: AuthorizationCallbackError(.missingIssuer)) { try code("?code=c&state=s1", required: true) }
+        #expect(throws: AuthorizationCallbackError(.missingIssuer, error: .accessDenied)) {
+            try code("?error=access_denied&state=s1", required: true)
+        }
         #expect(try code("?code=c&state=s1&iss=https://a.example", required: true) == "c")
         #expect(try code("?code=c&state=s1&iss=https://b.example", issuer: nil) == "c")
     }

@@ -58,7 +58,9 @@ struct ProviderRequestTests {
         func logIn(_ user: String = "alice") async throws -> Login {
             let request = try await users.beginLogIn(userId: user, provider: "dev", loginHint: user)
             let reply = try await visit(request.url)
-            return try await users.completeLogIn(callbackURL: try #require(reply.response.headerFields[.location]))
+            return try await users.completeLogIn(
+                callbackURL: try #require(reply.response.headerFields[.location]), boundTo: request.binding
+            ).login
         }
 
         func tokenRecords(_ path: String = "/token") -> [RequestRecord] {
@@ -79,7 +81,7 @@ struct ProviderRequestTests {
 
         let reply = try await setting.visit(request.url)
         let callback = try #require(reply.response.headerFields[.location])
-        let login = try await setting.users.completeLogIn(callbackURL: callback)
+        let login = try await setting.users.completeLogIn(callbackURL: callback, boundTo: request.binding).login
         #expect(login.scope == "read write")
         // The nonce of the pushed request is good for the code: no further challenge.
         #expect(setting.tokenRecords("/par").map(\.outcome) == ["use_dpop_nonce", "ok"])

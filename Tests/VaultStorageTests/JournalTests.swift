@@ -11,10 +11,67 @@ struct JournalTests {
         let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
         let request = AuthorizationRequestRecord.sample("x", provider.handle, at: fixture.now)
         try await store.putAuthorizationRequest(request)
-        #expect(try await store.takeAuthorizationRequest(state: request.state) == request)
+        #expect(try await store.takeAuthorizationRequest(.unbound(request.state)) == request)
         await #expect(throws: StoreError.notFound(.authorizationRequest)) {
-            try await store.takeAuthorizationRequest(state: request.state)
+            try await store.takeAuthorizationRequest(.unbound(request.state))
         }
+    }
+
+    @Test func aRequestKeepsWhatItIsBoundToAndWhatTheAppWantsBack() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        var request = AuthorizationRequestRecord.sample("x", provider.handle, at: fixture.now)
+        request.bindingHash = .canary("binding")
+        request.context = ["returnTo": "/calendar", "a": ""]
+        request.resources = ["https://one.example", "https://two.example"]
+        request.idTokenNonce = .canary("nonce")
+        request.maximumAge = 300
+        try await store.putAuthorizationRequest(request)
+        let proof = CallbackProof(
+            state: request.state, binding: .browser(.canary("binding")), userID: "user-of-request")
+        #expect(try await store.takeAuthorizationRequest(proof) == request)
+    }
+
+    @Test func anotherBrowserOrUserNeitherGetsARequestNorEndsIt() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        var request = AuthorizationRequestRecord.sample("x", provider.handle, at: fixture.now)
+        request.bindingHash = .canary("binding")
+        try await store.putAuthorizationRequest(request)
+        let strangers = [
+            CallbackProof(state: request.state, binding: .browser(.canary("bindinG"))),
+            CallbackProof(state: request.state, binding: .browser(SecretBytes(copying: []))),
+            CallbackProof(state: request.state, binding: .browser(.canary("binding")), userID: "somebody-else"),
+            CallbackProof(state: request.state, binding: .unbound, userID: "somebody-else"),
+        ]
+        for stranger in strangers {
+            do {
+                _ = try await store.takeAuthorizationRequest(stranger)
+                Issue.record("a stranger got the request")
+            } catch {
+                #expect((error as? StoreError)?.code == .logInNotBound)
+            }
+        }
+        let own = CallbackProof(state: request.state, binding: .browser(.canary("binding")))
+        #expect(try await store.takeAuthorizationRequest(own) == request)
+    }
+
+    @Test func aRequestOfBeforeThereWereBindingsIsBoundToNoBrowser() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
+        let request = AuthorizationRequestRecord.sample("x", provider.handle, at: fixture.now)
+        try await store.putAuthorizationRequest(request)
+        do {
+            _ = try await store.takeAuthorizationRequest(
+                CallbackProof(state: request.state, binding: .browser(SecretBytes(copying: []))))
+            Issue.record("a request without a binding was taken as bound")
+        } catch {
+            #expect((error as? StoreError)?.code == .logInNotBound)
+        }
+        #expect(try await store.takeAuthorizationRequest(.unbound(request.state)) == request)
     }
 
     @Test func anExpiredRequestIsGoneAndTakesNothingWithIt() async throws {
@@ -27,10 +84,10 @@ struct JournalTests {
         let new = AuthorizationRequestRecord.sample("new", provider.handle, at: fixture.now)
         try await store.putAuthorizationRequest(new)
         await #expect(throws: StoreError.notFound(.authorizationRequest)) {
-            try await store.takeAuthorizationRequest(state: old.state)
+            try await store.takeAuthorizationRequest(.unbound(old.state))
         }
         #expect(try store.statistics().authorizationRequests == 1)
-        #expect(try await store.takeAuthorizationRequest(state: new.state) == new)
+        #expect(try await store.takeAuthorizationRequest(.unbound(new.state)) == new)
     }
 
     @Test func aRevocationStaysUntilItIsConfirmed() async throws {

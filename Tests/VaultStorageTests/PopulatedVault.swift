@@ -87,3 +87,8 @@ extension AuthorizationRequestRecord {
             label: "l", createdAt: now, expiresAt: now.advanced(by: .seconds(600)))
     }
 }
+
+extension CallbackProof {
+    /// What completes any log-in.
+    static func unbound(_ state: SecretBytes) -> CallbackProof { CallbackProof(state: state, binding: .unbound) }
+}

@@ -39,7 +39,11 @@ extension AuthorizationCallback {
         if let named = self.issuer {
             guard issuer == nil || named == issuer?.rawValue else { throw AuthorizationCallbackError(.issuerMismatch) }
         } else if issuerIsRequired {
-            throw AuthorizationCallbackError(.issuerMismatch)
+            // Not believed, but shown: servers forget themselves in errors more often than somebody forges one.
+            if case .refused(let error, let message) = answer {
+                throw AuthorizationCallbackError(.missingIssuer, error: error, errorDescription: message)
+            }
+            throw AuthorizationCallbackError(.missingIssuer)
         }
         switch answer {
         case .code(let code): return code

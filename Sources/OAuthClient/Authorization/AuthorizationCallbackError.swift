@@ -8,16 +8,19 @@ public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStrin
         public static let missingState = Code(description: "the callback URL has no usable state")
         public static let missingAnswer = Code(description: "the callback URL has neither a code nor an error")
         public static let stateMismatch = Code(description: "the callback answers another request")
-        /// RFC 9207: another server answered, or one that promised to name itself did not.
+        /// RFC 9207: another server answered.
         public static let issuerMismatch = Code(description: "the callback comes from another authorization server")
+        /// RFC 9207: a server that promised to name itself did not, or another one answered.
+        public static let missingIssuer = Code(
+            description: "the callback does not say which authorization server it comes from")
         /// The user or the server said no.
         public static let refused = Code(description: "the authorization server refused the request")
     }
 
     public let code: Code
-    /// For ``Code/refused``.
+    /// For ``Code/refused``; and for ``Code/missingIssuer`` what the callback says, which may be forged.
     public let error: OAuthErrorCode?
-    /// For ``Code/refused``.
+    /// As ``error``.
     public let errorDescription: ServerMessage?
 
     package init(_ code: Code, error: OAuthErrorCode? = nil, errorDescription: ServerMessage? = nil) {
@@ -26,5 +29,9 @@ public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStrin
         self.errorDescription = errorDescription
     }
 
-    public var description: String { error.map { "\(code): \($0)" } ?? code.description }
+    /// Names the server's error only if it is a registered one; others may be anything.
+    public var description: String {
+        guard code == .refused, let error, error.isRegistered else { return code.description }
+        return "\(code): \(error)"
+    }
 }

@@ -24,13 +24,23 @@ extension AuthorizationURL {
         add("code_challenge_method", codeChallenge.map { _ in "S256" })
         add("dpop_jkt", keyThumbprint?.rawValue)
         add("login_hint", loginHint)
+        add("nonce", nonce?.reveal())
+        add("prompt", prompt)
+        add("max_age", maximumAge.map { String($0) })
+        add("acr_values", contextClasses.isEmpty ? nil : contextClasses.joined(separator: " "))
+        add("authorization_details", authorizationDetails)
         for resource in resources { add("resource", resource) }
         // What a provider's registration adds never replaces what protects the request.
-        var names = Set(parameters.map(\.name))
-        names.formUnion(["request", "request_uri", "client_secret", "client_assertion", "client_assertion_type"])
+        var names = Set(parameters.map(\.name)).union(Self.ownParameters)
         parameters += extraParameters.filter { names.insert($0.name).inserted }
         return parameters
     }
+
+    /// What nobody adds to a request: it comes from us, also where we leave it out.
+    package static let ownParameters: Set<String> = [
+        "response_type", "client_id", "state", "redirect_uri", "scope", "code_challenge", "code_challenge_method",
+        "dpop_jkt", "request", "request_uri", "client_secret", "client_assertion", "client_assertion_type",
+    ]
 
     private func reveal(_ parameters: [FormParameter]) -> String {
         let query = String(decoding: FormCodec.encode(parameters), as: UTF8.self)

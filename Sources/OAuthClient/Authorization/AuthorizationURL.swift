@@ -14,6 +14,16 @@ package struct AuthorizationURL: Sendable {
     package var scopeSeparator = " "
     /// Where the access tokens are to be used (RFC 8707 §2).
     package var resources: [String] = []
+    /// What the id token is to repeat.
+    package var nonce: IDTokenNonce?
+    /// OpenID Connect's `prompt`.
+    package var prompt: String?
+    /// `max_age`, in seconds.
+    package var maximumAge: Int64?
+    /// `acr_values`, the preferred one first.
+    package var contextClasses: [String] = []
+    /// A JSON array (RFC 9396 §2).
+    package var authorizationDetails: String?
 
     package init(
         endpoint: EndpointURL, clientID: ClientID, state: AuthorizationState, codeChallenge: CodeChallenge?,

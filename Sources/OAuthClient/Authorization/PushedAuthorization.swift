@@ -8,9 +8,9 @@ package struct PushedAuthorization: Sendable {
 /// What came of pushing an authorization request.
 package enum PushedAuthorizationOutcome: Sendable {
     case accepted(PushedAuthorization)
-    case refused(OAuthErrorCode)
+    case refused(OAuthErrorCode, ProviderAnswer)
     /// No usable answer. Nothing can have been spent: there is neither a code nor a token in it.
-    case failed(HTTPTransportError?, retryAfter: Duration?)
+    case failed(HTTPTransportError?, ProviderAnswer?, retryAfter: Duration?)
 }
 
 package struct PushedAuthorizationAttempt: Sendable {

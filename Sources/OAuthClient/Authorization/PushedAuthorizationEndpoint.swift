@@ -24,7 +24,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
         var refused = 0
         for candidate in binding.candidates {
             let outcome = await push(request, candidate, &session, &requestsSent)
-            if case .refused(.invalidClient) = outcome, refused + 1 < binding.candidates.count {
+            if case .refused(.invalidClient, _) = outcome, refused + 1 < binding.candidates.count {
                 refused += 1
                 continue
             }
@@ -32,7 +32,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
                 outcome: outcome, nonces: session.learned, requestsSent: requestsSent, refusedSecrets: refused)
         }
         return PushedAuthorizationAttempt(
-            outcome: .failed(nil, retryAfter: nil), nonces: session.learned, requestsSent: requestsSent,
+            outcome: .failed(nil, nil, retryAfter: nil), nonces: session.learned, requestsSent: requestsSent,
             refusedSecrets: refused)
     }
 
@@ -44,11 +44,12 @@ package struct PushedAuthorizationEndpoint: Sendable {
             let startedAt = now()
             let sentNonce = session.nonce(for: endpoint)
             guard let form = form(request, binding, session, at: startedAt), !Task.isCancelled else {
-                return .failed(HTTPTransportError(.notSent, Task.isCancelled ? .cancelled : .refused), retryAfter: nil)
+                let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
+                return .failed(HTTPTransportError(.notSent, code), nil, retryAfter: nil)
             }
             requestsSent += 1
             switch await transport.sendToTheEnd(form, limits: binding.limits) {
-            case .failure(let error): return .failed(error, retryAfter: nil)
+            case .failure(let error): return .failed(error, nil, retryAfter: nil)
             case .reply(let reply):
                 let repliedAt = now()
                 session.learn(from: reply.response, of: endpoint, startedAt: startedAt, repliedAt: repliedAt)
@@ -56,7 +57,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
                     isRepeat = true
                     continue
                 }
-                return PushedAuthorizationOutcome(reply, binding.rules, now: repliedAt)
+                return PushedAuthorizationOutcome(reply, binding, now: repliedAt)
             }
         }
     }
@@ -76,7 +77,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
 }
 
 extension PushedAuthorizationOutcome {
-    fileprivate init(_ reply: HTTPReply, _ rules: ReplyRules, now: Date) {
+    fileprivate init(_ reply: HTTPReply, _ binding: ServerBinding, now: Date) {
         let status = reply.response.status.code
         let body = ReplyBody(reply, format: .automatic)
         if status == 201 || status == 200, let uri = body["request_uri"].text, uri.utf8.count <= 2_048,
@@ -87,11 +88,15 @@ extension PushedAuthorizationOutcome {
             return
         }
         let delay = RetryAfter.delay(in: reply.response, now: now)
-        guard (400...499).contains(status), status != 429, case .code(let code) = ReplyError(body, rules) else {
-            self = .failed(nil, retryAfter: delay)
+        let error: OAuthErrorCode? = if case .code(let code) = ReplyError(body, binding.rules) { code } else { nil }
+        let answer = ProviderAnswer(
+            status: status, error: error, message: body["error_description"].text.map(ServerMessage.init),
+            hiding: [binding.authentication.secret?.reveal()].compactMap(\.self))
+        guard (400...499).contains(status), status != 429, let error else {
+            self = .failed(nil, answer, retryAfter: delay)
             return
         }
-        self = .refused(code)
+        self = .refused(error, answer)
     }
 }
 

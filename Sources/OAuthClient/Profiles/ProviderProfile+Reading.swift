@@ -35,6 +35,7 @@ extension ProviderProfile {
         revocation = try Self.revocation(try fields.section("revocation"))
         limits = try Self.limits(try fields.section("limits"))
         exchange = try Self.exchange(try fields.section("exchange"))
+        idTokenIssuers = try Self.idTokenIssuers(try fields.section("idToken"))
         reply = try Self.reply(&fields, refresh, dpop)
         try fields.finish()
         try refuseContradictions(file: file)
@@ -79,6 +80,23 @@ extension ProviderProfile {
             introspection: try url("introspection", &section))
         try section.finish()
         return endpoints
+    }
+
+    private static func idTokenIssuers(_ section: ProfileFields) throws(ProfileError) -> [String] {
+        var section = section
+        let issuers = try section.texts("issuers")
+        for issuer in issuers {
+            // A claim fills a part of the path: never the host, and never more than one part.
+            let parts = issuer.split(separator: "/", omittingEmptySubsequences: false)
+            let host = issuer.hasPrefix("https://") ? parts.dropFirst(2).first : parts.first
+            guard issuer.count(where: { $0 == "{" }) <= 1, host?.contains("{") == false,
+                issuer.contains("{") == issuer.contains("}")
+            else {
+                throw section.failure(.notAllowed, "issuers", "a claim in braces may fill one part of the path")
+            }
+        }
+        try section.finish()
+        return issuers
     }
 
     private static func client(_ section: ProfileFields) throws(ProfileError) -> ClientRules {

@@ -33,5 +33,6 @@ extension ProviderProfile {
         revocation = RevocationRules()
         limits = Limits()
         exchange = nil
+        idTokenIssuers = []
     }
 }

@@ -24,7 +24,8 @@ struct FormRequest {
             headerFields: fields)
         let names = Set(parameters.map(\.name))
         let own = parameters + credentials.parameters.filter { !names.contains($0.name) }
-        let all = own + Self.additions(extra + binding.extraParameters, to: own)
+        let added = own + Self.additions(extra, to: own)
+        let all = added + Self.additions(binding.extraParameters, to: added)
         body = binding.style.body == .form ? FormCodec.encode(all) : Array(JSONText.object(all).utf8)
     }
 
@@ -33,11 +34,21 @@ struct FormRequest {
         self.body = body
     }
 
+    /// All other parameters stand in a request once (RFC 6749 §3.2; RFC 8707 §2, RFC 8693 §2.1).
+    private static let repeatedNames: Set<String> = ["resource", "audience"]
+
     private static func additions(_ extra: [FormParameter], to own: [FormParameter]) -> [FormParameter] {
         // What names the client comes from us alone, also where we leave it out.
         var names: Set<String> = ["client_id", "client_secret", "client_assertion", "client_assertion_type"]
         names.formUnion(own.map(\.name))
-        return extra.filter { names.insert($0.name).inserted }
+        var repeatable: Set<String> = []
+        return extra.filter { parameter in
+            if names.insert(parameter.name).inserted {
+                if repeatedNames.contains(parameter.name) { repeatable.insert(parameter.name) }
+                return true
+            }
+            return repeatable.contains(parameter.name)
+        }
     }
 }
 

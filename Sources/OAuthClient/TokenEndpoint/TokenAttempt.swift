@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import HTTPTypes
 
 /// What came of one use of a refresh token or code: at most one repeat for a proof and one for a scope included.
 package struct TokenAttempt: Sendable {
@@ -42,6 +43,17 @@ package struct TokenAttempt: Sendable {
         var context = context
         context.generationChangedSinceSend = generationChanged
         return classify(exchange, context, rules)
+    }
+
+    /// What the server said, if it did not do as it was asked.
+    ///
+    /// - Parameter secrets: What was sent, and must not be shown.
+    package func answer(hiding secrets: [String]) -> ProviderAnswer? {
+        guard case .reply(let reply) = exchange else { return nil }
+        let status = reply.response.status.code
+        guard errorReply != nil || !(200...299).contains(status) else { return nil }
+        return ProviderAnswer(
+            status: status, error: errorReply?.error, message: errorReply?.errorDescription, hiding: secrets)
     }
 
     /// What came and was of no use, if it may hold the next refresh token.

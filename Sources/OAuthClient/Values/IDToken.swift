@@ -1,4 +1,4 @@
-/// An OpenID Connect id token, as it came. Its signature is not checked here.
+/// An OpenID Connect id token, as it came.
 public struct IDToken: OAuthSecret {
     private let value: String
 

@@ -53,6 +53,9 @@ public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
         .consentRequired, .accountSelectionRequired, .insufficientUserAuthentication,
     ]
 
+    /// Whether it stands in a registry, so that it can hold nothing else.
+    var isRegistered: Bool { Self.printable.contains(self) }
+
     /// The code, if it is a registered one. Others may echo a token, so they are not printed.
     public var description: String {
         Self.printable.contains(self) ? rawValue : "unregistered_code"

@@ -47,6 +47,9 @@ extension VaultError.Code {
     public static let needsUserInteraction = Self("needsUserInteraction")
     /// The provider refused the authorization request or the authorization code.
     public static let logInRefused = Self("logInRefused")
+    /// The callback comes from another browser, or from the session of another user, than the one that began the log-in.
+    /// The log-in goes on where it was begun.
+    public static let logInNotBound = Self("logInNotBound")
     /// The provider gives no access token for the resource or the scope that was asked for. The login is not at fault, and its
     /// other tokens are good.
     public static let resourceRefused = Self("resourceRefused")

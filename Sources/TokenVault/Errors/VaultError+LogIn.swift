@@ -2,25 +2,52 @@ import OAuthClient
 
 extension VaultError {
     /// Why an authorization code brought no login.
-    init(logIn outcome: TokenOutcome) {
+    init(logIn outcome: TokenOutcome, _ answer: ProviderAnswer?) {
         let again = "begin the log-in again"
         switch outcome {
         case .misconfigured:
             self.init(
                 .providerMisconfigured, "the provider refused this client",
-                hint: "check the client id, its secret and the redirect URI")
+                hint: "check the client id, its secret and the redirect URI", answer: answer)
         case .needsUser:
-            self.init(.needsUserInteraction, "the provider wants the user to act", hint: again)
+            self.init(.needsUserInteraction, "the provider wants the user to act", hint: again, answer: answer)
         case .inDoubt:
-            self.init(.tryLater, "no usable reply came to the log-in, and the code may be used up", hint: again)
-        case .transient, .nonceRequired, .invalidProof:
-            self.init(.tryLater, "the provider did not complete the log-in", hint: again)
+            self.init(
+                .tryLater, "no usable reply came to the log-in, and the code may be used up", hint: again,
+                answer: answer)
+        case .transient(let failure): self.init(logIn: failure, answer)
+        case .nonceRequired, .invalidProof:
+            self.init(.tryLater, "the provider did not take the proof of the log-in's key", hint: again, answer: answer)
         case .scopeRefused:
-            self.init(.logInRefused, "the provider refused the scope", hint: again)
+            self.init(.logInRefused, "the provider refused the scope", hint: again, answer: answer)
         case .dead, .siblingWon:
-            self.init(.logInRefused, "the provider refused the authorization code", hint: again)
-        case .success, .partial:
-            self.init(.protocolViolation, "the provider's reply cannot be used", hint: again)
+            self.init(.logInRefused, "the provider refused the authorization code", hint: again, answer: answer)
+        case .partial:
+            self.init(.protocolViolation, "the provider's reply has no access token that may be used", answer: answer)
+        case .success:
+            self.init(.protocolViolation, "the provider's reply cannot be used", hint: again, answer: answer)
+        }
+    }
+
+    private init(logIn failure: TransientFailure, _ answer: ProviderAnswer?) {
+        let again = "begin the log-in again"
+        switch failure.cause {
+        case .unclassifiedRejection(let status):
+            self.init(
+                .logInRefused, "the provider refused the authorization code with status \(status)", hint: again,
+                answer: answer)
+        case .serverError(let status):
+            self.init(
+                .tryLater, "the provider failed with status \(status)", hint: again, retryAfter: failure.retryAfter,
+                answer: answer)
+        case .throttled(let status):
+            self.init(
+                .tryLater, "the provider takes no log-in now (status \(status))", hint: again,
+                retryAfter: failure.retryAfter, answer: answer)
+        default:
+            self.init(
+                .tryLater, "the provider did not complete the log-in", hint: again, retryAfter: failure.retryAfter,
+                answer: answer)
         }
     }
 
@@ -41,8 +68,11 @@ extension VaultError {
             return try body()
         } catch {
             switch error.code {
-            case .refused: throw VaultError(.logInRefused, error.description, hint: "begin the log-in again")
-            case .issuerMismatch: throw VaultError(.protocolViolation, error.description)
+            case .refused:
+                throw VaultError(
+                    .logInRefused, error.description, hint: "begin the log-in again", answer: ProviderAnswer(error))
+            case .issuerMismatch, .missingIssuer:
+                throw VaultError(.protocolViolation, error.description, answer: ProviderAnswer(error))
             default: throw VaultError(.invalidArgument, error.description)
             }
         }

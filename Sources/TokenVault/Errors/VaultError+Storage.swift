@@ -69,6 +69,7 @@ extension VaultError.Code {
             case .invalidValue: .invalidArgument
             case .ownershipLost: .ownershipLost
             case .closed: .closed
+            case .logInNotBound: .logInNotBound
             }
     }
 

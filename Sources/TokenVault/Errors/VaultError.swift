@@ -1,6 +1,9 @@
+public import OAuthClient
+
 /// Why an operation on a vault did not succeed: a code for programs, one sentence for people, a hint for operators.
 ///
-/// Nothing in it is secret and nothing names a user. ``logins`` holds random ids only.
+/// Nothing in it is secret and nothing names a user. ``logins`` holds random ids only. ``answer`` holds words of the
+/// provider, which only its ``OAuthClient/ProviderAnswer/words`` shows.
 public struct VaultError: Error, Sendable, Equatable {
     /// What a program can act on. New codes may appear in later versions.
     public let code: Code
@@ -12,19 +15,23 @@ public struct VaultError: Error, Sendable, Equatable {
     public let logins: [LoginID]
     /// The time before which another call is pointless, where that is known.
     public let retryAfter: Duration?
+    /// What the provider said, if it refused and that is known.
+    public let answer: ProviderAnswer?
 
     package init(
         _ code: Code,
         _ message: String,
         hint: String? = nil,
         logins: [LoginID] = [],
-        retryAfter: Duration? = nil
+        retryAfter: Duration? = nil,
+        answer: ProviderAnswer? = nil
     ) {
         self.code = code
         self.message = message
         self.hint = hint
         self.logins = logins
         self.retryAfter = retryAfter
+        self.answer = answer
     }
 }
 

@@ -28,6 +28,7 @@ final class RenewalEngine: Sendable {
     let paces = ProviderPaces()
     let metrics: RenewalMetrics
     let refusedTargets = RefusedTargets()
+    let keySets = ProviderKeySets()
 
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])

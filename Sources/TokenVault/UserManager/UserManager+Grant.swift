@@ -1,3 +1,4 @@
+import Logging
 import OAuthClient
 import VaultCrypto
 import VaultStorage
@@ -14,6 +15,18 @@ struct GrantRequest: Sendable {
     /// The latest DPoP nonce of each origin, if the request was pushed.
     var nonces: [String: String] = [:]
     let label: String?
+    /// What the id token must repeat.
+    var nonce: IDTokenNonce?
+    /// How long ago the user may have authenticated at most.
+    var maximumAge: Duration?
+    /// Where the access token is to be used (RFC 8707).
+    var resources: [String] = []
+
+    /// What was sent, and must not be shown if a reply echoes it.
+    var secrets: [String] {
+        [code.reveal(), verifier?.reveal()].compactMap(\.self)
+            + provider.record.clientSecrets.compactMap { $0.string() }
+    }
 
     var dpop: DPoPContext? {
         key.map { DPoPContext(key: $0, nonces: nonces.compactMapValues { DPoPNonce($0) }) }
@@ -27,43 +40,56 @@ struct GrantNotSent: Error {
 
 extension UserManager {
     /// Uses the code, once, and stores what it brings before anything else happens.
-    func obtain(_ request: GrantRequest) async throws -> Login {
+    func obtain(_ request: GrantRequest) async throws -> (login: Login, claims: IDTokenClaims?) {
         try refuseDisabled(request.userID)
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
         vault.sessions.countLogIn(of: request.userID, 1)
         defer { vault.sessions.countLogIn(of: request.userID, -1) }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
+        let keys = await idTokenKeys(for: request)
         let recorder = engine.recorder(of: .fetch)
         // When everything else is done: the listener never comes before the store.
         defer { recorder?.announce() }
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
+        var exchange = CodeExchange(
+            code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
+            redirectURI: request.redirectURI, dpop: request.dpop)
+        exchange.resources = request.resources
         let attempt = await endpoint.exchangeCode(
-            CodeExchange(
-                code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
-                redirectURI: request.redirectURI, dpop: request.dpop),
-            context: ClassificationContext(expectedTokenType: request.key == nil ? .bearer : .dpop))
+            exchange, context: ClassificationContext(expectedTokenType: request.key == nil ? .bearer : .dpop))
+        guard case .success(let issued) = attempt.outcome else { throw await failure(attempt, request) }
+        let claims: IDTokenClaims?
+        do {
+            claims = try await self.claims(issued, attempt, request, keys)
+        } catch let error as IDTokenError {
+            // Whoever these tokens are for, it is not this log-in.
+            await disown(issued.refreshToken, issued.accessToken, request)
+            throw VaultError(
+                .protocolViolation, error.description,
+                hint: "begin the log-in again; if it fails in the same way, check the provider's issuer and client id")
+        }
+        return (try await keep(issued, attempt, request), claims)
+    }
+
+    /// Why there is no login.
+    private func failure(_ attempt: TokenAttempt, _ request: GrantRequest) async -> any Error {
+        let answer = attempt.answer(hiding: request.secrets)
         switch attempt.outcome {
-        case .success(let issued):
-            return try await keep(issued, attempt, request)
-        case .partial(let partial):
-            await disown(partial.refreshToken, request)
-            throw VaultError(.protocolViolation, "the provider's reply has no access token that may be used")
+        case .partial(let partial): await disown(partial.refreshToken, nil, request)
         case .transient(let failure):
             if case .notSent = failure.cause {
-                throw GrantNotSent(
+                return GrantNotSent(
                     reason: VaultError(.network, "the provider cannot be reached", hint: "try again"))
             }
-            throw VaultError(
-                .tryLater, "the provider did not answer the log-in", hint: "begin the log-in again",
-                retryAfter: failure.retryAfter)
-        case .misconfigured:
-            _ = await engine.findWorkingSecret(of: request.provider)
-            throw VaultError(logIn: attempt.outcome)
-        default:
-            throw VaultError(logIn: attempt.outcome)
+        case .misconfigured: _ = await engine.findWorkingSecret(of: request.provider)
+        default: break
         }
+        if let answer {
+            vault.logger.info("a log-in was refused", metadata: ["vault-provider-answer": "\(answer)"])
+        }
+        return VaultError(logIn: attempt.outcome, answer)
     }
 
     private func keep(_ issued: IssuedTokens, _ attempt: TokenAttempt, _ request: GrantRequest) async throws -> Login {
@@ -93,7 +119,7 @@ extension UserManager {
             await keep(issued.others, of: login, attempt, request)
             return login
         } catch {
-            if let token = issued.refreshToken { await disown(token, request) }
+            if let token = issued.refreshToken { await disown(token, nil, request) }
             throw error
         }
     }
@@ -123,11 +149,12 @@ extension UserManager {
     }
 
     /// A grant that nobody can use is not left behind: through the outbox, or at once if even that cannot be written.
-    private func disown(_ token: RefreshToken, _ request: GrantRequest) async {
+    private func disown(_ refresh: RefreshToken?, _ access: AccessToken?, _ request: GrantRequest) async {
         guard RevocationStyle(request.provider.record).hasEndpoint else { return }
         let record = OutboxRecord(
             provider: request.provider.handle, login: nil, user: nil,
-            refreshToken: SecretBytes(utf8: token.reveal()), accessToken: nil,
+            refreshToken: refresh.map { SecretBytes(utf8: $0.reveal()) },
+            accessToken: access.map { SecretBytes(utf8: $0.reveal()) },
             dpopPrivateKey: request.key.map { SecretBytes(copying: $0.revealRawRepresentation()) },
             createdAt: vault.now)
         do {

@@ -6,61 +6,145 @@ extension UserManager {
     /// Begins a log-in by authorization code and PKCE (RFC 6749 §4.1, RFC 7636). The verifier, and the DPoP key if
     /// there is to be one, lie sealed in the vault until the callback comes, in this or another process.
     ///
+    /// ```swift
+    /// let request = try await users.beginLogIn(userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
+    /// // Set-Cookie: login=<request.binding.reveal()>; HttpOnly; Secure; SameSite=Lax; Path=/callback
+    /// // Location: <request.url>
+    /// ```
+    ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls him. He need not exist yet.
+    ///   - userId: The user, as the app calls them. They need not exist yet.
     ///   - name: The provider's name in this vault.
     ///   - redirectURI: By default the provider's.
-    ///   - scope: By default the provider's.
+    ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat it.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
     ///   - label: To tell this user's logins apart.
     ///   - loginHint: Tells the provider whom to expect.
+    ///   - parameters: What this log-in asks for beyond its scope.
+    ///   - context: Given back by ``completeLogIn(callbackURL:boundTo:expectedUserId:)``: up to 16 values of 1 KiB, sealed.
     public func beginLogIn(
         userId: String, provider name: String, redirectURI: String? = nil, scope: String? = nil, dpop: Bool? = nil,
-        label: String? = nil, loginHint: String? = nil
+        label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
+        context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
         let userID = try Self.checked(userId)
         let label = try Self.checkedLabel(label)
+        try parameters.check()
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
-        guard let endpoint = provider.record.authorizationEndpoint else {
-            throw VaultError(.providerMisconfigured, "the provider has no authorization endpoint in this vault")
-        }
         let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
-        let state = AuthorizationState.random()
         let verifier = CodeVerifier.random()
-        let scope = scope ?? provider.record.defaultScope
-        let redirectURI = redirectURI ?? provider.record.redirectURI
-        let now = vault.now
         let profile = try VaultError.translatingValues { try provider.record.profile }
-        var url = try VaultError.translatingValues {
-            AuthorizationURL(
-                endpoint: try EndpointURL(stored: endpoint), clientID: try ClientID(provider.record.clientID),
-                state: state, codeChallenge: profile.client.pkce ? verifier.challenge : nil, redirectURI: redirectURI,
-                scope: try scope.map { try Scope($0) }, keyThumbprint: key?.thumbprint, loginHint: loginHint,
-                extraParameters: provider.record.parameters.sorted { $0.key < $1.key }
-                    .map { FormParameter($0.key, $0.value) } + profile.request.authorizationParameters)
-        }
-        url.scopeSeparator = profile.request.scopeSeparator
-        let pushed = try await push(url, key, provider, profile)
+        var url = try Self.authorizationURL(
+            provider.record, profile, verifier, key, redirectURI: redirectURI,
+            scope: scope ?? provider.record.defaultScope, loginHint: loginHint)
+        url.add(parameters)
+        let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
-            state: SecretBytes(utf8: state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
-            provider: provider.handle, userID: userID, redirectURI: redirectURI, scope: scope,
+            state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
+            provider: provider.handle, userID: userID, redirectURI: url.redirectURI,
+            scope: scope ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
-            createdAt: now, expiresAt: now.advanced(by: engine.options.logInLifetime))
+            createdAt: vault.now, expiresAt: vault.now.advanced(by: engine.options.logInLifetime))
+        record.bindingHash = SecretBytes(copying: binding.hash)
+        record.context = try Self.checked(context)
+        record.resources = parameters.resources
+        record.idTokenNonce = url.nonce.map { SecretBytes(utf8: $0.reveal()) }
+        record.maximumAge = url.maximumAge
+        let pushed = try await push(url, key, provider, profile)
         record.nonces = pushed.nonces
         let sealed = record
         try await VaultError.translating { try await vault.store.putAuthorizationRequest(sealed) }
         return AuthorizationRequest(
-            url: pushed.request.map { url.reveal($0) } ?? url.reveal(), state: state.reveal(),
+            url: pushed.request.map { url.reveal($0) } ?? url.reveal(), state: url.state.reveal(), binding: binding,
+            urlExpiresAt: min(pushed.expiresAt ?? record.expiresAt, record.expiresAt).date,
             expiresAt: record.expiresAt.date)
     }
 
     /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. Who
-    /// answered is checked if the URL says so (RFC 9207). Each request is completed once.
-    public func completeLogIn(callbackURL: String) async throws -> Login {
-        let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
-            try AuthorizationCallback(parsing: callbackURL)
+    /// answered is checked if the URL says so (RFC 9207), and so is the id token if one comes. Each request is completed
+    /// once.
+    ///
+    /// ```swift
+    /// let done = try await users.completeLogIn(callbackURL: url, boundTo: BrowserBinding(cookie))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this is
+    ///     not the browser that began: refuse the callback.
+    ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is refused.
+    /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in goes on in the
+    ///   one that began it.
+    public func completeLogIn(
+        callbackURL: String, boundTo binding: BrowserBinding, expectedUserId: String? = nil
+    ) async throws -> CompletedLogIn {
+        try await complete(Self.callback(callbackURL), .browser(SecretBytes(copying: binding.hash)), expectedUserId)
+    }
+
+    /// Completes a log-in with the two parameters of the callback.
+    /// See ``completeLogIn(callbackURL:boundTo:expectedUserId:)``, which also checks who answered.
+    public func completeLogIn(
+        state: String, code: AuthorizationCode, boundTo binding: BrowserBinding, expectedUserId: String? = nil
+    ) async throws -> CompletedLogIn {
+        let state = try VaultError.translatingValues { try AuthorizationState(state) }
+        return try await complete(state, .browser(SecretBytes(copying: binding.hash)), expectedUserId) { _ in code }
+    }
+
+    /// Completes a log-in in whatever browser its callback came: for command lines, where the person who begins is the
+    /// person who brings the callback.
+    ///
+    /// Anybody can send his own log-in's URL to somebody else, and gets their tokens if they consent (RFC 9700 §4.7). A
+    /// service with browsers uses ``completeLogIn(callbackURL:boundTo:expectedUserId:)``.
+    public func completeUnboundLogIn(callbackURL: String) async throws -> CompletedLogIn {
+        try await complete(Self.callback(callbackURL), .unbound, nil)
+    }
+
+    /// Completes a log-in with the two parameters of a callback that came in whatever browser.
+    /// See ``completeUnboundLogIn(callbackURL:)``.
+    public func completeUnboundLogIn(state: String, code: AuthorizationCode) async throws -> CompletedLogIn {
+        let state = try VaultError.translatingValues { try AuthorizationState(state) }
+        return try await complete(state, .unbound, nil) { _ in code }
+    }
+
+    /// Completes a log-in that the app itself began, and bound to a browser.
+    ///
+    /// - Parameter nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
+    public func logIn(
+        userId: String, provider name: String, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
+        redirectURI: String? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,
+        resources: [String] = []
+    ) async throws -> Login {
+        let userID = try Self.checked(userId)
+        let label = try Self.checkedLabel(label)
+        var parameters = LogInParameters()
+        parameters.resources = resources
+        try parameters.check()
+        let provider = try VaultError.translating { try vault.store.provider(named: name) }
+        let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? nil : true)
+        var grant = GrantRequest(
+            userID: userID, provider: provider, code: authorizationCode, verifier: codeVerifier,
+            redirectURI: redirectURI ?? provider.record.redirectURI, scope: provider.record.defaultScope,
+            key: dpopKey ?? (needsKey ? .generate() : nil), label: label)
+        grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
+        grant.resources = resources
+        do {
+            return try await obtain(grant).login
+        } catch let error as GrantNotSent {
+            throw error.reason
         }
-        return try await complete(callback.state) { provider throws(AuthorizationCallbackError) in
+    }
+}
+
+extension UserManager {
+    private static func callback(_ url: String) throws -> AuthorizationCallback {
+        try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
+            try AuthorizationCallback(parsing: url)
+        }
+    }
+
+    private func complete(
+        _ callback: AuthorizationCallback, _ binding: CallbackProof.Binding, _ userID: String?
+    ) async throws -> CompletedLogIn {
+        try await complete(callback.state, binding, userID) { provider throws(AuthorizationCallbackError) in
             let issuer = provider.issuer.flatMap { try? Issuer($0, allowsInsecureLoopback: true) }
             return try callback.code(
                 expectedState: callback.state, issuer: issuer,
@@ -68,32 +152,19 @@ extension UserManager {
         }
     }
 
-    /// Completes a log-in with the two parameters of the callback.
-    public func completeLogIn(state: String, code: AuthorizationCode) async throws -> Login {
-        let state = try VaultError.translatingValues { try AuthorizationState(state) }
-        return try await complete(state) { _ in code }
-    }
-
     private func complete(
-        _ state: AuthorizationState,
+        _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userID: String?,
         _ code: (ProviderRecord) throws(AuthorizationCallbackError) -> AuthorizationCode
-    ) async throws -> Login {
-        let stored = SecretBytes(utf8: state.reveal())
-        let request = try await VaultError.translating {
-            try await vault.store.takeAuthorizationRequest(state: stored)
-        }
+    ) async throws -> CompletedLogIn {
+        let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userID: userID)
+        let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try VaultError.translating { try vault.store.provider(request.provider) }
         let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
             try code(provider.record)
         }
-        let verifier = try VaultError.translatingValues { try CodeVerifier(request.codeVerifier.string() ?? "") }
-        let grant = GrantRequest(
-            userID: request.userID, provider: provider, code: code, verifier: verifier,
-            redirectURI: request.redirectURI, scope: request.scope,
-            key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key }, nonces: request.nonces,
-            label: request.label)
         do {
-            return try await obtain(grant)
+            let (login, claims) = try await obtain(GrantRequest(request, provider, code))
+            return CompletedLogIn(login: login, context: request.context, claims: claims)
         } catch let error as GrantNotSent {
             // The code was not used: the same callback may be completed again.
             try await VaultError.translating { try await vault.store.putAuthorizationRequest(request) }
@@ -101,23 +172,65 @@ extension UserManager {
         }
     }
 
-    /// Completes a log-in that the app itself began.
-    public func logIn(
-        userId: String, provider name: String, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
-        redirectURI: String? = nil, dpopKey: DPoPKey? = nil, label: String? = nil
-    ) async throws -> Login {
-        let userID = try Self.checked(userId)
-        let label = try Self.checkedLabel(label)
-        let provider = try VaultError.translating { try vault.store.provider(named: name) }
-        let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? nil : true)
-        let grant = GrantRequest(
-            userID: userID, provider: provider, code: authorizationCode, verifier: codeVerifier,
-            redirectURI: redirectURI ?? provider.record.redirectURI, scope: provider.record.defaultScope,
-            key: dpopKey ?? (needsKey ? .generate() : nil), label: label)
-        do {
-            return try await obtain(grant)
-        } catch let error as GrantNotSent {
-            throw error.reason
+    private static func authorizationURL(
+        _ record: ProviderRecord, _ profile: ProviderProfile, _ verifier: CodeVerifier, _ key: DPoPKey?,
+        redirectURI: String?, scope: String?, loginHint: String?
+    ) throws -> AuthorizationURL {
+        guard let endpoint = record.authorizationEndpoint else {
+            throw VaultError(.providerMisconfigured, "the provider has no authorization endpoint in this vault")
+        }
+        return try VaultError.translatingValues {
+            let scope = try scope.map { try Scope($0) }
+            var url = AuthorizationURL(
+                endpoint: try EndpointURL(stored: endpoint), clientID: try ClientID(record.clientID),
+                state: .random(), codeChallenge: profile.client.pkce ? verifier.challenge : nil,
+                redirectURI: redirectURI ?? record.redirectURI, scope: scope, keyThumbprint: key?.thumbprint,
+                loginHint: loginHint,
+                extraParameters: record.parameters.sorted { $0.key < $1.key }.map { FormParameter($0.key, $0.value) }
+                    + profile.request.authorizationParameters)
+            url.scopeSeparator = profile.request.scopeSeparator
+            if scope?.asksForIDToken == true { url.nonce = .random() }
+            return url
+        }
+    }
+
+    /// What the app wants back, within bounds: it is kept until the callback comes.
+    private static func checked(_ context: [String: String]) throws -> [String: String] {
+        guard context.count <= 16, context.allSatisfy({ $0.utf8.count <= 64 && $1.utf8.count <= 1_024 }) else {
+            throw VaultError(.invalidArgument, "a log-in's context has up to 16 values of at most 1 KiB")
+        }
+        return context
+    }
+}
+
+extension Scope {
+    /// OpenID Connect Core §3.1.2.1.
+    var asksForIDToken: Bool { tokens.contains("openid") }
+}
+
+extension AuthorizationURL {
+    fileprivate mutating func add(_ parameters: LogInParameters) {
+        resources = parameters.resources
+        prompt = parameters.prompt
+        maximumAge = parameters.maximumAge.map { $0.components.seconds }
+        contextClasses = parameters.contextClasses
+        authorizationDetails = parameters.authorizationDetails
+        extraParameters = parameters.extra + extraParameters
+    }
+}
+
+extension GrantRequest {
+    init(_ request: AuthorizationRequestRecord, _ provider: StoredProvider, _ code: AuthorizationCode) throws {
+        self = try VaultError.translatingValues {
+            var grant = GrantRequest(
+                userID: request.userID, provider: provider, code: code,
+                verifier: try CodeVerifier(request.codeVerifier.string() ?? ""), redirectURI: request.redirectURI,
+                scope: request.scope, key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key },
+                nonces: request.nonces, label: request.label)
+            grant.nonce = try request.idTokenNonce.map { try IDTokenNonce($0.string() ?? "") }
+            grant.resources = request.resources
+            grant.maximumAge = request.maximumAge.map { .seconds($0) }
+            return grant
         }
     }
 }

@@ -2,15 +2,15 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Hands the request to the provider itself where its profile says so (RFC 9126).
+    /// Hands the request to the provider itself where its profile or its metadata says so (RFC 9126).
     func push(
         _ url: AuthorizationURL, _ key: DPoPKey?, _ provider: StoredProvider, _ profile: ProviderProfile
-    ) async throws -> (request: PushedAuthorization?, nonces: [String: String]) {
+    ) async throws -> (request: PushedAuthorization?, expiresAt: Timestamp?, nonces: [String: String]) {
         let record = provider.record
-        let usage = profile.request.pushedAuthorization
-        guard usage != .never else { return (nil, [:]) }
+        let usage = record.requiresPushedRequests ? .required : profile.request.pushedAuthorization
+        guard usage != .never else { return (nil, nil, [:]) }
         guard let text = record.pushedAuthorizationEndpoint else {
-            guard usage == .required else { return (nil, [:]) }
+            guard usage == .required else { return (nil, nil, [:]) }
             throw VaultError(
                 .providerMisconfigured, "the provider wants pushed requests, and this vault knows no endpoint for them",
                 hint: "add the provider again, by its issuer or with the endpoint")
@@ -20,20 +20,37 @@ extension UserManager {
                 endpoint: try EndpointURL(stored: text), binding: try ServerBinding(record),
                 transport: engine.transport, now: vault.wallClock)
         }
+        let begunAt = vault.now
         let attempt = await endpoint.push(url, dpop: key.map { DPoPContext(key: $0) })
         switch attempt.outcome {
         case .accepted(let request):
             // The code that comes of this is to go with the secret that was taken.
             if attempt.refusedSecrets > 0 { _ = await engine.promote(attempt.refusedSecrets, of: provider) }
-            return (request, attempt.nonces.mapValues(\.rawValue))
-        case .refused(let code):
-            throw VaultError(
-                .providerMisconfigured, "the provider refused the pushed request: \(code)",
-                hint: "check the client id, its secret, the scope and the redirect URI")
-        case .failed(let error, let retryAfter):
+            return (
+                request, request.expiresIn.map { begunAt.advanced(by: $0) }, attempt.nonces.mapValues(\.rawValue)
+            )
+        case .refused(let code, let answer):
+            throw VaultError(pushRefused: code, answer)
+        case .failed(let error, let answer, let retryAfter):
             throw VaultError(
                 error == nil ? .tryLater : .network, "the provider did not take the pushed request",
-                hint: "begin the log-in again", retryAfter: retryAfter)
+                hint: "begin the log-in again", retryAfter: retryAfter, answer: answer)
+        }
+    }
+}
+
+extension VaultError {
+    /// Only what is about the client stands in the way of every log-in; the rest is about this one.
+    fileprivate init(pushRefused code: OAuthErrorCode, _ answer: ProviderAnswer) {
+        switch code {
+        case .invalidClient, .unauthorizedClient, .useDPoPNonce, .invalidDPoPProof:
+            self.init(
+                .providerMisconfigured, "the provider refused this client's pushed request",
+                hint: "check the client id, its secret and the redirect URI", answer: answer)
+        default:
+            self.init(
+                .logInRefused, "the provider refused what this log-in asks for",
+                hint: "check the scope, the redirect URI and the parameters of this log-in", answer: answer)
         }
     }
 }

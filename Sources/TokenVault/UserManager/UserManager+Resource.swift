@@ -50,16 +50,19 @@ extension UserManager {
     private static let longestResource = 2_048
 
     private static func target(_ resource: String, _ scope: String?) throws -> TokenTarget {
-        let isURI =
-            resource.utf8.count <= longestResource && !resource.contains("#")
-            && resource.utf8.allSatisfy { (0x21...0x7E).contains($0) } && hasScheme(resource)
-        guard isURI else {
+        guard isResource(resource) else {
             throw VaultError(.invalidArgument, "a resource is an absolute URI without a fragment")
         }
         // In one order, so that the same scope is one key.
         let tokens = try VaultError.translatingValues { try scope.map { try Scope($0).tokens.sorted() } }
         guard tokens?.isEmpty != true else { throw VaultError(.invalidArgument, "the scope is empty") }
         return TokenTarget(resource: resource, scope: tokens?.joined(separator: " "))
+    }
+
+    /// Whether it is an absolute URI without a fragment (RFC 8707 §2).
+    static func isResource(_ resource: String) -> Bool {
+        resource.utf8.count <= longestResource && !resource.contains("#")
+            && resource.utf8.allSatisfy { (0x21...0x7E).contains($0) } && hasScheme(resource)
     }
 
     /// RFC 3986 §3.1, and something after it.

@@ -15,8 +15,9 @@ import VaultStorage
 ///
 /// ## Topics
 /// ### Logging in
-/// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:)``
-/// - ``completeLogIn(callbackURL:)``
+/// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
+/// - ``completeLogIn(callbackURL:boundTo:expectedUserId:)``
+/// - ``completeUnboundLogIn(callbackURL:)``
 /// ### Tokens
 /// - ``accessToken(userId:minimumValidity:deadline:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``

@@ -32,6 +32,9 @@ public struct Login: Sendable, Equatable {
     public let isInDoubt: Bool
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
+    /// The user's id at the provider, if a checked id token has told it. No rendering shows it: it may be an e-mail address.
+    public var subject: String? { hiddenSubject.text }
+    let hiddenSubject: HiddenText
     /// Access tokens beside the login's own, for single resources or of narrower scopes.
     public let resourceTokens: [ResourceToken]
     /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives no
@@ -75,4 +78,13 @@ public enum LoginEntry: Sendable, Equatable {
     case login(Login)
     /// The row of this login does not open; the sentence says what is wrong.
     case damaged(LoginID, String)
+}
+
+/// Text that is compared and read, and that no rendering shows.
+struct HiddenText: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    let text: String?
+
+    var description: String { text == nil ? "none" : "<hidden>" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
 }

@@ -20,6 +20,10 @@ public struct Provider: Sendable, Equatable {
     /// How many client secrets there are: more than one while secrets are being exchanged.
     public let clientSecretCount: Int
     public let introspectionEndpoint: String?
+    /// Where the keys are with which the provider signs id tokens.
+    public let jwksURI: String?
+    /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
+    public let requiresPushedRequests: Bool
 }
 
 /// When the logins of a provider are bound to a DPoP key (RFC 9449).
@@ -42,6 +46,11 @@ public struct ProviderRegistration: Sendable {
     public var pushedAuthorizationEndpoint: String?
     /// Where the life of an access token is asked for (RFC 7662), if the profile says so.
     public var introspectionEndpoint: String?
+    /// Where the keys are with which the provider signs id tokens. Without it id tokens are believed because they come from
+    /// the token endpoint itself.
+    public var jwksURI: String?
+    /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
+    public var requiresPushedRequests = false
     public var clientID: ClientID
     public var authentication: ClientAuthentication
     /// Further secrets while secrets are being exchanged, in the order in which they are tried. They go with requests
@@ -105,5 +114,7 @@ public struct ProviderRegistration: Sendable {
             allowsInsecureLoopback: allowsInsecureLoopback)
         pushedAuthorizationEndpoint = metadata.pushedAuthorizationRequestEndpoint?.rawValue
         introspectionEndpoint = metadata.introspectionEndpoint?.rawValue
+        jwksURI = metadata.jwksURI?.rawValue
+        requiresPushedRequests = metadata.requirePushedAuthorizationRequests
     }
 }

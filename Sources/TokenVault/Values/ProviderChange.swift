@@ -29,6 +29,8 @@ public struct ProviderChange: Sendable {
     public var revocationEndpoint = Field<String>.keep
     public var introspectionEndpoint = Field<String>.keep
     public var pushedAuthorizationEndpoint = Field<String>.keep
+    public var jwksURI = Field<String>.keep
+    public var requiresPushedRequests: Bool?
     public var clientID: ClientID?
     /// How the client authenticates, with its first secret. Further secrets stay, where the method has any.
     public var authentication: ClientAuthentication?
@@ -55,6 +57,8 @@ public struct ProviderChange: Sendable {
         revocationEndpoint = field(metadata.revocationEndpoint)
         introspectionEndpoint = field(metadata.introspectionEndpoint)
         pushedAuthorizationEndpoint = field(metadata.pushedAuthorizationRequestEndpoint)
+        jwksURI = field(metadata.jwksURI)
+        requiresPushedRequests = metadata.requirePushedAuthorizationRequests
         requiresIssuerInCallback = metadata.authorizationResponseIssParameterSupported
         self.allowsInsecureLoopback = allowsInsecureLoopback
     }

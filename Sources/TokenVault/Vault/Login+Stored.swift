@@ -44,6 +44,7 @@ extension Login {
         notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
         self.isInDoubt = isInDoubt
         attributes = session.attributes
+        hiddenSubject = HiddenText(text: session.subject)
         resourceTokens = session.resourceTokens.map { token in
             ResourceToken(
                 resource: token.target.resource, requestedScope: token.target.scope, scope: token.scope,

@@ -20,8 +20,10 @@ extension ProviderRecord {
             revocationEndpoint = try registration.revocationEndpoint.map { try check.endpoint($0, of: clientID) }
             introspectionEndpoint = try registration.introspectionEndpoint.map { try check.endpoint($0) }
             pushedAuthorizationEndpoint = try registration.pushedAuthorizationEndpoint.map { try check.endpoint($0) }
+            jwksURI = try registration.jwksURI.map { try check.endpoint($0) }
             defaultScope = try registration.scope.map { try Scope($0).description }
         }
+        requiresPushedRequests = registration.requiresPushedRequests
         set(registration.authentication, alternatives: registration.alternativeSecrets.map { .init(utf8: $0.reveal()) })
         redirectURI = registration.redirectURI
         dpop = registration.dpop.stored
@@ -49,10 +51,12 @@ extension ProviderRecord {
             pushedAuthorizationEndpoint = try change.pushedAuthorizationEndpoint.applied(
                 to: pushedAuthorizationEndpoint
             ) { try check.endpoint($0) }
+            jwksURI = try change.jwksURI.applied(to: jwksURI) { try check.endpoint($0) }
             defaultScope = try change.scope.applied(to: defaultScope) { try Scope($0).description }
             redirectURI = change.redirectURI.applied(to: redirectURI) { $0 }
         }
         try applySecrets(of: change)
+        if let requires = change.requiresPushedRequests { requiresPushedRequests = requires }
         if let dpop = change.dpop { self.dpop = dpop.stored }
         if let requires = change.requiresIssuerInCallback { requiresIssuerInCallback = requires }
         let record = self

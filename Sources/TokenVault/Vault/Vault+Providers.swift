@@ -43,7 +43,8 @@ extension Provider {
             clientID: record.clientID, clientAuthentication: record.clientAuthentication,
             scope: record.defaultScope, redirectURI: record.redirectURI, dpop: DPoPPolicy(record.dpop),
             profile: record.profileName, pushedAuthorizationEndpoint: record.pushedAuthorizationEndpoint,
-            clientSecretCount: record.clientSecrets.count, introspectionEndpoint: record.introspectionEndpoint)
+            clientSecretCount: record.clientSecrets.count, introspectionEndpoint: record.introspectionEndpoint,
+            jwksURI: record.jwksURI, requiresPushedRequests: record.requiresPushedRequests)
     }
 }
 

@@ -21,6 +21,7 @@ extension Failure {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
         self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: hints)
+        answer = error.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private init(_ error: OAuthValueError) {
@@ -37,6 +38,7 @@ extension Failure {
         let hints =
             switch error.code {
             case .unreachable: ["check the issuer's URL and the network; --ca-file FILE trusts a private authority"]
+            case .serverError: ["try again later, or name the endpoints: --token-endpoint, --authorization-endpoint"]
             case .notFound:
                 ["check the issuer's URL, or name the endpoints: --token-endpoint, --authorization-endpoint"]
             case .issuerMismatch:

@@ -6,6 +6,8 @@ struct Failure: Error {
     /// One sentence, lower case, without a full stop.
     let message: String
     var hints: [String]
+    /// What a provider said, escaped.
+    var answer: String?
 
     init(_ status: ExitStatus, code: String? = nil, _ message: String, hints: [String] = []) {
         self.status = status
@@ -19,15 +21,12 @@ struct Failure: Error {
     }
 
     var json: JSONValue {
-        .object([
-            (
-                "error",
-                .object([
-                    ("code", .string(code)), ("message", .string(message)),
-                    ("hints", .array(hints.map { .string($0) })), ("exitCode", .integer(Int(status.rawValue))),
-                ])
-            )
-        ])
+        var members: [(String, JSONValue)] = [
+            ("code", .string(code)), ("message", .string(message)),
+            ("hints", .array(hints.map { .string($0) })), ("exitCode", .integer(Int(status.rawValue))),
+        ]
+        if let answer { members.append(("answer", .string(answer))) }
+        return .object([("error", .object(members))])
     }
 
     private static func word(for status: ExitStatus) -> String {

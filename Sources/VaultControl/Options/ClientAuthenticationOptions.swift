@@ -37,6 +37,12 @@ struct ClientAuthenticationOptions: ParsableArguments {
         if clientKeyFile != nil { return "private_key_jwt" }
         let hasSecret = try secret.source != nil
         if let current, hasSecret == current.hasPrefix("client_secret") { return current }
+        // A provider that takes no public client is not added as one: then the secret is asked for, or missed.
+        if current == nil, !hasSecret, let first = profile.authenticationMethods.first,
+            !profile.authenticationMethods.contains("none")
+        {
+            return profile.authenticationMethods.first { $0.hasPrefix("client_secret") } ?? first
+        }
         let fitting = profile.authenticationMethods.filter { hasSecret == $0.hasPrefix("client_secret") }
         return fitting.first { $0 != "private_key_jwt" } ?? (hasSecret ? "client_secret_basic" : "none")
     }

@@ -12,6 +12,12 @@ extension AuthorizationRequestRecord {
         static let label: UInt8 = 8
         static let createdAt: UInt8 = 9
         static let nonces: UInt8 = 10
+        // Below 128: a version that does not know the binding must not complete the log-in without it.
+        static let bindingHash: UInt8 = 11
+        static let context: UInt8 = 12
+        static let resources: UInt8 = 13
+        static let idTokenNonce: UInt8 = 14
+        static let maximumAge: UInt8 = 15
     }
 
     func encoded() -> RecordWriter {
@@ -26,6 +32,11 @@ extension AuthorizationRequestRecord {
         record.append(Tag.label, label)
         record.append(Tag.createdAt, createdAt.milliseconds)
         if !nonces.isEmpty { record.append(Tag.nonces, nonces) }
+        record.append(Tag.bindingHash, bindingHash)
+        record.append(Tag.context, context)
+        record.append(Tag.resources, resources)
+        record.append(Tag.idTokenNonce, idTokenNonce)
+        record.append(Tag.maximumAge, maximumAge)
         return record
     }
 
@@ -35,25 +46,32 @@ extension AuthorizationRequestRecord {
             state: nothing, codeVerifier: nothing, provider: ProviderHandle(.zero), userID: "",
             createdAt: Timestamp(milliseconds: 0), expiresAt: expiresAt)
         var record = unsafe RecordReader(plaintext)
-        while let field = try record.next() {
-            switch field.tag {
-            case Tag.state: draft.state = field.secret()
-            case Tag.codeVerifier: draft.codeVerifier = field.secret()
-            case Tag.provider: draft.provider = ProviderHandle(try field.bytes16())
-            case Tag.userID: draft.userID = try field.text()
-            case Tag.redirectURI: draft.redirectURI = try field.text()
-            case Tag.scope: draft.scope = try field.text()
-            case Tag.dpopPrivateKey: draft.dpopPrivateKey = field.secret()
-            case Tag.label: draft.label = try field.text()
-            case Tag.createdAt: draft.createdAt = try field.timestamp()
-            case Tag.nonces: draft.nonces = try field.textTable()
-            default: try field.ignoreIfOptional()
-            }
-        }
+        while let field = try record.next() { try draft.read(field) }
         guard !draft.state.isEmpty, !draft.codeVerifier.isEmpty, !draft.userID.isEmpty else {
             throw VaultCryptoError(.malformedRecord, "the log-in request lacks a field")
         }
         self = draft
+    }
+
+    private mutating func read(_ field: RecordField) throws(VaultCryptoError) {
+        switch field.tag {
+        case Tag.state: state = field.secret()
+        case Tag.codeVerifier: codeVerifier = field.secret()
+        case Tag.provider: provider = ProviderHandle(try field.bytes16())
+        case Tag.userID: userID = try field.text()
+        case Tag.redirectURI: redirectURI = try field.text()
+        case Tag.scope: scope = try field.text()
+        case Tag.dpopPrivateKey: dpopPrivateKey = field.secret()
+        case Tag.label: label = try field.text()
+        case Tag.createdAt: createdAt = try field.timestamp()
+        case Tag.nonces: nonces = try field.textTable()
+        case Tag.bindingHash: bindingHash = field.secret()
+        case Tag.context: context = try field.textTable()
+        case Tag.resources: resources = try field.texts()
+        case Tag.idTokenNonce: idTokenNonce = field.secret()
+        case Tag.maximumAge: maximumAge = try field.int64()
+        default: try field.ignoreIfOptional()
+        }
     }
 
     static func associatedData(_ vault: Bytes16, _ index: BlindIndex, expiresAt: Timestamp) -> AssociatedData {

@@ -23,6 +23,8 @@ extension ProviderRecord {
         static let requiresIssuerInCallback: UInt8 = 19
         static let profileDocument: UInt8 = 20
         static let clientKeyID: UInt8 = 21
+        static let clientKeyAlgorithm: UInt8 = 22
+        static let requiresPushedRequests: UInt8 = 23
     }
 
     func encoded() -> RecordWriter {
@@ -50,6 +52,8 @@ extension ProviderRecord {
         if requiresIssuerInCallback { record.append(Tag.requiresIssuerInCallback, true) }
         record.append(Tag.profileDocument, profileDocument)
         record.append(Tag.clientKeyID, clientKeyID)
+        record.append(Tag.clientKeyAlgorithm, clientKeyAlgorithm)
+        if requiresPushedRequests { record.append(Tag.requiresPushedRequests, true) }
         return record
     }
 
@@ -91,6 +95,8 @@ extension ProviderRecord {
         case Tag.requiresIssuerInCallback: requiresIssuerInCallback = try field.bool()
         case Tag.profileDocument: profileDocument = try field.text()
         case Tag.clientKeyID: clientKeyID = try field.text()
+        case Tag.clientKeyAlgorithm: clientKeyAlgorithm = try field.text()
+        case Tag.requiresPushedRequests: requiresPushedRequests = try field.bool()
         default: try field.ignoreIfOptional()
         }
     }

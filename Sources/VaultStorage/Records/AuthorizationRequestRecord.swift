@@ -13,6 +13,17 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     /// The latest DPoP nonce of each origin, from a pushed request.
     package var nonces: [String: String] = [:]
     package var label: String?
+    /// The hash of the secret that the browser holds which began the log-in. Absent in requests of before there was one:
+    /// these can only be completed unbound.
+    package var bindingHash: SecretBytes?
+    /// What the app wants back with the login.
+    package var context: [String: String] = [:]
+    /// Where the access tokens are to be used (RFC 8707): named again when the code is redeemed.
+    package var resources: [String] = []
+    /// What the id token must repeat (OpenID Connect Core §3.1.2.1).
+    package var idTokenNonce: SecretBytes?
+    /// How many seconds ago the user may have authenticated at most.
+    package var maximumAge: Int64?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
 
@@ -31,5 +42,37 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
         self.label = label
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+    }
+}
+
+/// What a callback shows of itself: which log-in it answers, and that it comes from the browser that began it.
+package struct CallbackProof: Sendable {
+    package enum Binding: Sendable {
+        /// Any browser may complete the log-in.
+        case unbound
+        /// The hash of what the browser brought.
+        case browser(SecretBytes)
+    }
+
+    package var state: SecretBytes
+    package var binding: Binding
+    /// Whose session the callback came in.
+    package var userID: String?
+
+    package init(state: SecretBytes, binding: Binding, userID: String? = nil) {
+        self.state = state
+        self.binding = binding
+        self.userID = userID
+    }
+
+    /// Nil: the log-in may be completed.
+    package func refusal(for record: AuthorizationRequestRecord) -> StoreError? {
+        if case .browser(let hash) = binding, record.bindingHash != hash {
+            return StoreError(.logInNotBound, "this browser did not begin this log-in")
+        }
+        if let userID, !userID.utf8.elementsEqual(record.userID.utf8) {
+            return StoreError(.logInNotBound, "this log-in was begun for another user")
+        }
+        return nil
     }
 }

@@ -30,6 +30,8 @@ extension ProviderRecord {
             ("clientId", old.clientID, clientID),
             ("clientAuthentication", old.clientAuthentication, clientAuthentication),
             ("clientKeyId", old.clientKeyID, clientKeyID),
+            ("clientKeyAlgorithm", old.clientKeyAlgorithm, clientKeyAlgorithm),
+            ("requiresPushedRequests", String(old.requiresPushedRequests), String(requiresPushedRequests)),
             ("scope", old.defaultScope, defaultScope),
             ("redirectUri", old.redirectURI, redirectURI),
             ("dpop", old.dpop.word, dpop.word),

@@ -36,6 +36,10 @@ package struct ProviderRecord: Equatable, Sendable {
     package var profileDocument: String?
     /// Which of the client's registered keys signs its assertions (RFC 7523).
     package var clientKeyID: String?
+    /// How that key signs, if that is not what its kind always does (RFC 7518): `RS256` or `PS256`.
+    package var clientKeyAlgorithm: String?
+    /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
+    package var requiresPushedRequests = false
     /// Extra parameters of authorization requests.
     package var parameters: [String: String] = [:]
     package var createdAt: Timestamp

@@ -77,11 +77,13 @@ extension SQLiteVaultStore {
         try await write { try $0.put(record) }
     }
 
-    package func takeAuthorizationRequest(state: SecretBytes) async throws -> AuthorizationRequestRecord {
+    package func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord {
         // Not finding it must still sweep: so it is no error before the transaction is committed.
-        let found = try await write { try $0.takeAuthorizationRequest(state: state) }
-        guard let found else { throw StoreError.notFound(.authorizationRequest) }
-        return found
+        switch try await write({ try $0.takeAuthorizationRequest(proof) }) {
+        case .taken(let record): return record
+        case .refused(let error): throw error
+        case nil: throw StoreError.notFound(.authorizationRequest)
+        }
     }
 
     package func addOutbox(_ records: [OutboxRecord]) async throws {

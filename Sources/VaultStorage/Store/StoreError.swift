@@ -41,6 +41,8 @@ package struct StoreError: Error, Equatable, Sendable {
 
         /// The change cannot be made to what the vault now holds, such as a provider's name that is taken.
         case conflict
+        /// The callback comes from another browser or user than the one that began the log-in.
+        case logInNotBound
         case lastKeySlot
         case providerInUse
         case invalidValue

@@ -73,8 +73,9 @@ package protocol VaultStore: Sendable {
     func removeProvider(_ handle: ProviderHandle) async throws
 
     func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws
-    /// Gives a pending log-in once, and never after it expired; deletes all that have expired.
-    func takeAuthorizationRequest(state: SecretBytes) async throws -> AuthorizationRequestRecord
+    /// Gives a pending log-in once, never after it expired, and never to another browser or user than began it; deletes all
+    /// that have expired.
+    func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord
 
     /// Queues revocations that belong to no login any more.
     func addOutbox(_ records: [OutboxRecord]) async throws

@@ -1,5 +1,11 @@
 import VaultCrypto
 
+/// What became of asking for a pending log-in. A refusal is no error of the transaction, which sweeps all the same.
+enum AuthorizationRequestTaking: Sendable {
+    case taken(AuthorizationRequestRecord)
+    case refused(StoreError)
+}
+
 extension WriteTransaction {
     func put(_ record: AuthorizationRequestRecord) throws(StoreError) {
         try sweepAuthorizationRequests()
@@ -18,19 +24,21 @@ extension WriteTransaction {
         try insert.run()
     }
 
-    /// `nil` if there is none, or if it has expired. It is deleted in either case.
-    func takeAuthorizationRequest(state: SecretBytes) throws(StoreError) -> AuthorizationRequestRecord? {
+    /// `nil` if there is none, or if it has expired. It is deleted, unless another browser or user asks for it: a stranger's
+    /// try must not end somebody's log-in.
+    func takeAuthorizationRequest(_ proof: CallbackProof) throws(StoreError) -> AuthorizationRequestTaking? {
         try sweepAuthorizationRequests()
-        let index = index(of: state)
+        let index = index(of: proof.state)
         let query = try connection.statement(
             "SELECT stateIndex, expiresAt, cell FROM authorizationRequest WHERE stateIndex = ?1")
         let record: AuthorizationRequestRecord? = try query.withBinding(1, index.bytes) { () throws(StoreError) in
             try query.step() ? try opener.authorizationRequest(query) : nil
         }
+        if let record, let refusal = proof.refusal(for: record) { return .refused(refusal) }
         let delete = try connection.statement("DELETE FROM authorizationRequest WHERE stateIndex = ?1")
         delete.bind(1, index.bytes)
         try delete.run()
-        return record
+        return record.map { .taken($0) }
     }
 
     private func sweepAuthorizationRequests() throws(StoreError) {

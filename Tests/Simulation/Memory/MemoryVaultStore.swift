@@ -192,11 +192,12 @@ extension MemoryVaultStore {
         try await write(.provider) { vault.requests.append(record) }
     }
 
-    package func takeAuthorizationRequest(state: SecretBytes) async throws -> AuthorizationRequestRecord {
+    package func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord {
         try await write(.provider) {
-            guard let index = vault.requests.firstIndex(where: { $0.state == state }) else {
+            guard let index = vault.requests.firstIndex(where: { $0.state == proof.state }) else {
                 throw StoreError.notFound(.authorizationRequest)
             }
+            if let refusal = proof.refusal(for: vault.requests[index]) { throw refusal }
             return vault.requests.remove(at: index)
         }
     }

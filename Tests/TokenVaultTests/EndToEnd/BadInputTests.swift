@@ -119,7 +119,8 @@ struct BadInputTests {
             { try await world.users.accessToken(userId: "CANARY-nobody") },
             { try await world.users.accessToken(userId: "CANARY-user") },
             { try await world.users.beginLogIn(userId: "CANARY-user", provider: "CANARY-provider") },
-            { try await world.users.completeLogIn(callbackURL: "CANARY-url") },
+            { try await world.users.completeLogIn(callbackURL: "CANARY-url", boundTo: .random()) },
+            { try await world.users.completeUnboundLogIn(callbackURL: "CANARY-url") },
             { try world.vault.user("CANARY-nobody") },
             { try await world.vault.removeKeySlot(id: "CANARY-slot") },
         ]

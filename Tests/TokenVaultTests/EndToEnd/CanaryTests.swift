@@ -36,7 +36,7 @@ struct CanaryTests {
         let seen = Findings()
         let users = world.users
         let login = try await world.addChain(user: Self.userID, dpopKey: .generate())
-        await seen.attempt { try await users.beginLogIn(userId: Self.userID, provider: "acme").expiresAt }
+        await seen.attempt { try await users.beginLogIn(userId: Self.userID, provider: "acme").binding }
         await seen.attempt { try await users.accessToken(login: login.id) }
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"),

@@ -128,7 +128,9 @@ struct ClientSecretTests {
         }
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         let login = try await world.users.completeLogIn(
-            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)")
+            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)",
+            boundTo: request.binding
+        ).login
         #expect(login.isRefreshable)
         #expect(world.transport.requests.map(\.path) == ["/par", "/par", "/token"])
     }

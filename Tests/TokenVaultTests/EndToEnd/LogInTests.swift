@@ -36,7 +36,9 @@ struct LogInTests {
 
         let other = try await world.anotherProcess()
         world.transport.enqueue(.generation("1"))
-        let login = try await other.users.completeLogIn(callbackURL: callback(request))
+        let login = try await other.users.completeLogIn(
+            callbackURL: callback(request), boundTo: request.binding
+        ).login
         #expect(login.userID == "alice")
         #expect(login.label == "work")
         #expect(login.provider == "acme")
@@ -55,9 +57,9 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(.generation("1"))
-        _ = try await world.users.completeLogIn(callbackURL: callback(request))
+        _ = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding)
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: callback(request)) }
+            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
                 == .unknownAuthorizationRequest)
         #expect(world.transport.requestCount == 1)
     }
@@ -68,7 +70,7 @@ struct LogInTests {
         #expect(request.expiresAt == world.now.addingTimeInterval(600))
         world.time.advance(by: .seconds(601))
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: callback(request)) }
+            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
                 == .unknownAuthorizationRequest)
         #expect(world.transport.requestCount == 0)
     }
@@ -77,9 +79,9 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(.generation("1"))
-        let login = try await world.users.completeLogIn(
-            state: request.state, code: AuthorizationCode("CANARY-code"))
-        #expect(login.state == .established)
+        let done = try await world.users.completeLogIn(
+            state: request.state, code: AuthorizationCode("CANARY-code"), boundTo: request.binding)
+        #expect(done.login.state == .established)
     }
 
     @Test func aRefusedLogInIsToldAsRefused() async throws {
@@ -87,7 +89,8 @@ struct LogInTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         #expect(
             await code {
-                try await world.users.completeLogIn(callbackURL: callback(request, "error=access_denied"))
+                try await world.users.completeLogIn(
+                    callbackURL: callback(request, "error=access_denied"), boundTo: request.binding)
             } == .logInRefused)
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
     }
@@ -96,22 +99,29 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         let forged = callback(request, "code=CANARY-code&iss=https%3A%2F%2Fevil.example")
-        #expect(await code { try await world.users.completeLogIn(callbackURL: forged) } == .protocolViolation)
+        #expect(
+            await code { try await world.users.completeLogIn(callbackURL: forged, boundTo: request.binding) }
+                == .protocolViolation)
         #expect(world.transport.requestCount == 0)
     }
 
     @Test(arguments: ["", "https://app.example/callback", "https://app.example/callback?code=x", "%%%"])
     func aCallbackThatIsNoneIsRefused(url: String) async throws {
         let world = try await World()
-        #expect(await code { try await world.users.completeLogIn(callbackURL: url) } == .invalidArgument)
+        #expect(
+            await code { try await world.users.completeLogIn(callbackURL: url, boundTo: .random()) }
+                == .invalidArgument)
     }
 
     @Test func aCodeThatWasNotSentCanBeTriedAgain() async throws {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
-        #expect(await code { try await world.users.completeLogIn(callbackURL: callback(request)) } == .network)
+        #expect(
+            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
+                == .network)
         world.transport.enqueue(.generation("1"))
-        #expect(try await world.users.completeLogIn(callbackURL: callback(request)).userID == "alice")
+        let done = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding)
+        #expect(done.login.userID == "alice")
     }
 
     @Test(arguments: [
@@ -124,7 +134,9 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(reply)
-        #expect(await code { try await world.users.completeLogIn(callbackURL: callback(request)) } == expected)
+        #expect(
+            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
+                == expected)
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
         #expect(world.transport.requestCount == 1)
     }
@@ -137,7 +149,9 @@ struct LogInTests {
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", tokenType: "DPoP"),
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"))
-        let login = try await world.users.completeLogIn(callbackURL: callback(request))
+        let login = try await world.users.completeLogIn(
+            callbackURL: callback(request), boundTo: request.binding
+        ).login
         #expect(login.isDPoPBound)
         let token = try await world.users.updateAccessToken(login: login.id)
         #expect(token.tokenType == .dpop)

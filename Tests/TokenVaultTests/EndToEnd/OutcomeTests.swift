@@ -254,10 +254,10 @@ struct OutcomeTests {
     }
 
     @Test func anIDTokenOfAnotherIssuerIsRefusedAtARenewal() async throws {
+        let world = try await World()
+        let now = world.now
         func token(_ issuer: String) -> String {
-            let payload = Data(#"{"sub":"s1","iss":"\#(issuer)"}"#.utf8).base64EncodedString()
-                .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
-            return "e30.\(payload).c2ln"
+            SampleIDToken(issuer: issuer, now: now).text
         }
         func reply(_ name: String, _ issuer: String) -> ScriptedReply {
             .json(
@@ -266,7 +266,6 @@ struct OutcomeTests {
                 "token_type":"Bearer","expires_in":3600,"id_token":"\(token(issuer))"}
                 """)
         }
-        let world = try await World()
         world.transport.enqueue(reply("1", "https://acme.example"), reply("2", "https://evil.example"))
         let login = try await world.users.logIn(
             userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),

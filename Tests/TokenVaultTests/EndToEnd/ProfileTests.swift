@@ -99,7 +99,9 @@ struct ProfileTests {
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", tokenType: "DPoP"))
         let login = try await world.users.completeLogIn(
-            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)")
+            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)",
+            boundTo: request.binding
+        ).login
         #expect(login.isDPoPBound)
         // With the nonce of the pushed request, no other has to be fetched first.
         #expect(world.transport.requests.count == 3)

@@ -180,8 +180,8 @@ extension FaultyStore {
     func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws {
         try await base.putAuthorizationRequest(record)
     }
-    func takeAuthorizationRequest(state: SecretBytes) async throws -> AuthorizationRequestRecord {
-        try await base.takeAuthorizationRequest(state: state)
+    func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord {
+        try await base.takeAuthorizationRequest(proof)
     }
     func addOutbox(_ records: [OutboxRecord]) async throws { try await base.addOutbox(records) }
     func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws {

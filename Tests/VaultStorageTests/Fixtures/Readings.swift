@@ -94,7 +94,7 @@ struct Readings: Sendable {
     private mutating func noteRequest(_ number: Int, _ state: SecretBytes, _ store: SQLiteVaultStore) async {
         let outcome: Outcome
         do {
-            outcome = .value(try await store.takeAuthorizationRequest(state: state))
+            outcome = .value(try await store.takeAuthorizationRequest(.unbound(state)))
         } catch let error as StoreError {
             outcome = .failure(error)
         } catch {

@@ -124,7 +124,7 @@ private struct PlacedCell: CustomStringConvertible {
             case .login(let handle): _ = try store.login(handle)
             case .provider(let handle): _ = try store.provider(handle)
             case .outbox(let handle): _ = try store.outboxEntry(handle)
-            case .request(let state): _ = try await store.takeAuthorizationRequest(state: state)
+            case .request(let state): _ = try await store.takeAuthorizationRequest(.unbound(state))
             case .audit(let sequence):
                 return try store.auditEntries(after: sequence - 1, limit: 1).first?.damage != nil
             }

@@ -17,6 +17,8 @@ enum Answer {
         case .refreshFailed, .lostResponse, .needsUserInteraction, .notLoggedIn, .unknownLogin, .notRefreshable:
             // The provider's word is final: only the user can help.
             return json(.unauthorized, ["error": "log_in_again", "reason": error.code.name, "go_to": "/login"])
+        case .logInNotBound:
+            return json(.forbidden, ["error": "this browser did not begin this log-in"])
         case .userDisabled:
             return json(.forbidden, ["error": "disabled"])
         case .logInRefused, .unknownAuthorizationRequest, .invalidArgument:

@@ -4,7 +4,7 @@ import TokenVault
 /// The way through the provider's log-in and back.
 struct LogInRoutes: Sendable {
     static let sessionCookie = "session"
-    private static let stateCookie = "log_in_state"
+    private static let bindingCookie = "log_in"
 
     let users: UserManager
     let sessions: BrowserSessions
@@ -25,8 +25,9 @@ struct LogInRoutes: Sendable {
             let begun = try await users.beginLogIn(
                 userId: user, provider: settings.provider, redirectURI: settings.redirectURI, loginHint: user)
             var response = Response(status: .found, headers: [.location: begun.url, .cacheControl: "no-store"])
-            // Only the browser that began may finish: else somebody could make a visitor log in to *his* account.
-            response.setCookie(cookie(Self.stateCookie, begun.state, maxAge: 600, path: "/callback"))
+            // Only the browser that began may finish: else somebody could send a visitor the URL of a log-in of his own, and
+            // get the visitor's tokens.
+            response.setCookie(cookie(Self.bindingCookie, begun.binding.reveal(), maxAge: 600, path: "/callback"))
             return response
         } catch let error as VaultError {
             return Answer.error(error)
@@ -35,14 +36,15 @@ struct LogInRoutes: Sendable {
 
     /// The provider sends the browser here.
     private func complete(_ request: Request) async throws -> Response {
-        guard let state = request.uri.queryParameters["state"].map(String.init),
-            request.cookies[Self.stateCookie]?.value == state
-        else { return Answer.json(.forbidden, ["error": "this browser did not begin this log-in"]) }
+        guard let binding = request.cookies[Self.bindingCookie].flatMap({ try? BrowserBinding($0.value) }) else {
+            return Answer.json(.forbidden, ["error": "this browser did not begin this log-in"])
+        }
         do {
-            let login = try await users.completeLogIn(callbackURL: settings.publicURL + request.uri.description)
+            let done = try await users.completeLogIn(
+                callbackURL: settings.publicURL + request.uri.description, boundTo: binding)
             var response = Response(status: .seeOther, headers: [.location: "/profile", .cacheControl: "no-store"])
-            response.setCookie(cookie(Self.sessionCookie, sessions.begin(login.id), maxAge: nil, path: "/"))
-            response.setCookie(cookie(Self.stateCookie, "", maxAge: 0, path: "/callback"))
+            response.setCookie(cookie(Self.sessionCookie, sessions.begin(done.login.id), maxAge: nil, path: "/"))
+            response.setCookie(cookie(Self.bindingCookie, "", maxAge: 0, path: "/callback"))
             return response
         } catch let error as VaultError {
             return Answer.error(error)

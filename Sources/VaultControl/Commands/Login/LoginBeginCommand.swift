@@ -24,10 +24,12 @@ struct LoginBeginCommand: VaultCommand {
         try invocation.emit(
             json: .object([
                 ("url", .string(request.url)), ("state", .string(request.state)),
-                ("expiresAt", Instant.json(request.expiresAt)),
+                ("expiresAt", Instant.json(request.expiresAt)), ("urlExpiresAt", Instant.json(request.urlExpiresAt)),
             ]),
             text: Printable.escape(request.url) + "\n")
-        invocation.hint("open this URL in the user's browser")
+        let isShort = request.urlExpiresAt < request.expiresAt
+        let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""
+        invocation.hint("open this URL in the user's browser\(until)")
         invocation.hint("then, with the URL that the browser ends at: vaultctl login complete --callback-url URL")
         invocation.hint("this log-in can be completed until \(Instant.words(request.expiresAt, now: invocation.now))")
     }

@@ -12,6 +12,9 @@ struct LoginCompleteCommand: VaultCommand {
             --callback-url - reads the URL from standard input. A code can be used once and for a short time only; where \
             that is not enough, give --state and let the code be asked for, or read it with --code-file, --code-fd \
             or --code -.
+
+            Whoever brings a callback completes the log-in with it: take callbacks only from the person to whom you gave \
+            the URL of vaultctl login begin. A service binds its log-ins to browsers instead.
             """)
 
     @Option(help: .init("The URL, or - for standard input.", valueName: "url"))
@@ -42,11 +45,11 @@ struct LoginCompleteCommand: VaultCommand {
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             if let state {
                 let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
-                return try await users.completeLogIn(state: state, code: AuthorizationCode(code))
+                return try await users.completeUnboundLogIn(state: state, code: AuthorizationCode(code)).login
             }
             let url = try url(&reader, invocation)
             do {
-                return try await users.completeLogIn(callbackURL: url)
+                return try await users.completeUnboundLogIn(callbackURL: url).login
             } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
                 var failure = Failure(error)
                 failure.hints = [

@@ -17,6 +17,8 @@ enum ProviderFacts {
         facts.add("profile", provider.profile)
         facts.add("pushed authorization endpoint", provider.pushedAuthorizationEndpoint)
         facts.add("introspection endpoint", provider.introspectionEndpoint)
+        facts.add("JWKS URI", provider.jwksURI)
+        if provider.requiresPushedRequests { facts.add("pushed requests", "required") }
         if provider.clientSecretCount > 1 { facts.add("client secrets", String(provider.clientSecretCount)) }
         return facts
     }
@@ -33,6 +35,8 @@ enum ProviderFacts {
             ("profile", .string(provider.profile)),
             ("pushedAuthorizationEndpoint", JSONValue(provider.pushedAuthorizationEndpoint)),
             ("introspectionEndpoint", JSONValue(provider.introspectionEndpoint)),
+            ("jwksUri", JSONValue(provider.jwksURI)),
+            ("requiresPushedRequests", .bool(provider.requiresPushedRequests)),
             ("clientSecretCount", .integer(provider.clientSecretCount)),
         ])
     }

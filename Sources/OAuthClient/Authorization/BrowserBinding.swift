@@ -1,0 +1,30 @@
+import Crypto
+
+/// Ties a log-in to the browser that began it: put it into a cookie of that browser, and give it back with the callback.
+///
+/// Without it a log-in can be begun in one browser and completed in another. Somebody could then send a victim the URL of a
+/// log-in of his own, and get the victim's tokens (RFC 9700 §4.7). The cookie should be `HttpOnly`, `Secure` and
+/// `SameSite=Lax`, and live no longer than the log-in.
+public struct BrowserBinding: OAuthSecret {
+    private let value: String
+
+    /// Takes what the cookie held.
+    public init(_ value: String) throws(OAuthValueError) {
+        guard value.utf8.count <= 256 else { throw OAuthValueError(.tooLong, "browser binding") }
+        self.value = try SecretGrammar.requireVisible(value, "browser binding")
+    }
+
+    private init(unchecked value: String) {
+        self.value = value
+    }
+
+    /// 256 random bits, of characters that every cookie may hold.
+    public static func random() -> BrowserBinding {
+        BrowserBinding(unchecked: RandomText.make(byteCount: 32))
+    }
+
+    /// What is kept of it: who reads the pending log-in cannot complete it.
+    package var hash: [UInt8] { Array(SHA256.hash(data: Array(value.utf8))) }
+
+    public func reveal() -> String { value }
+}

@@ -1,0 +1,50 @@
+/// What a checked id token says of the user (OpenID Connect Core §2, §5.1).
+///
+/// ```swift
+/// let address = done.claims?["email"]
+/// ```
+///
+/// Nothing of it is printed by accident: a subject may be an e-mail address.
+public struct IDTokenClaims: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The user's id at the provider. Unique there, and never used for another user.
+    public let subject: String
+    public let issuer: String
+    /// Whether the provider's signature was checked. Otherwise its keys were not available, and the token is believed
+    /// because it came from the token endpoint itself over TLS (OpenID Connect Core §3.1.3.7).
+    public let isSignatureChecked: Bool
+    private let values: [String: String]
+
+    static let mostClaims = 128
+    static let longestValue = 2_048
+
+    /// - Parameter object: a payload whose `sub` and `iss` have been read.
+    init(_ object: JSONObject, subject: String, issuer: String, isSignatureChecked: Bool) {
+        self.subject = subject
+        self.issuer = issuer
+        self.isSignatureChecked = isSignatureChecked
+        var values: [String: String] = [:]
+        for name in object.names.prefix(Self.mostClaims) where name.utf8.count <= 256 {
+            let text: String? =
+                switch object[name] {
+                case .string(let text)?: text
+                case .number(let text)?: text
+                case .bool(let flag)?: String(flag)
+                default: nil
+                }
+            if let text, text.utf8.count <= Self.longestValue { values[name] = text }
+        }
+        self.values = values
+    }
+
+    /// A claim, numbers and truth values as JSON writes them. Nil for lists, objects and what is longer than 2 KiB.
+    public subscript(name: String) -> String? { values[name] }
+
+    /// The names of all claims that can be read here.
+    public var names: [String] { values.keys.sorted() }
+
+    public var description: String { "<id token claims>" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
+}

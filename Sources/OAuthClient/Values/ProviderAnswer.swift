@@ -1,0 +1,79 @@
+/// What a provider answered when it did not do as it was asked: for people who look for the reason. Nothing is decided by it.
+///
+/// The words are the provider's own. They are bounded, hold neither control nor formatting characters, and none of the
+/// secrets that were sent; ``words`` also leaves out whatever else looks like a token. No other rendering shows them.
+public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The HTTP status; nil for the answer of an authorization endpoint, which comes in a URL.
+    public let status: Int?
+    public let error: OAuthErrorCode?
+    /// The `error_description`.
+    public let message: ServerMessage?
+
+    /// - Parameter secrets: What was sent, and must not come back.
+    package init(status: Int?, error: OAuthErrorCode?, message: ServerMessage?, hiding secrets: [String] = []) {
+        self.status = status
+        self.error = error.flatMap { OAuthErrorCode(Self.hiding(secrets, in: $0.rawValue)) }
+        self.message = message.map { ServerMessage(Self.hiding(secrets, in: $0.reveal())) }
+    }
+
+    /// All of it in a line, such as `400 invalid_grant: the token was revoked`. It is still the provider's: escape it as any
+    /// foreign text, and show it to an operator.
+    public var words: String {
+        let code = error.map { Self.withoutTokens($0.rawValue) }
+        let front = [status.map { String($0) }, code].compactMap(\.self).joined(separator: " ")
+        guard let message, !message.reveal().isEmpty else { return front }
+        let text = Self.withoutTokens(message.reveal())
+        return front.isEmpty ? text : "\(front): \(text)"
+    }
+
+    /// Status and code, if the code is a registered one: what may be logged.
+    public var description: String {
+        [status.map { String($0) }, error.flatMap { $0.isRegistered ? $0.description : nil }].compactMap(\.self).joined(
+            separator: " ")
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
+
+    private static let shortestSecret = 4
+
+    private static func hiding(_ secrets: [String], in text: String) -> String {
+        var text = text
+        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count })
+        where secret.utf8.count >= shortestSecret {
+            text = text.replacing(secret, with: "[hidden]")
+        }
+        return text
+    }
+
+    /// Long runs of token characters are left out: what a server echoes may be anybody's. Words and UUIDs are shorter.
+    private static func withoutTokens(_ text: String) -> String {
+        var result = ""
+        var run = ""
+        func flush() {
+            result += run.utf8.count > longestWord ? "[hidden]" : run
+            run = ""
+        }
+        for character in text {
+            if character.isASCII, character.isLetter || character.isNumber || "-_.~+/=".contains(character) {
+                run.append(character)
+            } else {
+                flush()
+                result.append(character)
+            }
+        }
+        flush()
+        return result
+    }
+
+    private static let longestWord = 40
+}
+
+extension ProviderAnswer {
+    /// What a callback says, if it says no (RFC 6749 §4.1.2.1).
+    package init?(_ error: AuthorizationCallbackError) {
+        guard error.error != nil || error.errorDescription != nil else { return nil }
+        self.init(status: nil, error: error.error, message: error.errorDescription)
+    }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension UserManager {
+    /// What the provider's id token says, if it is for this log-in (OpenID Connect Core §3.1.3.7). Nil if there is none.
+    func claims(
+        _ issued: IssuedTokens, _ attempt: TokenAttempt, _ request: GrantRequest, _ keys: JSONWebKeySet?
+    ) async throws -> IDTokenClaims? {
+        guard let token = issued.idToken else {
+            if request.wantsIDToken, issued.anomalies.contains(.unusableIDToken) { throw IDTokenError.unreadable }
+            if request.maximumAge != nil { throw IDTokenError.missing }
+            return nil
+        }
+        var check = try VaultError.translatingValues { try Self.check(request, attempt, now: vault.wallClock()) }
+        check.keys = keys
+        do throws(IDTokenError) {
+            return try check.claims(of: token)
+        } catch {
+            // A key that is newer than what is known of the provider's.
+            guard error.code == .unknownKey,
+                let newer = await engine.keySets.newerKeys(
+                    of: request.provider.record, over: engine.transport, now: vault.now)
+            else { throw error }
+            check.keys = newer
+            return try check.claims(of: token)
+        }
+    }
+
+    private static func check(
+        _ request: GrantRequest, _ attempt: TokenAttempt, now: Date
+    ) throws -> IDTokenCheck {
+        let record = request.provider.record
+        let profile = try record.profile
+        return IDTokenCheck(
+            issuers: issuers(record, profile),
+            clientID: try ClientID(record.clientID), nonce: request.nonce, maximumAge: request.maximumAge,
+            secrets: record.clientAuthentication.hasPrefix("client_secret")
+                ? record.clientSecrets.compactMap { $0.string().flatMap { try? ClientSecret($0) } } : [],
+            now: now.addingTimeInterval((attempt.clockOffset ?? .zero) / .seconds(1)))
+    }
+
+    /// An issuer that names the user's organisation is taken only where the provider was added without one: with one it would
+    /// let in the users of every organisation.
+    private static func issuers(_ record: ProviderRecord, _ profile: ProviderProfile) -> [String] {
+        guard let issuer = record.issuer else { return profile.idTokenIssuers }
+        return [issuer] + profile.idTokenIssuers.filter { !$0.contains("{") }
+    }
+
+    /// Fetched before the code is sent: what comes for the code must be stored without waiting for anything.
+    func idTokenKeys(for request: GrantRequest) async -> JSONWebKeySet? {
+        guard request.wantsIDToken else { return nil }
+        return await engine.keySets.keys(of: request.provider.record, over: engine.transport, now: vault.now)
+    }
+}
+
+extension GrantRequest {
+    /// Whether the log-in asked for an id token.
+    var wantsIDToken: Bool {
+        nonce != nil || scope.flatMap { try? Scope($0) }?.asksForIDToken == true
+    }
+}
