@@ -38,6 +38,8 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
         case passphraseEmpty
         case passphraseTooLong
         case passphraseParametersOutOfBounds
+        /// What a key slot asks for is within the format's bounds, and beyond what this process is willing to spend.
+        case unlockingTooDear
         case labelTooLong
     }
 

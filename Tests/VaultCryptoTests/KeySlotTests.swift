@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import VaultCrypto
@@ -116,5 +117,48 @@ struct KeySlotTests {
         }
         let file = try keyFile("b")
         #expect(try code([slot(file, label: String(repeating: "é", count: 100))], file) == nil)
+    }
+
+    /// Tells which slots it was asked for, and takes as much as they say.
+    private final class Expensive: SlotUnlocker {
+        let asked = Mutex<[UInt64]>([])
+
+        func cost(of slot: KeySlotDescription) -> Argon2Cost? {
+            if case .passphrase(_, let cost) = slot.kind { cost } else { nil }
+        }
+
+        func slotKey(for slot: KeySlotDescription) -> SealingKey? {
+            asked.withLock { $0.append(cost(of: slot)?.work ?? 0) }
+            return nil
+        }
+    }
+
+    private func planted(_ operations: UInt32, _ memoryMiB: UInt32) throws -> KeySlot {
+        let cost = try Argon2Cost(operations: operations, memoryKiB: memoryMiB * 1024)
+        let description = try KeySlotDescription(
+            id: SecureRandom.bytes16(), keyID: .random(), kind: .passphrase(salt: SecureRandom.bytes16(), cost: cost),
+            label: "", createdAt: 1)
+        return KeySlot(description: description, wrappedVaultKey: [])
+    }
+
+    @Test func whatCostsLittleIsTriedFirstAndNoTryTakesMoreThanTheLimit() throws {
+        let slots = try [planted(10, 1024), planted(3, 256), planted(1, 1025), planted(10, 2048), slot(keyFile("a"))]
+        let unlocker = Expensive()
+        #expect(code(slots, unlocker) == .unlockingTooDear)
+        let asked: [UInt64] = [0, 786_432, 10_485_760]
+        #expect(unlocker.asked.withLock { $0 } == asked)
+    }
+
+    @Test func allTriesTogetherAreBounded() throws {
+        let slots = try (0..<32).map { _ in try planted(10, 1024) }
+        let unlocker = Expensive()
+        #expect(code(slots, unlocker) == .unlockingTooDear)
+        // 32 slots of the standard cost, and not as many as are there.
+        let asked = unlocker.asked.withLock { $0 }
+        #expect(asked.reduce(0, +) <= UInt64(KeySlot.maximumCount) * Argon2Cost.standard.work)
+        #expect(asked.count == 2)
+        let usual = Expensive()
+        #expect(try code((0..<32).map { _ in try planted(3, 256) }, usual) == .wrongKey)
+        #expect(usual.asked.withLock { $0.count } == 32)
     }
 }

@@ -96,7 +96,8 @@ extension VaultError.Code {
             case .keyFileExists: .keyExists
             case .keyFileNotWritten: .storageFailed
             case .wrongKey: .wrongKey
-            case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .labelTooLong,
+            case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .unlockingTooDear,
+                .labelTooLong,
                 .associatedDataTooLong, .plaintextTooLong:
                 .invalidArgument
             case .malformedCell, .unknownFormat, .unknownSuite, .unknownKind, .unknownFlags, .wrongKind, .unknownKey,

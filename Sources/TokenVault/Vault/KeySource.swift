@@ -21,14 +21,19 @@ public struct KeySource: Sendable {
 }
 
 /// How much work it is to try one passphrase.
-public enum PassphraseCost: Sendable, Equatable, CaseIterable {
-    /// The least that a vault accepts: for tests.
-    case minimal
+public struct PassphraseCost: Sendable, Equatable {
+    let argon2: Argon2Cost
+
     /// 3 passes over 256 MiB.
-    case standard
+    public static let standard = PassphraseCost(argon2: .standard)
+    /// The least that a vault accepts: for tests.
+    package static let minimal = PassphraseCost(argon2: .minimum)
 }
 
 /// A passphrase: redacted in every rendering, its bytes wiped when it goes.
+///
+/// It is the bytes of the text in UTF-8, as they come: nothing is normalized. One keyboard may make an `é` of one code
+/// point and another one of two, and then they are two passphrases.
 public struct Passphrase: Sendable {
     package let bytes: SecretBytes
 

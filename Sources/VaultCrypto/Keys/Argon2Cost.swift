@@ -6,6 +6,9 @@ package struct Argon2Cost: Hashable, Sendable {
     /// Memory in KiB.
     package let memoryKiB: UInt32
 
+    /// Passes times KiB: what takes the time.
+    package var work: UInt64 { UInt64(operations) * UInt64(memoryKiB) }
+
     package static let operationBounds: ClosedRange<UInt32> = 1...10
     package static let memoryKiBBounds: ClosedRange<UInt32> = (46 * 1024)...(2 * 1024 * 1024)
 

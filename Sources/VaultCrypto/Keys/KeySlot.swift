@@ -1,5 +1,8 @@
 /// A key slot as it is stored: what it says of itself, and the vault key wrapped for it.
 package struct KeySlot: Sendable {
+    /// No vault has more.
+    package static let maximumCount = 32
+
     package let description: KeySlotDescription
     package let wrappedVaultKey: [UInt8]
 
@@ -30,14 +33,18 @@ package struct KeySlot: Sendable {
 
     /// The vault key, from the first of the slots that the unlocker can open.
     ///
-    /// A slot that is damaged or asks for too much does not stand in the way of the others; its error is thrown when
-    /// none of them opens.
+    /// Those that cost nothing to try come first, then the cheaper before the dearer ones: a slot that somebody has
+    /// planted never makes another one dearer than itself. A slot that is damaged or asks for too much does not stand in
+    /// the way of the others; its error is thrown when none of them opens.
     package static func unlock(
-        _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16
+        _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16, policy: UnlockingPolicy = .init()
     ) throws(VaultCryptoError) -> SealingKey {
         var firstError: VaultCryptoError?
-        for slot in slots {
+        var spent: UInt64 = 0
+        let costs = slots.map { ($0, unlocker.cost(of: $0.description)) }
+        for (slot, cost) in costs.sorted(by: { $0.1?.work ?? 0 < $1.1?.work ?? 0 }) {
             do {
+                if let cost { try policy.admit(cost, &spent) }
                 if let key = try unlocker.slotKey(for: slot.description) {
                     return try slot.unwrap(with: key, vault: vault)
                 }
@@ -79,5 +86,22 @@ package struct KeySlot: Sendable {
         }
         guard let key else { throw VaultCryptoError(.malformedRecord, "the slot holds no vault key") }
         return key
+    }
+}
+
+extension UnlockingPolicy {
+    fileprivate func admit(_ cost: Argon2Cost, _ spent: inout UInt64) throws(VaultCryptoError) {
+        guard cost.memoryKiB <= memoryKiB else {
+            throw VaultCryptoError(
+                .unlockingTooDear,
+                "a passphrase slot asks for \(cost.memoryKiB / 1024) MiB of memory, and \(memoryKiB / 1024) MiB are the limit",
+                hint: "raise the limit if the slot is yours; otherwise find out who can write to the vault")
+        }
+        guard cost.work <= work - min(work, spent) else {
+            throw VaultCryptoError(
+                .unlockingTooDear, "the vault's passphrase slots ask for more work than is spent on opening it",
+                hint: "use a key file, and find out who can write to the vault")
+        }
+        spent += cost.work
     }
 }

@@ -25,6 +25,10 @@ package struct PassphraseUnlocker: SlotUnlocker, SlotMaker {
         return key.id == slot.keyID ? key : nil
     }
 
+    package func cost(of slot: KeySlotDescription) -> Argon2Cost? {
+        if case .passphrase(_, let cost) = slot.kind { cost } else { nil }
+    }
+
     package func makeSlot(
         id: Bytes16, label: String, createdAt: Int64
     ) throws(VaultCryptoError) -> (description: KeySlotDescription, key: SealingKey) {

@@ -2,6 +2,29 @@
 package protocol SlotUnlocker: Sendable {
     /// The slot's key, or `nil` if the slot is not for this unlocker or its key is another one.
     func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey?
+    /// What it costs to ask for the key of this slot; nil: next to nothing.
+    func cost(of slot: KeySlotDescription) -> Argon2Cost?
+}
+
+extension SlotUnlocker {
+    package func cost(of slot: KeySlotDescription) -> Argon2Cost? { nil }
+}
+
+/// What opening a vault may cost, whatever its key slots ask for. They are plaintext: whoever can write to the file can
+/// plant rows that keep a process busy for hours, or let it run out of memory.
+package struct UnlockingPolicy: Hashable, Sendable {
+    /// Of one try.
+    package var memoryKiB: UInt32
+    /// Passes times KiB, of all tries together.
+    package var work: UInt64
+
+    /// - Parameter work: by default as many passes as 32 slots of the standard cost take: about half a minute.
+    package init(
+        memoryKiB: UInt32 = 1024 * 1024, work: UInt64 = UInt64(KeySlot.maximumCount) * Argon2Cost.standard.work
+    ) {
+        self.memoryKiB = memoryKiB
+        self.work = work
+    }
 }
 
 /// Something that can make a new slot.

@@ -3,7 +3,7 @@ import VaultCrypto
 /// The rows of the key slots, which are read before any key is at hand.
 enum KeySlotRows {
     /// The slots that can be read, and what is wrong with the first of the others: a slot that is damaged must not stand
-    /// in the way of the rest.
+    /// in the way of the rest. Of each kind no more are read than a vault has.
     static func all(_ connection: Connection) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
         let row = try connection.statement(
             """
@@ -12,10 +12,20 @@ enum KeySlotRows {
         defer { row.reset() }
         var slots: [KeySlot] = []
         var damage: StoreError?
+        var counts: [Int64: Int] = [:]
         while try row.step() {
+            counts[row.integer(1), default: 0] += 1
+            guard counts[row.integer(1), default: 0] <= KeySlot.maximumCount else {
+                damage = damage ?? tooMany
+                continue
+            }
             do throws(StoreError) { slots.append(try slot(row)) } catch { damage = damage ?? error }
         }
         return (slots, damage)
+    }
+
+    private static var tooMany: StoreError {
+        .quarantined("keySlot", nil, "there are more than \(KeySlot.maximumCount) of them, and not all were tried")
     }
 
     static func slot(_ row: Statement) throws(StoreError) -> KeySlot {

@@ -24,9 +24,11 @@ extension SQLiteVaultStore {
     }
 
     /// Opens a vault that exists.
-    /// - Parameter migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
+    /// - Parameters:
+    ///   - migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
+    ///   - policy: what trying the key slots may cost.
     package static func open(
-        at path: String, unlocker: any SlotUnlocker, migrate: Bool = false,
+        at path: String, unlocker: any SlotUnlocker, migrate: Bool = false, policy: UnlockingPolicy = .init(),
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
         let file = try VaultFile(path)
@@ -36,7 +38,7 @@ extension SQLiteVaultStore {
         let connection = try Connection(path: file.path, liveness: liveness)
         try connection.prepareForInspection()
         try VaultSchema.check(connection)
-        let context = try unlock(connection, file, unlocker, clock, liveness)
+        let context = try unlock(connection, file, unlocker, policy, clock, liveness)
         let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
         let store = try SQLiteVaultStore(file, context, connection)
         if isUntold { store.tellOfMigrations() }
@@ -57,7 +59,7 @@ extension SQLiteVaultStore {
     }
 
     private static func unlock(
-        _ connection: Connection, _ file: VaultFile, _ unlocker: any SlotUnlocker,
+        _ connection: Connection, _ file: VaultFile, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy,
         _ clock: @escaping @Sendable () -> Timestamp, _ liveness: Liveness
     ) throws(StoreError) -> VaultContext {
         let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
@@ -69,7 +71,7 @@ extension SQLiteVaultStore {
         let cell = row.bytes(3)
         let (slots, damage) = try KeySlotRows.all(connection)
         do throws(VaultCryptoError) {
-            let vaultKey = try KeySlot.unlock(slots, with: unlocker, vault: vaultID)
+            let vaultKey = try KeySlot.unlock(slots, with: unlocker, vault: vaultID, policy: policy)
             let keyring = try Keyring.open(
                 cell, under: vaultKey,
                 associatedData: VaultDraft.associatedData(vaultID, incarnation: incarnation, createdAt: createdAt))
@@ -94,7 +96,7 @@ extension StoreError {
         switch error.code {
         case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
         case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
-            .passphraseEmpty, .passphraseTooLong:
+            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear:
             self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
         case .outOfMemory, .outOfGuardedMemory, .unavailable:
             self.init(.outOfMemory, error.reason, hint: error.hint)

@@ -2,6 +2,11 @@ import VaultCrypto
 
 extension WriteTransaction {
     func add(_ slot: KeySlot) throws(StoreError) {
+        guard try connection.integer("SELECT count(*) FROM keySlot") < KeySlot.maximumCount else {
+            throw StoreError(
+                .conflict, "the vault has \(KeySlot.maximumCount) key slots, and none has more",
+                hint: "remove one that is no longer needed first")
+        }
         try KeySlotRows.insert(slot, connection)
         try audit(
             AuditEvent(.keySlotAdded, [AuditEvent.Detail("slot", Base32.encode(slot.description.id))]),
