@@ -3,13 +3,15 @@ import CSodium
 /// Randomness from the operating system, through libsodium.
 package enum SecureRandom {
     package static func bytes(_ count: Int) -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        Sodium.prepare()
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             if let start = buffer.baseAddress { unsafe randombytes_buf(start, count) }
             initialized = count
         }
     }
 
     package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
+        Sodium.prepare()
         if let start = buffer.baseAddress { unsafe randombytes_buf(start, buffer.count) }
     }
 

@@ -11,6 +11,11 @@ package enum Sodium {
         }
     }
 
+    /// As ``initialize()``, for those who cannot fail: libsodium's first use by two threads at once is safe only through
+    /// `sodium_init`. Where that fails no key can be made, and so nothing can be sealed.
+    @inline(__always)
+    static func prepare() { _ = status }
+
     /// The version of the libsodium that is loaded, such as `1.0.18`.
     package static var version: String {
         unsafe String(cString: sodium_version_string())

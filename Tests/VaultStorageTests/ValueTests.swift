@@ -20,6 +20,12 @@ struct ValueTests {
         let instant = Timestamp(milliseconds: 1000)
         #expect(instant.advanced(by: .milliseconds(-1500)) == Timestamp(milliseconds: -500))
         #expect(instant.advanced(by: .seconds(Int64.max)) == Timestamp(milliseconds: .max))
+        // Whole seconds may fit where their fraction does not.
+        let last = Timestamp(milliseconds: .max - 1_500)
+        #expect(last.advanced(by: .milliseconds(1_999)) == Timestamp(milliseconds: .max))
+        #expect(last.advanced(by: .milliseconds(1_500)) == Timestamp(milliseconds: .max))
+        let first = Timestamp(milliseconds: .min + 1_500)
+        #expect(first.advanced(by: .milliseconds(-1_999)) == Timestamp(milliseconds: .min))
         #expect(Timestamp(milliseconds: 5000).since(instant) == .seconds(4))
         #expect(LoginColumns.roundedUp(Timestamp(milliseconds: 60_001)) == Timestamp(milliseconds: 120_000))
         #expect(LoginColumns.roundedUp(Timestamp(milliseconds: 60_000)) == Timestamp(milliseconds: 60_000))

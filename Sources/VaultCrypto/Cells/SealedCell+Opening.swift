@@ -49,6 +49,7 @@ extension SealedCell {
             _ cell: UnsafeRawBufferPointer, kind: CellKind, key: SealingKey,
             associatedData: borrowing AssociatedData, scratch: CellScratch
         ) throws(VaultCryptoError) {
+            defer { withExtendedLifetime(key) {} }
             unsafe self = try decrypt(
                 cell, kind: kind, key: key.pointer, keyID: key.id, associatedData: associatedData, scratch: scratch
             )
@@ -81,7 +82,7 @@ extension SealedCell {
         let base = try unsafe checkedBase(of: cell)
         let named = try unsafe CellHeader.keyID(at: base, kind: kind)
         guard cell.count >= minimumByteCount, (cell.count - overhead) % paddingBlock == 0,
-            cell.count <= overhead + maximumPlaintextByteCount + paddingBlock
+            cell.count <= maximumByteCount
         else {
             throw VaultCryptoError(.malformedCell, "the cell has a length that no cell has")
         }

@@ -6,7 +6,8 @@ extension SealedCell {
         _ plaintext: UnsafeRawBufferPointer, kind: CellKind, key: SealingKey,
         associatedData: borrowing AssociatedData
     ) throws(VaultCryptoError) -> [UInt8] {
-        try unsafe seal(
+        defer { withExtendedLifetime(key) {} }
+        return try unsafe seal(
             plaintext, kind: kind, key: key.pointer, keyID: key.id, associatedData: associatedData,
             nonce: { unsafe randombytes_buf($0, nonceByteCount) }
         )

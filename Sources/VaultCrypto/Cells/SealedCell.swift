@@ -11,7 +11,9 @@ package enum SealedCell {
     /// What a cell is longer than its padded plaintext.
     package static let overhead = 96
     package static let minimumByteCount = overhead + paddingBlock
-    package static let maximumPlaintextByteCount = 64 * 1024 * 1024
+    /// No cell is longer, so that each fits into a row: whoever stores cells must take rows of this length and some more.
+    package static let maximumByteCount = 900_000
+    package static let maximumPlaintextByteCount = maximumByteCount - overhead - paddingBlock
 
     static let nonceOffset = CellHeader.byteCount
     static let nonceByteCount = 24

@@ -23,7 +23,7 @@ import CSodium
 
     static func generate(in memory: KeyMemory) throws(VaultCryptoError) -> SealingKey {
         let key = try SealingKey(id: .random(), memory: memory)
-        unsafe randombytes_buf(key.pointer, byteCount)
+        withExtendedLifetime(key) { unsafe randombytes_buf(key.pointer, byteCount) }
         return key
     }
 
@@ -42,17 +42,22 @@ import CSodium
         filling fill: (UnsafeMutableRawBufferPointer) throws(VaultCryptoError) -> Void
     ) throws(VaultCryptoError) -> SealingKey {
         let draft = try SealingKey(id: KeyID(.zero), memory: .shared)
-        try unsafe fill(UnsafeMutableRawBufferPointer(start: draft.pointer, count: byteCount))
-        return try unsafe SealingKey(
-            id: .derived(from: draft.pointer),
-            copying: UnsafeRawBufferPointer(start: draft.pointer, count: byteCount)
-        )
+        // Nothing mentions the draft any more while its memory is filled and copied.
+        return try withExtendedLifetime(draft) { () throws(VaultCryptoError) in
+            try unsafe fill(UnsafeMutableRawBufferPointer(start: draft.pointer, count: byteCount))
+            return try unsafe SealingKey(
+                id: .derived(from: draft.pointer),
+                copying: UnsafeRawBufferPointer(start: draft.pointer, count: byteCount)
+            )
+        }
     }
 
+    /// Valid for as long as the key lives: who passes it on keeps the key alive with `withExtendedLifetime`.
     var pointer: UnsafeMutableRawPointer { unsafe slot.pointer }
 
     /// The key's 32 bytes. They must not outlive the call, nor be copied to memory that is not wiped.
     package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        try unsafe body(UnsafeRawBufferPointer(start: pointer, count: Self.byteCount))
+        defer { withExtendedLifetime(self) {} }
+        return try unsafe body(UnsafeRawBufferPointer(start: pointer, count: Self.byteCount))
     }
 }

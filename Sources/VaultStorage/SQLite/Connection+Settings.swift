@@ -1,4 +1,5 @@
 import CSQLite
+import VaultCrypto
 
 /// The settings that every connection has, and has read back.
 extension Connection {
@@ -23,9 +24,12 @@ extension Connection {
         ]
     }
 
+    /// The longest cell, and the rest of its row.
+    static let rowLimit = Int32(SealedCell.maximumByteCount) + 100_000
+
     private static var limits: [(category: Int32, value: Int32)] {
         [
-            (SQLITE_LIMIT_LENGTH, 1_000_000), (SQLITE_LIMIT_SQL_LENGTH, 100_000), (SQLITE_LIMIT_COLUMN, 64),
+            (SQLITE_LIMIT_LENGTH, rowLimit), (SQLITE_LIMIT_SQL_LENGTH, 100_000), (SQLITE_LIMIT_COLUMN, 64),
             (SQLITE_LIMIT_COMPOUND_SELECT, 4), (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_ATTACHED, 0),
             (SQLITE_LIMIT_VARIABLE_NUMBER, 32), (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
         ]
@@ -65,6 +69,10 @@ extension Connection {
             try execute("PRAGMA query_only = 1")
             guard try integer("PRAGMA query_only") == 1 else { throw Self.refused("query_only") }
         }
+        try configureLimits()
+    }
+
+    func configureLimits() throws(StoreError) {
         for limit in Self.limits {
             unsafe sqlite3_limit(handle, limit.category, limit.value)
             guard unsafe sqlite3_limit(handle, limit.category, -1) <= limit.value else { throw Self.refused("limits") }

@@ -6,6 +6,9 @@ import VaultCrypto
     let handle: OpaquePointer
     private let connection: OpaquePointer
     private let liveness: Liveness?
+    /// A bit for each parameter that did not take what it was given: SQLite leaves such a one as it was, and would run
+    /// the statement with it.
+    private var refusedParameters: UInt64 = 0
 
     init(_ connection: Connection, _ sql: String, isPersistent: Bool = false) throws(StoreError) {
         unsafe self.connection = connection.handle
@@ -25,6 +28,7 @@ import VaultCrypto
 
     /// Whether there is a row.
     func step() throws(StoreError) -> Bool {
+        guard refusedParameters == 0 else { throw StoreError(.invalidValue, "a value is too long for the vault") }
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -46,12 +50,14 @@ import VaultCrypto
 
     // MARK: Parameters
 
+    // What cannot be bound is an error of the next step: so no statement runs with anything but what it was given.
+
     func bind(_ index: Int32, _ value: Int64) {
-        unsafe sqlite3_bind_int64(handle, index, value)
+        note(index, unsafe sqlite3_bind_int64(handle, index, value))
     }
 
     func bindNull(_ index: Int32) {
-        unsafe sqlite3_bind_null(handle, index)
+        note(index, unsafe sqlite3_bind_null(handle, index))
     }
 
     func bind(_ index: Int32, _ value: Int64?) {
@@ -77,18 +83,25 @@ import VaultCrypto
     func bind(_ index: Int32, _ value: String) {
         var value = value
         value.withUTF8 { utf8 in
+            guard let count = Int32(exactly: utf8.count) else { return note(index, SQLITE_TOOBIG) }
             unsafe utf8.withMemoryRebound(to: CChar.self) { text in
-                unsafe _ = vault_bind_text_copy(handle, index, text.baseAddress, Int32(text.count))
+                note(index, unsafe vault_bind_text_copy(handle, index, text.baseAddress, count))
             }
         }
     }
 
     private func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
-        if bytes.count == 0 {
-            unsafe _ = vault_bind_empty_blob(handle, index)
+        guard let count = Int32(exactly: bytes.count) else { return note(index, SQLITE_TOOBIG) }
+        if count == 0 {
+            note(index, unsafe vault_bind_empty_blob(handle, index))
         } else {
-            unsafe _ = vault_bind_blob_copy(handle, index, bytes.baseAddress, Int32(bytes.count))
+            note(index, unsafe vault_bind_blob_copy(handle, index, bytes.baseAddress, count))
         }
+    }
+
+    private func note(_ index: Int32, _ code: Int32) {
+        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
+        if code == SQLITE_OK { refusedParameters &= ~bit } else { refusedParameters |= bit }
     }
 
     /// Binds without a copy, for as long as `body` runs.
@@ -97,7 +110,7 @@ import VaultCrypto
     ) throws(StoreError) -> R {
         let value = value
         let result: Result<R, StoreError> = unsafe value.withUnsafeBytes { bytes in
-            unsafe sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
+            note(index, unsafe sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil))
             defer {
                 reset()
                 bindNull(index)

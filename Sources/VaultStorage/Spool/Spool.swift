@@ -22,10 +22,11 @@ final class Spool: Sendable {
         self.lock = lock
     }
 
-    /// Makes sure that a few replies can be kept even if the file system has no room left.
-    func prepare() throws(StoreError) {
+    /// Makes sure that so many usual replies, and never fewer than 16, can be kept even if the file system has no room
+    /// left.
+    func prepare(for count: Int) throws(StoreError) {
         try own.withLock { own throws(StoreError) in
-            try file(&own).reserve(SpoolFile.growth)
+            try file(&own).reserve(SpoolFile.reserve(for: count))
         }
     }
 

@@ -7,6 +7,16 @@ final class SpoolFile {
     /// What a file holds from the start, and what it grows by.
     static let growth = 64 * 1024
     static let limit = 4 * 1024 * 1024
+    /// What is free for replies that are still to come. Half of the file's limit may be taken already, by replies that
+    /// nothing could be done with yet.
+    static let mostReserved = limit / 2
+
+    /// - Parameter count: requests under way. A usual reply takes one page; in whole steps, so that the file grows seldom.
+    static func reserve(for count: Int) -> Int {
+        let pages = max(0, min(count, mostReserved / SpoolFrame.pageByteCount))
+        let needed = pages * SpoolFrame.pageByteCount
+        return min(mostReserved, max(growth, (needed + growth - 1) / growth * growth))
+    }
 
     private let file: Descriptor
     private(set) var byteCount: Int

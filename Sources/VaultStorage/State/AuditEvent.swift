@@ -10,6 +10,9 @@ package struct AuditEvent: Hashable, Sendable {
         }
     }
 
+    /// Of all keys and values of a row.
+    package static let maximumDetailByteCount = 65_536
+
     package let kind: AuditKind
     /// Sealed, but never a secret, a token or a user id: audit rows outlive an erased user.
     package let detail: [Detail]

@@ -1,8 +1,8 @@
 extension SQLiteVaultStore {
-    package func prepareSpool() throws(StoreError) {
+    package func prepareSpool(for count: Int) throws(StoreError) {
         try context.liveness.check()
         try place.checkRoom()
-        try spoolFile.prepare()
+        try spoolFile.prepare(for: count)
     }
 
     // Not refused when the lock is lost: what a server has given must be kept whatever else went wrong.

@@ -9,10 +9,11 @@ package struct Timestamp: Hashable, Sendable {
         let (seconds, attoseconds) = duration.components
         let (product, tooLong) = seconds.multipliedReportingOverflow(by: 1000)
         let (sum, tooFar) = milliseconds.addingReportingOverflow(product)
-        guard !tooLong, !tooFar else {
-            return Timestamp(milliseconds: seconds < 0 ? .min : .max)
+        let (whole, beyond) = sum.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        guard !tooLong, !tooFar, !beyond else {
+            return Timestamp(milliseconds: duration < .zero ? .min : .max)
         }
-        return Timestamp(milliseconds: sum + attoseconds / 1_000_000_000_000_000)
+        return Timestamp(milliseconds: whole)
     }
 
     /// How long after `other` this is; negative if before.

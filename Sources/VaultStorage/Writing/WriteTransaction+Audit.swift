@@ -10,6 +10,9 @@ struct AuditSubject {
 
 extension WriteTransaction {
     func audit(_ event: AuditEvent, about subject: AuditSubject) throws(StoreError) {
+        guard event.detailByteCount <= AuditEvent.maximumDetailByteCount else {
+            throw StoreError(.invalidValue, "there is too much to be told of this change in the audit trail")
+        }
         let columns = AuditColumns(
             sequence: head.sequence + 1, time: now(), kind: event.kind, user: subject.user, login: subject.login,
             provider: subject.provider, revision: subject.revision)
@@ -35,4 +38,8 @@ extension WriteTransaction {
         try insert.run()
         head = AuditHead(sequence: columns.sequence, mac: mac)
     }
+}
+
+extension AuditEvent {
+    fileprivate var detailByteCount: Int { detail.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
 }

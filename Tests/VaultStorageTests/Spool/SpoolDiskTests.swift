@@ -43,6 +43,28 @@ struct SpoolDiskTests {
         #expect(try store.spooledReplies().contains { $0.reply == long })
     }
 
+    /// Everything that is under way when the disk fills up is kept, and not the first few replies alone.
+    @Test func theReserveFollowsWhatIsUnderWay() throws {
+        let disk = try SmallFileSystem(byteCount: 6 << 20)
+        let fixture = try VaultFixture(directory: disk.path)
+        let store = try fixture.create()
+        for count in 1...100 { try store.prepareSpool(for: count) }
+        disk.fill()
+        var kept = 0
+        while kept < 1_000, (try? store.spool(.sample("\(kept)"))) != nil { kept += 1 }
+        #expect((100..<1_000).contains(kept), "\(kept) replies")
+        #expect(try store.spooledReplies().count { $0.reply != nil } == kept)
+        print("spool: \(kept) replies kept on a full disk, 100 under way")
+    }
+
+    @Test func theReserveHasALimit() throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        try store.prepareSpool(for: .max)
+        try store.prepareSpool(for: -1)
+        #expect(try store.spoolDepth().bytes == SpoolFile.mostReserved)
+    }
+
     @Test func aDiskThatIsNearlyFullIsTold() throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
         let fixture = try VaultFixture(directory: disk.path)

@@ -49,7 +49,7 @@ struct SpoolTests {
         let store = try fixture.create()
         try store.prepareSpool()
         var replies: [SpooledReply] = []
-        for length in [10, 70_000, 300_000, 4_000, 900_000] {
+        for length in [10, 70_000, 300_000, 4_000, 890_000] {
             var reply = SpooledReply.sample()
             reply.accessToken = SecretBytes(copying: [UInt8](repeating: 7, count: length))
             _ = try store.spool(reply)
