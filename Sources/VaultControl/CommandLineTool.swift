@@ -12,6 +12,10 @@ public enum CommandLineTool {
         let console = Console(
             input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO, environment: Environment.variables)
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if let failure = StartingConditions.failure {
+            Invocation(console: console, isJSON: arguments.contains("--json"), isQuiet: false).report(failure)
+            return failure.status.rawValue
+        }
         let work = Task { await run(arguments, on: console) }
         let interrupts = Interrupts(on: console) { work.cancel() }
         let status = await work.value

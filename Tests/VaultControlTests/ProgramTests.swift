@@ -41,6 +41,33 @@ struct ProgramTests {
         }
     }
 
+    /// As text both would be the same user.
+    @Test func argumentsThatAreNotUTF8AreRefused() async throws {
+        let harness = try await BadInputTests.filled()
+        let script = """
+            for id in "$(printf '\\377')" "$(printf 'caf\\351')" "$(printf 'a\\300\\257')"; do
+              printf CANARY-x | "$vaultctl" login add --user "$id" --access-token -; echo "$?"
+            done
+            "$vaultctl" user list --json "$(printf '\\376')"; echo "$?"
+            printf CANARY-x | "$vaultctl" login add --user "$(printf '\\357\\277\\275')" --access-token - >/dev/null; echo "$?"
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.output == "1\n1\n1\n1\n0\n", "\(result.output) \(result.error)")
+        #expect(result.error.contains("argument 4 is not valid UTF-8"), "\(result.error)")
+        #expect(result.error.contains("hint: "))
+    }
+
+    /// 100 MB of address space are enough to start, and not enough for threads: that is told, and not waited out.
+    @Test(.timeLimit(.minutes(5))) func withoutThreadsThereIsAnErrorAndNoWaiting() async throws {
+        let harness = try await BadInputTests.filled()
+        let script = """
+            ( ulimit -s 60000; ulimit -v 300000; timeout 60 "$vaultctl" status >/dev/null; echo "$?" )
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.output == "10\n", "\(result.output) \(result.error)")
+        #expect(result.error.contains("gives this program no threads"), "\(result.error)")
+    }
+
     @Test(arguments: ["000", "077", "777"])
     func theUmaskNeverMatters(_ mask: String) async throws {
         let harness = try Harness()

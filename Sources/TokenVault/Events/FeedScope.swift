@@ -1,7 +1,7 @@
 import VaultStorage
 
 /// Which logins a subscriber wants to hear of.
-enum FeedScope: Hashable, Sendable {
+enum FeedScope: Sendable {
     case all
     case user(String)
     case login(LoginHandle)

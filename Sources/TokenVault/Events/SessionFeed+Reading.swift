@@ -78,8 +78,9 @@ extension SessionFeed {
     private func welcome(_ row: SessionRow, _ state: inout State) {
         let isAwaited = state.subscribers.values.contains { if case .user = $0.scope { true } else { false } }
         guard isAwaited, let name = name(of: row.user, &state) else { return }
-        for (number, subscriber) in state.subscribers
-        where subscriber.scope == .user(name) && subscriber.user != row.user {
+        let key = UserKey(name)
+        for (number, subscriber) in state.subscribers where subscriber.user != row.user {
+            guard case .user(let id) = subscriber.scope, UserKey(id) == key else { continue }
             // Erased and come back, he has another handle.
             if let user = subscriber.user { state.book.unwatch(user: user) }
             state.book.watch(user: row.user)

@@ -21,16 +21,16 @@ extension SessionFeed {
         guard tellings.contains(where: { if case .stateChanged = $0.event.kind { true } else { false } }) else {
             return
         }
-        tellUsers(Set(tellings.map(\.userID)), &state)
+        tellUsers(Set(tellings.map { UserKey($0.userID) }), &state)
     }
 
-    private func tellUsers(_ users: Set<String>, _ state: inout State) {
+    private func tellUsers(_ users: Set<UserKey>, _ state: inout State) {
         for (number, subscriber) in state.subscribers {
-            guard case .user(let id) = subscriber.scope, users.contains(id), case .states = subscriber.sink else {
-                continue
-            }
+            guard case .user(let id) = subscriber.scope, case .states = subscriber.sink else { continue }
+            let user = UserKey(id)
+            guard users.contains(user) else { continue }
             let states = subscriber.user.map { state.book.states(ofUser: $0) } ?? []
-            tell(SessionState.of(userWith: states, isLoggingIn: state.logIns[id] != nil), number, &state)
+            tell(SessionState.of(userWith: states, isLoggingIn: state.logIns[user] != nil), number, &state)
         }
     }
 
@@ -42,9 +42,9 @@ extension SessionFeed {
 
     func tell(_ notice: SessionNotice, _ state: inout State) {
         switch notice {
-        case .logIns(let userID, let count):
-            state.logIns[userID] = count > 0 ? count : nil
-            tellUsers([userID], &state)
+        case .logIns(let user, let count):
+            state.logIns[user] = count > 0 ? count : nil
+            tellUsers([user], &state)
         case .unusableToken(let login, let code):
             let known = state.book.pages[login]
             guard let page = known ?? (try? read(login)).flatMap({ page($0.stored, asOf: $0.asOf) }) else { return }

@@ -23,7 +23,7 @@ final class SessionFeed: Sendable {
         var signal: ChangeSignal.Token?
         var isClosed = false
         /// Log-ins under way, as far as they have been told.
-        var logIns: [String: Int] = [:]
+        var logIns: [UserKey: Int] = [:]
         var window = FeedWindow()
         /// So that names are not read from the vault for each row.
         var names: [UserHandle: String] = [:]
@@ -32,7 +32,7 @@ final class SessionFeed: Sendable {
     /// What comes from other tasks. Apart, so that nobody who posts waits for a reader.
     struct Inbox {
         var notices: [SessionNotice] = []
-        var logIns: [String: Int] = [:]
+        var logIns: [UserKey: Int] = [:]
         var isWatched = false
     }
 
@@ -68,15 +68,16 @@ final class SessionFeed: Sendable {
     /// A log-in of this user begins (1) or ends (-1).
     func countLogIn(of userID: String, _ change: Int) {
         let isWatched = inbox.withLock { inbox in
-            let count = inbox.logIns[userID, default: 0] + change
-            inbox.logIns[userID] = count > 0 ? count : nil
-            if inbox.isWatched { inbox.notices.append(.logIns(userID: userID, count: count)) }
+            let user = UserKey(userID)
+            let count = inbox.logIns[user, default: 0] + change
+            inbox.logIns[user] = count > 0 ? count : nil
+            if inbox.isWatched { inbox.notices.append(.logIns(user: user, count: count)) }
             return inbox.isWatched
         }
         if isWatched { wake.poke() }
     }
 
-    func isLoggingIn(_ userID: String) -> Bool { inbox.withLock { $0.logIns[userID] != nil } }
+    func isLoggingIn(_ userID: String) -> Bool { inbox.withLock { $0.logIns[UserKey(userID)] != nil } }
 
     // MARK: Life
 
@@ -95,7 +96,7 @@ final class SessionFeed: Sendable {
             case .login(let login): state.book.watch(login: login)
             case .user(let id):
                 if let user = subscriber.user { state.book.watch(user: user) }
-                state.logIns[id] = inbox.withLock { $0.logIns[id] }
+                state.logIns[UserKey(id)] = inbox.withLock { $0.logIns[UserKey(id)] }
             }
             for page in beginning.pages { state.book.watch(page, now: now) }
             greeting()

@@ -5,5 +5,5 @@ enum SessionNotice: Sendable {
     /// The app, or a handler of it, handed in a token that cannot be taken.
     case unusableToken(login: LoginHandle, VaultError.Code)
     /// How many log-ins of a user are under way in this process.
-    case logIns(userID: String, count: Int)
+    case logIns(user: UserKey, count: Int)
 }

@@ -41,7 +41,7 @@ struct InitCommand: VaultCommand {
             if let madeKeyFile { unsafe unlink(madeKeyFile) }
             throw error
         }
-        let status = try vault.status()
+        let status = try await vault.status()
         await vault.close()
         var facts = Facts()
         facts.add("vault", path)

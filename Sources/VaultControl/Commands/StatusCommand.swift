@@ -19,7 +19,7 @@ struct StatusCommand: VaultCommand {
         let path = try access.path
         let progress = CountingProgress(invocation)
         let (status, survey) = try await access.open { vault in
-            let status = try vault.status()
+            let status = try await vault.status()
             guard !brief else { return (status, nil as VaultSurvey?) }
             defer { progress.finish() }
             return (status, try await vault.survey { progress.update(done: $0, total: $1) })

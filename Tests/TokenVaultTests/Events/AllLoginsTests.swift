@@ -76,7 +76,7 @@ struct AllLoginsTests {
         for (scope, watcher) in zip(scopes, watchers) {
             let names = watcher.names()
             told += names.count
-            if scope == .all { continue }
+            if case .all = scope { continue }
             let each = scope.isLogin ? 1 : 10
             #expect(names.count { $0 == "willExpire 2" } == each)
             #expect(names.count { $0 == "expired 2" } == each)

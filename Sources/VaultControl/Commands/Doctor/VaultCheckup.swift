@@ -13,7 +13,7 @@ struct VaultCheckup {
 
     private func diagnosis() -> [DoctorFinding] {
         do {
-            let diagnosis = try vault.diagnosis()
+            let diagnosis = try await vault.diagnosis()
             return Self.memory(diagnosis.status.lockedMemory) + ownership(diagnosis)
                 + RenewalCheckup(vault, invocation).findings(diagnosis)
                 + Self.spool(diagnosis.spool)
@@ -85,7 +85,7 @@ struct VaultCheckup {
     private func outbox() -> [DoctorFinding] {
         do {
             let first = try vault.pendingRevocations(limit: 1)
-            let count = try vault.status().pendingRevocations
+            let count = try await vault.status().pendingRevocations
             guard let oldest = first.entries.first else {
                 return [DoctorFinding(.ok, .outbox, "no revocation waits to be confirmed")]
             }

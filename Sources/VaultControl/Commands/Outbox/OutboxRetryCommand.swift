@@ -43,7 +43,7 @@ struct OutboxRetryCommand: VaultCommand {
         let selection: UserManager.RevocationSelection = ids.isEmpty ? (all ? .all : .due) : .only(ids)
         let (report, left) = try await VaultAccess(global, invocation).manage { users in
             let report = try await users.retryRevocations(selection, limit: limit)
-            return (report, try users.vault.status().pendingRevocations)
+            return (report, try await users.vault.status().pendingRevocations)
         }
         try emit(report, left, invocation)
         guard report.isComplete else {

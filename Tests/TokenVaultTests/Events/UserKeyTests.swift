@@ -1,0 +1,55 @@
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// User ids are bytes: what looks the same, and what Swift calls equal, may be two users.
+@Suite(.timeLimit(.minutes(5)))
+struct UserKeyTests {
+    private static let composed = "caf\u{E9}"
+    private static let decomposed = "cafe\u{301}"
+
+    @Test func swiftTakesThemForOne() {
+        #expect(Self.composed == Self.decomposed)
+        #expect(UserKey(Self.composed) != UserKey(Self.decomposed))
+    }
+
+    @Test(arguments: [(composed, decomposed), (decomposed, composed)])
+    func aWatcherHearsOfTheUserWhomItNamed(watched: String, other: String) async throws {
+        let world = try await World()
+        let watcher = Watcher(world.vault, .user(watched))
+        // Both come after the subscription: the second must not take the first one's place.
+        let login = try await world.addChain(user: watched, name: "1")
+        #expect(watcher.events().count { $0.login == login.id } >= 0)
+        let stranger = try await world.addChain(user: other, name: "2")
+        #expect(watcher.events().allSatisfy { $0.login == login.id })
+        try await world.set(stranger, "3")
+        #expect(watcher.names() == [])
+        try await world.set(login, "4")
+        #expect(watcher.names() == ["updated 2"])
+    }
+
+    @Test(arguments: [(composed, decomposed), (decomposed, composed)])
+    func nobodySeesAnothersLogIn(watched: String, other: String) async throws {
+        let world = try await World()
+        let watcher = StateWatcher(world.vault, .user(watched))
+        #expect(watcher.states() == [.notLoggedIn])
+        world.vault.sessions.countLogIn(of: other, 1)
+        #expect(watcher.states() == [])
+        #expect(!world.vault.sessions.isLoggingIn(watched))
+        #expect(world.vault.sessions.isLoggingIn(other))
+        world.vault.sessions.countLogIn(of: watched, 1)
+        #expect(watcher.states() == [.establishing])
+        world.vault.sessions.countLogIn(of: other, -1)
+        #expect(watcher.states() == [])
+    }
+
+    @Test func eachHasLoginsOfHisOwn() async throws {
+        let world = try await World()
+        let one = try await world.addChain(user: Self.composed, name: "1")
+        let two = try await world.addChain(user: Self.decomposed, name: "2")
+        #expect(try await world.users.accessToken(userId: Self.composed).login == one.id)
+        #expect(try await world.users.accessToken(userId: Self.decomposed).login == two.id)
+        #expect(try world.vault.users().entries.count == 2)
+    }
+}
