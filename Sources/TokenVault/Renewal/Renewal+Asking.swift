@@ -128,11 +128,15 @@ extension RenewalAttempt {
     /// Whether a token of the app is a new one. One that has run out is none; the same one again neither, unless it is
     /// valid for longer than was known.
     func isNews(_ token: RefreshedAccessToken, at now: Timestamp) -> Bool {
-        let expiresAt = token.expiresAt.map { Timestamp($0) }
-        if let expiresAt, expiresAt <= now { return false }
+        let expiry = GivenExpiry(token.expiresAt, now: now)
+        guard let expiresAt = try? expiry.checked() ?? Timestamp(milliseconds: .max), expiresAt > now else {
+            return false
+        }
         let session = stored.session
         guard session.accessToken == SecretBytes(utf8: token.accessToken.reveal()) else { return true }
-        guard session.rejectedGeneration == nil, let before = session.expiresAt, let expiresAt else { return false }
+        guard session.rejectedGeneration == nil, let before = session.expiresAt, expiry != .unknown else {
+            return false
+        }
         return expiresAt > before
     }
 }

@@ -20,7 +20,7 @@ extension RenewalEngine {
         Task {
             defer { self.vault.flightEnded() }
             guard case .active(let expiresAt?) = await endpoint.introspect(accessToken) else { return }
-            let expiry = Timestamp(expiresAt)
+            guard case .at(let expiry) = GivenExpiry(expiresAt, now: self.vault.now) else { return }
             // Without an answer, and without a place for it, nothing is lost.
             _ = try? await self.vault.change(login) { state in
                 guard state.session.accessToken == token, state.session.state == .established else { return }

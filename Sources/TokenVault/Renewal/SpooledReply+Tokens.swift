@@ -28,7 +28,7 @@ extension SpooledReply {
     init(_ handed: RefreshedAccessToken, of attempt: RenewalAttempt, at now: Timestamp) {
         self.init(of: attempt, tokenType: attempt.stored.session.tokenType, obtainedAt: now)
         accessToken = SecretBytes(utf8: handed.accessToken.reveal())
-        expiresAt = handed.expiresAt.map { Timestamp($0) }
+        expiresAt = try? GivenExpiry(handed.expiresAt, now: now).checked()
     }
 
     private init(of attempt: RenewalAttempt, tokenType: String, obtainedAt: Timestamp) {

@@ -39,7 +39,22 @@ struct DueTime: Sendable {
         guard session.accessToken != nil, session.rejectedGeneration != generation else { return session.obtainedAt }
         guard let expiresAt = session.expiresAt else { return nil }
         let lead = TokenJudge.lead(ofLifetime: max(.zero, expiresAt.since(session.obtainedAt)))
-        return expiresAt.advanced(by: .zero - lead - spread.part(of: lead))
+        return before(expiresAt, by: lead, spreadOver: lead, spread)
+    }
+
+    /// Somewhere in the span of time that ends `lead` before `end`, and rounded down: with the whole of its digits the
+    /// instant, which stands in plain text, would tell the end to the millisecond. Where it stands is known: it follows
+    /// from the login's handle.
+    private static func before(
+        _ end: Timestamp, by lead: Duration, spreadOver span: Duration, _ spread: Spread
+    ) -> Timestamp {
+        let grain = grain(in: span)
+        return end.advanced(by: .zero - lead - spread.part(of: span - grain)).roundedDown(to: grain)
+    }
+
+    /// A minute, as the stored expiry; less only where there is no minute to give away.
+    private static func grain(in span: Duration) -> Duration {
+        [60, 10].map { Duration.seconds($0) }.first { $0 * 5 <= span } ?? min(.seconds(1), span)
     }
 
     private static func keepAlive(_ session: SessionRecord, _ refresh: RefreshRecord?, _ spread: Spread) -> Timestamp? {
@@ -47,7 +62,7 @@ struct DueTime: Sendable {
         let lastUse = session.resourceTokens.map(\.obtainedAt).reduce(session.obtainedAt, max)
         let lead = min(usualKeepAliveLead, end.since(lastUse) / 5)
         guard lead >= leastKeepAliveLead else { return nil }
-        return end.advanced(by: .zero - lead - spread.part(of: lead / 2))
+        return before(end, by: lead, spreadOver: lead / 2, spread)
     }
 
     /// Where in a span of time this login stands, at this generation: the same wherever and whenever it is asked.
@@ -66,6 +81,14 @@ struct DueTime: Sendable {
         }
 
         func part(of span: Duration) -> Duration { .milliseconds(Int64(Double(span.inMilliseconds) * fraction)) }
+    }
+}
+
+extension Timestamp {
+    fileprivate func roundedDown(to grain: Duration) -> Timestamp {
+        let step = max(1, grain.inMilliseconds)
+        let rest = milliseconds % step
+        return Timestamp(milliseconds: milliseconds - (rest < 0 ? rest + step : rest))
     }
 }
 

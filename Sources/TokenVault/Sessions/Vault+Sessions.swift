@@ -44,7 +44,8 @@ extension Vault {
 
     /// The last events that stand in the audit trail, the oldest first. What came of the time alone stands nowhere.
     package func pastEvents(login: LoginID?, userID: String?, limit: Int) throws -> [SessionEvent] {
-        try VaultError.translating {
+        let limit = limit.asPageLimit
+        return try VaultError.translating {
             let user = try userID.map { try store.user($0).handle }
             var names: [UserHandle: String] = [:]
             var events: [SessionEvent] = []
@@ -63,7 +64,7 @@ extension Vault {
                 events.insert(contentsOf: page, at: 0)
                 end = start
             }
-            return events.suffix(max(0, limit))
+            return events.suffix(limit)
         }
     }
 }

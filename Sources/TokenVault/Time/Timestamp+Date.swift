@@ -3,10 +3,12 @@ package import VaultStorage
 
 // The one converter between stored time (integer milliseconds since 1970) and `Date`.
 extension Timestamp {
-    /// Rounds to the nearest millisecond; dates beyond what fits are clamped.
+    /// Rounds to the nearest millisecond; dates beyond what fits are clamped. What is no number lies in the past: a token
+    /// must not last for ever by mistake.
     package init(_ date: Date) {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
-        self.init(milliseconds: Int64(exactly: milliseconds) ?? (milliseconds < 0 ? Self.least : Self.greatest))
+        let exact = Int64(exactly: milliseconds) ?? (milliseconds > 0 ? Self.greatest : Self.least)
+        self.init(milliseconds: max(Self.least, min(exact, Self.greatest)))
     }
 
     package var date: Date {

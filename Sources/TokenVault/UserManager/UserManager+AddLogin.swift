@@ -33,7 +33,7 @@ extension UserManager {
         var session = SessionRecord(
             state: .established, accessToken: accessToken.map { SecretBytes(utf8: $0.reveal()) },
             tokenType: (tokenType ?? (dpopKey == nil ? .bearer : .dpop)).storedForm, scope: scope?.description,
-            createdAt: now, obtainedAt: now, expiresAt: expiresAt.map { Timestamp($0) })
+            createdAt: now, obtainedAt: now, expiresAt: try GivenExpiry(expiresAt, now: now).checked())
         session.label = try Self.checkedLabel(label)
         session.grantedScope = session.scope
         let draft = LoginDraft(

@@ -12,6 +12,16 @@ extension UserManager {
         return userID
     }
 
+    /// Longer ones are no addresses that browsers and servers deal with.
+    static let longestRedirectURI = 2_048
+
+    static func checkedRedirectURI(_ text: String) throws -> String {
+        guard text.utf8.count <= longestRedirectURI else {
+            throw VaultError(.invalidArgument, "the redirect URI is longer than \(longestRedirectURI) bytes")
+        }
+        return text
+    }
+
     static func checkedLabel(_ label: String?) throws -> String? {
         guard let label else { return nil }
         guard label.utf8.count <= longestUserID else {

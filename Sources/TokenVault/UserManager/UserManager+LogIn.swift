@@ -30,6 +30,7 @@ extension UserManager {
         let userID = try Self.checked(userId)
         let label = try Self.checkedLabel(label)
         try parameters.check()
+        let redirectURI = try redirectURI.map { try Self.checkedRedirectURI($0) }
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
         let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()

@@ -20,7 +20,7 @@ extension UserManager {
     ///
     /// A damaged entry is passed over; ``Vault/pendingRevocations(after:limit:)`` shows it.
     ///
-    /// - Parameter limit: How many entries to try at most; those that are due, or older, come first.
+    /// - Parameter limit: How many entries to try at most, 0 to 10 000; those that are due, or older, come first.
     /// - Throws: ``VaultError`` if the outbox cannot be read, ``VaultError/Code/unknownRevocation`` if one that was
     ///   named is not in it.
     @discardableResult
@@ -28,6 +28,7 @@ extension UserManager {
         _ selection: RevocationSelection = .due, limit: Int = 1_000
     ) async throws -> RevocationRetryReport {
         try vault.requireOpen()
+        let limit = limit.asPageLimit
         let entries = try VaultError.translating { () throws in
             switch selection {
             case .due: try vault.store.dueOutboxEntries(at: vault.now, limit: limit)
@@ -70,7 +71,8 @@ extension Vault {
     public func pendingRevocations(
         after cursor: PendingRevocationPage.Cursor? = nil, limit: Int = 100
     ) throws -> PendingRevocationPage {
-        try VaultError.translating {
+        let limit = limit.asPageLimit
+        return try VaultError.translating {
             let names = Dictionary(
                 try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
             let listings = try store.outbox(after: cursor?.sequence, limit: limit)

@@ -10,7 +10,8 @@ extension UserManager {
     /// - Parameters:
     ///   - userId: The user, as the app calls him.
     ///   - accessToken: The new token.
-    ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it.
+    ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it. One that is more
+    ///     than ten years away counts as ten years.
     ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one has none
     ///     any more, and the login is renewed by the ``TokenRefreshHandler``.
     @discardableResult
@@ -34,7 +35,7 @@ extension UserManager {
         _ login: LoginHandle, _ accessToken: AccessToken, _ expiresAt: Date?, _ refreshToken: RefreshToken?
     ) async throws -> Login {
         let now = vault.now
-        let expiry = expiresAt.map { Timestamp($0) }
+        let expiry = try GivenExpiry(expiresAt, now: now).checked()
         let updated: LoginState
         do {
             updated = try await vault.updateLogin(login) { state in

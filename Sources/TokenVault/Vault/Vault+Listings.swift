@@ -5,8 +5,9 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - cursor: ``UserPage/next`` of the page before; nil for the first.
-    ///   - limit: How many at most.
+    ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
     public func users(after cursor: String? = nil, limit: Int = 100) throws -> UserPage {
+        let limit = limit.asPageLimit
         let after = try cursor.map { text in
             guard let handle = UserHandle(text: text) else {
                 throw VaultError(.invalidArgument, "this is not where a page ended")
@@ -30,7 +31,7 @@ extension Vault {
     /// - Parameters:
     ///   - userID: nil for all users.
     ///   - id: The last login of the page before; nil for the first page.
-    ///   - limit: How many at most.
+    ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
     public func logins(ofUser userID: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
     {
         let userID = try userID.map { try UserManager.checked($0) }

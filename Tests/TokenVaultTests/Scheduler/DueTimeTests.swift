@@ -44,12 +44,25 @@ struct DueTimeTests {
         let login = LoginHandle.random()
         #expect(due(session(), chain, login: login) == due(session(), chain, login: login))
         #expect(due(session(), chain, login: login) != due(session(), chain, login: login, generation: 2))
-        let all = (0..<1_000).compactMap { _ in due(session(), chain).map { $0 / .seconds(1) - 3_000 } }
-        // Evenly over the five minutes.
-        for part in 0..<10 {
-            let count = all.count { $0 >= Double(part) * 30 && $0 < Double(part + 1) * 30 }
-            #expect((50...150).contains(count), "\(count) of 1000 in the tenth number \(part)")
+        // In whole minutes, and in none of them more than a third of all.
+        let all = (0..<1_000).compactMap { _ in due(session(), chain).map { Int($0 / .seconds(60)) } }
+        let minutes = Dictionary(grouping: all, by: { $0 }).mapValues(\.count)
+        #expect(minutes.keys.allSatisfy { (50..<55).contains($0) })
+        #expect(minutes.count >= 4 && minutes.values.allSatisfy { $0 < 333 }, "\(minutes)")
+    }
+
+    /// The instant stands in plain text, and the spread follows from the handle beside it.
+    @Test(arguments: [(3_600.0, 60), (1_500, 60), (900, 10), (300, 10), (60, 1), (10, 1)])
+    func theInstantTellsTheEndNoMoreExactlyThanTheStoredExpiry(lifetime: Double, grain: Int64) throws {
+        for _ in 0..<200 {
+            let end = lifetime + .random(in: 0..<0.999)
+            let due = try #require(self.due(session(lifetime: .milliseconds(Int64(end * 1_000))), chain))
+            #expect(Self.epoch.advanced(by: due).milliseconds % (grain * 1_000) == 0, "\(due)")
         }
+        var refresh = chain
+        refresh.refreshExpiresAt = Self.epoch.advanced(by: .milliseconds(60 * 86_400_000 + 12_345))
+        let keepAlive = try #require(self.due(self.session(lifetime: nil), refresh))
+        #expect(Self.epoch.advanced(by: keepAlive).milliseconds % 60_000 == 0)
     }
 
     @Test func theDeadTheEndedAndTheDoubtfulAreNotDue() {

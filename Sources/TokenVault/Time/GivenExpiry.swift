@@ -1,0 +1,37 @@
+import FoundationEssentials
+import VaultStorage
+
+/// An end that the app has given for a token of its own.
+enum GivenExpiry: Equatable {
+    case unknown
+    case at(Timestamp)
+    /// Not a number, or infinite: nothing says when such a token is of no more use.
+    case unusable
+
+    /// Ends of servers are shortened to that, too.
+    static let longestLifetime = Duration.seconds(315_360_000)
+
+    init(_ date: Date?, now: Timestamp) {
+        guard let date else {
+            self = .unknown
+            return
+        }
+        guard date.timeIntervalSince1970.isFinite else {
+            self = .unusable
+            return
+        }
+        self = .at(min(Timestamp(date), now.advanced(by: Self.longestLifetime)))
+    }
+
+    /// Nil if unknown.
+    func checked() throws -> Timestamp? {
+        switch self {
+        case .unknown: return nil
+        case .at(let instant): return instant
+        case .unusable:
+            throw VaultError(
+                .invalidArgument, "the token's end is no point in time",
+                hint: "leave it out if it is not known when the token runs out")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// Numbers, dates and texts that come from elsewhere.
+@Suite(.timeLimit(.minutes(5)))
+struct LimitTests {
+    @Test(arguments: [Int.min, -1, 0, 10_001, .max])
+    func noLimitTraps(limit: Int) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let count = limit > 0 ? 1 : 0
+        #expect(try world.vault.users(limit: limit).entries.count == count)
+        #expect(try world.vault.logins(limit: limit).count == count)
+        #expect(try world.vault.logins(ofUser: "alice", limit: limit).count == count)
+        #expect(try world.vault.pendingRevocations(limit: limit).entries.isEmpty)
+        #expect(try world.vault.pastEvents(login: nil, userID: nil, limit: limit).count == count)
+        for selection in [UserManager.RevocationSelection.due, .all, .only([])] {
+            #expect(try await world.users.retryRevocations(selection, limit: limit).results.isEmpty)
+        }
+        #expect(login.userID == "alice")
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, .signalingNaN])
+    func anEndThatIsNoPointInTimeIsRefused(seconds: Double) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let end = Date(timeIntervalSince1970: seconds)
+        let refused = await code {
+            try await world.users.updateAccessToken(
+                login: login.id, accessToken: Sample.accessToken("2"), expiresAt: end)
+        }
+        #expect(refused == .invalidArgument)
+        let added = await code {
+            try await world.users.addLogin(userId: "bob", accessToken: Sample.accessToken("3"), expiresAt: end)
+        }
+        #expect(added == .invalidArgument)
+        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(await code { try world.vault.user("bob") } == .unknownUser)
+    }
+
+    @Test(arguments: [1e10, 1e13, 1e300])
+    func anEndThatIsFarAwayIsTenYearsAway(seconds: Double) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let tenYears = world.now.addingTimeInterval(315_360_000)
+        try await world.users.updateAccessToken(
+            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: Date(timeIntervalSince1970: seconds))
+        #expect(try await world.users.accessToken(login: login.id).expiresAt == tenYears)
+        let added = try await world.users.addLogin(
+            userId: "bob", accessToken: Sample.accessToken("3"), expiresAt: Date(timeIntervalSince1970: seconds))
+        #expect(added.expiresAt == tenYears)
+    }
+
+    /// A handler's answer with such an end is no new token: it is asked again later.
+    @Test func aHandlersTokenWithoutAUsableEndIsNoToken() async throws {
+        #expect(GivenExpiry(Date(timeIntervalSince1970: .nan), now: .init(milliseconds: 0)) == .unusable)
+        #expect(GivenExpiry(nil, now: .init(milliseconds: 0)) == .unknown)
+        let handler = RecordingHandler()
+        let world = try await World(handler: handler)
+        let login = try await world.addPlainLogin()
+        world.expire()
+        handler.enqueue(RecordingHandler.token("2", expiresAt: Date(timeIntervalSince1970: .nan)))
+        #expect(await code { try await world.users.accessToken(login: login.id) } != nil)
+        #expect(try world.vault.login(login.id).failure == nil)
+    }
+
+    @Test func aDateThatIsNoNumberLiesInThePast() {
+        #expect(Timestamp(Date(timeIntervalSince1970: .nan)).milliseconds == -(1 << 53))
+        #expect(Timestamp(Date(timeIntervalSince1970: .infinity)).milliseconds == 1 << 53)
+        #expect(Timestamp(Date(timeIntervalSince1970: 1e14)).milliseconds == 1 << 53)
+    }
+
+    @Test func aRedirectURIHasALimit() async throws {
+        let world = try await World()
+        let long = "https://app.example/" + String(repeating: "x", count: 600_000)
+        var change = ProviderChange()
+        change.redirectURI = .set(long)
+        let changed = await code { [change] in _ = try await world.vault.updateProvider(named: "acme", change) }
+        #expect(changed == .invalidArgument)
+        var registration = try Sample.provider()
+        registration.name = "other"
+        registration.redirectURI = long
+        let added = await code { [registration] in _ = try await world.vault.addProvider(registration) }
+        #expect(added == .invalidArgument)
+        let begun = await code {
+            _ = try await world.users.beginLogIn(userId: "alice", provider: "acme", redirectURI: long)
+        }
+        #expect(begun == .invalidArgument)
+        #expect(try await world.vault.verify().isClean)
+    }
+
+    /// What hangs on nothing but the writer's last operation is let go of there.
+    @Test func aVaultThatIsDroppedEnds() async throws {
+        let world = try await World()
+        let owner = try await Self.dropVault(of: world)
+        for _ in 0..<20_000 where world.vault.store.isOwnerAlive(owner) { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(!world.vault.store.isOwnerAlive(owner))
+    }
+
+    private static func dropVault(of world: World) async throws -> Int64 {
+        let (vault, users) = try await world.anotherProcess()
+        _ = try await users.addLogin(userId: "bob", accessToken: Sample.accessToken("1"))
+        return vault.store.owner
+    }
+}
