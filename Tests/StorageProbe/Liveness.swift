@@ -72,7 +72,7 @@ struct Liveness {
         let calls: [(String, () throws -> Void)] = [
             ("session", { _ = try store.session(.login(login)) }), ("login", { _ = try store.login(login) }),
             ("users", { _ = try store.users(after: nil, limit: 1) }), ("statistics", { _ = try store.statistics() }),
-            ("verify", { _ = try store.verify { _ in } }), ("openIntents", { _ = try store.openIntents(limit: 1) }),
+            ("verify", { _ = try store.verify { _ in } }), ("openIntents", { _ = try store.hasOpenIntents() }),
             ("prepareSpool", { try store.prepareSpool() }), ("spool", { _ = try store.spool(reply(login)) }),
             ("unspool", { try store.unspool(handle) }), ("spooledReplies", { _ = try store.spooledReplies() }),
             ("open", { _ = try Self.open(path, key) }),

@@ -32,7 +32,7 @@ extension Renewal {
                 }
             }
             // Room for the reply, should the vault not be able to take it.
-            if provider != nil { try vault.store.prepareSpool() }
+            if provider != nil { try vault.store.prepareSpool(for: vault.flightCount) }
         } catch {
             return (Self.event(for: error), nil)
         }

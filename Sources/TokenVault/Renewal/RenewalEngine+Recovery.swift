@@ -1,23 +1,23 @@
 import VaultStorage
 
 extension RenewalEngine {
-    /// Intents that one pass looks at.
-    private static let mostIntents = 10_000
+    /// Intents that one pass looks at; the next pass goes on where it ended.
+    private static let mostIntents = 1_000
     /// Renewals that one pass has under way at a time.
     private static let mostAtOnce = 8
     /// How long an intent is left alone that no pass can do anything about.
     private static let longRest = Duration.seconds(60)
 
-    /// One pass of recovery: first what is in the spool, then open intents that nobody is at work on, the oldest doubt
-    /// first, then what has been kept for long enough.
+    /// One pass of recovery: first what is in the spool, then open intents that nobody is at work on, in the order in
+    /// which they were begun, then what has been kept for long enough. Where there are very many intents, each pass looks
+    /// at some of them, and all have their turn.
     ///
     /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
     func recover() async -> RecoveryReport {
         let restored = await restoreSpooled().count
-        let open = ((try? vault.store.openIntents(limit: Self.mostIntents)) ?? []).filter {
+        let open = resting.nextPage(of: vault.store, limit: Self.mostIntents).filter {
             vault.owner(of: $0.record) == .gone
         }
-        resting.keep(open)
         let now = vault.now
         let settled = await settle(open.filter { !resting.isResting($0, now: now) })
         await forgetAged()
@@ -26,7 +26,7 @@ extension RenewalEngine {
     }
 
     /// Whether no renewal is open, whoever is at work on it. False if it cannot be told.
-    var hasNoOpenIntent: Bool { (try? vault.store.openIntents(limit: 1))?.isEmpty ?? false }
+    var hasNoOpenIntent: Bool { (try? vault.store.hasOpenIntents()).map { !$0 } ?? false }
 
     private func settle(_ intents: [StoredIntent]) async -> Int {
         await withTaskGroup(of: Bool.self) { group in

@@ -9,6 +9,26 @@ final class RestingIntents: Sendable {
     }
 
     private let rests = Mutex<[LoginHandle: Rest]>([:])
+    /// After which intent the next pass begins, and which of those that rest it has seen since it began anew.
+    private let round = Mutex<(turn: Int64?, seen: Set<LoginHandle>)>((nil, []))
+
+    /// The part of the open intents whose turn it is; after the last part comes the first again. When all have been seen,
+    /// what rests and is open no more is forgotten.
+    func nextPage(of store: any VaultStore, limit: Int) -> [StoredIntent] {
+        let start = round.withLock { $0.turn }
+        guard let page = try? store.openIntents(after: start, limit: limit) else { return [] }
+        let seen = round.withLock { round -> Set<LoginHandle>? in
+            // Another pass of this process was faster.
+            guard round.turn == start else { return nil }
+            round.turn = page.next
+            round.seen.formUnion(page.intents.lazy.map(\.login))
+            guard page.next == nil else { return nil }
+            defer { round.seen = [] }
+            return round.seen
+        }
+        if let seen { rests.withLock { rests in rests = rests.filter { seen.contains($0.key) } } }
+        return page.intents
+    }
 
     func isResting(_ intent: StoredIntent, now: Timestamp) -> Bool {
         rests.withLock { rests in
@@ -20,11 +40,5 @@ final class RestingIntents: Sendable {
 
     func rest(_ intent: StoredIntent, until: Timestamp) {
         rests.withLock { $0[intent.login] = Rest(fence: intent.record.fence, until: until) }
-    }
-
-    /// Forgets all others.
-    func keep(_ intents: [StoredIntent]) {
-        let logins = Set(intents.map(\.login))
-        rests.withLock { rests in rests = rests.filter { logins.contains($0.key) } }
     }
 }

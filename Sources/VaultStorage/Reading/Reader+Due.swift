@@ -3,6 +3,7 @@ import VaultCrypto
 extension Reader {
     /// By the index on `dueAt`: costs what is due, however many logins there are.
     func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
+        let limit = limit.asPageLimit
         let row = try connection.statement(SQL.dueLogins)
         row.bind(1, time.milliseconds)
         row.bind(2, cursor?.dueAt.milliseconds ?? .min)

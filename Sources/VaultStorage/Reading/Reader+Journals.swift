@@ -21,7 +21,7 @@ extension Reader {
     func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         let row = try connection.statement(SQL.dueOutbox)
         defer { row.reset() }
-        row.bind(1, Int64(limit))
+        row.bind(1, Int64(limit.asPageLimit))
         row.bind(2, time.milliseconds)
         var result: [StoredOutboxEntry] = []
         while try row.step() {
@@ -34,7 +34,7 @@ extension Reader {
     func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
         let row = try connection.statement(SQL.outbox)
         defer { row.reset() }
-        row.bind(1, Int64(limit))
+        row.bind(1, Int64(limit.asPageLimit))
         // Any number is a row's, if somebody has edited it.
         if sequence == .max { return [] }
         row.bind(2, sequence.map { $0 + 1 } ?? .min)
@@ -67,7 +67,7 @@ extension Reader {
             """)
         defer { row.reset() }
         row.bind(1, sequence)
-        row.bind(2, Int64(limit))
+        row.bind(2, Int64(limit.asPageLimit))
         var result: [AuditEntry] = []
         while try row.step() { result.append(auditEntry(row)) }
         return result
@@ -90,18 +90,31 @@ extension Reader {
             damage: damage)
     }
 
-    /// Who cannot be opened is passed over, and does not count.
-    func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] {
+    /// Who cannot be opened is passed over, and counts as a row of the page.
+    func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
+        let limit = limit.asPageLimit
         let row = try connection.statement(SQL.openIntents)
         defer { row.reset() }
-        var result: [StoredIntent] = []
-        while result.count < limit, try row.step() {
+        row.bind(1, fence ?? .min)
+        row.bind(2, Int64(limit))
+        var page = IntentPage()
+        var rows = 0
+        while try row.step() {
+            rows += 1
+            page.next = row.integer(1)
             guard let bytes = row.bytes16(0) else { continue }
             let login = LoginHandle(bytes)
             guard let record = try? IntentRecord(row, from: 1, context, login: login) else { continue }
-            result.append(StoredIntent(login: login, record: record))
+            page.intents.append(StoredIntent(login: login, record: record))
         }
-        return result
+        if rows < limit { page.next = nil }
+        return page
+    }
+
+    func hasOpenIntents() throws(StoreError) -> Bool {
+        let row = try connection.statement("SELECT 1 FROM refreshIntent LIMIT 1")
+        defer { row.reset() }
+        return try row.step()
     }
 
     func keySlots() throws(StoreError) -> [StoredKeySlot] {

@@ -15,7 +15,7 @@ extension Reader {
 
     func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         let row = try connection.statement(SQL.loginPage)
-        row.bind(2, Int64(limit))
+        row.bind(2, Int64(limit.asPageLimit))
         return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
             var result: [LoginListing] = []
             while try row.step() { result.append(listing(row)) }
@@ -46,7 +46,7 @@ extension Reader {
         let start = after.map { after in
             sorted.firstIndex { after.bytes.array.lexicographicallyPrecedes($0.handle.bytes.array) } ?? sorted.count
         }
-        return Array(sorted[(start ?? 0)...].prefix(limit))
+        return Array(sorted[(start ?? 0)...].prefix(limit.asPageLimit))
     }
 
     /// What the user cell tells of; nothing if it cannot be opened, which then shows on each of the user's logins.

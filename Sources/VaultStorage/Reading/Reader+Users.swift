@@ -11,7 +11,7 @@ extension Reader {
 
     func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
         let row = try connection.statement(SQL.userPage)
-        row.bind(2, Int64(limit))
+        row.bind(2, Int64(limit.asPageLimit))
         return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
             var result: [UserListing] = []
             while try row.step() {

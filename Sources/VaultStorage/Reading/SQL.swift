@@ -100,7 +100,7 @@ enum SQL {
         """
         SELECT login.handle, \(intentColumns)
         FROM refreshIntent CROSS JOIN login ON login.id = refreshIntent.login
-        ORDER BY coalesce(refreshIntent.doubtSince, refreshIntent.startedAt), refreshIntent.login
+        WHERE refreshIntent.fence > ?1 ORDER BY refreshIntent.fence LIMIT ?2
         """)
 
     static let providers = Query("SELECT handle, revision, cell FROM provider ORDER BY id")

@@ -31,6 +31,11 @@ struct VaultSchema: Equatable, Sendable {
         }
     }()
 
+    /// What this version's vaults have.
+    static func expected() throws(StoreError) -> VaultSchema { try current.get() }
+
+    var tables: [String] { objects.filter { $0.type == "table" }.map(\.name).sorted() }
+
     /// What the steps make of an empty vault.
     init(after migrations: [Migration]) throws(StoreError) {
         let connection = try Connection(path: ":memory:", access: .memory)
@@ -48,7 +53,7 @@ struct VaultSchema: Equatable, Sendable {
                 "the vault has schema version \(found), and this version needs \(known)",
                 hint: "run `vaultctl migrate up`, which keeps a copy of the vault as it is")
         }
-        try check(connection, is: try current.get())
+        try check(connection, is: try expected())
     }
 
     /// The schema's version, after it is known that the file is a vault and not newer than this version knows.

@@ -9,20 +9,15 @@ extension VaultCheck {
             guard error.isDamage || error.isForeignSchema else { throw error }
             note("file", nil, error.reason)
         }
-        for table in Self.tablesAndSchema {
+        // From the schema itself, so that no table is forgotten. What the file has beside it was told above.
+        let tables = try VaultSchema.expected().tables
+        for table in ["sqlite_schema"] + tables {
             try damageAsFinding(table) { () throws(StoreError) in try checkPages(of: table) }
         }
-        for table in Self.tablesWithReferences {
+        for table in tables {
             try damageAsFinding(table) { () throws(StoreError) in try checkReferences(of: table) }
         }
     }
-
-    private static let tablesAndSchema = [
-        "sqlite_schema", "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
-        "authorizationRequest", "outbox", "audit",
-    ]
-
-    private static let tablesWithReferences = ["login", "loginSecret", "refreshIntent"]
 
     private func checkPages(of table: String) throws(StoreError) {
         let rows = try Statement(connection, "PRAGMA integrity_check(\(table))")

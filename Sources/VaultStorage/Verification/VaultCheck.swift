@@ -77,6 +77,7 @@ final class VaultCheck {
                 first = skipUnreadableRow(of: table, after: cursor ?? start, isVisited: cursor != nil, error)
             }
             progress(VerificationProgress(checked: min(checked, total), total: total))
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the check was ended before it was complete") }
         }
     }
 

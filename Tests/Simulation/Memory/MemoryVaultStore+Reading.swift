@@ -120,18 +120,19 @@ extension MemoryVaultStore {
         return provider
     }
 
-    package func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] {
+    package func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
         try requireOpen()
         let open = vault.logins.values.compactMap { login in
             login.intent.map { StoredIntent(login: login.handle, record: $0) }
         }
-        let sorted = open.sorted { left, right in
-            let times = (
-                left.record.doubtSince ?? left.record.startedAt, right.record.doubtSince ?? right.record.startedAt
-            )
-            return times.0 == times.1 ? left.login.text < right.login.text : times.0 < times.1
-        }
-        return Array(sorted.prefix(limit))
+        let rest = open.filter { $0.record.fence > fence ?? .min }.sorted { $0.record.fence < $1.record.fence }
+        return IntentPage(
+            intents: Array(rest.prefix(limit)), next: rest.count < limit ? nil : rest.prefix(limit).last?.record.fence)
+    }
+
+    package func hasOpenIntents() throws(StoreError) -> Bool {
+        try requireOpen()
+        return vault.logins.values.contains { $0.intent != nil }
     }
 
     package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
@@ -160,6 +161,7 @@ extension MemoryVaultStore {
     package func userID(of handle: UserHandle) throws(StoreError) -> String { throw Self.unneeded }
     package func keySlots() throws(StoreError) -> [StoredKeySlot] { [] }
     package func files() -> [FileReport] { [] }
+    package func spoolDepth() throws(StoreError) -> SpoolDepth { throw Self.unneeded }
     package func depths() throws(StoreError) -> StoreDepths { throw Self.unneeded }
     package func statistics() throws(StoreError) -> StoreStatistics { throw Self.unneeded }
     package func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {

@@ -131,7 +131,7 @@ package final class MemoryVaultStore: VaultStore, @unchecked Sendable {
 // MARK: - Spool
 
 extension MemoryVaultStore {
-    package func prepareSpool() throws(StoreError) { try requireOpen() }
+    package func prepareSpool(for count: Int) throws(StoreError) { try requireOpen() }
 
     package func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         try requireOpen()

@@ -112,7 +112,7 @@ import VaultCrypto
         _ = try store.outboxEntry(#require(entry.handle))
         _ = try store.dueOutboxEntries(at: .init(milliseconds: .max), limit: 1)
         _ = try store.keySlots()
-        _ = try store.openIntents(limit: 1)
+        _ = try store.openIntents(after: nil, limit: 1)
         _ = try store.statistics()
         _ = try store.verify { _ in }
     }

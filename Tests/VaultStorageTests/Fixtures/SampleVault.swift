@@ -89,6 +89,15 @@ struct SampleVault {
                 state.auditEvents = [AuditEvent(.userEnabled)]
             }
         }
+        for userID in Self.manyLogins {
+            guard let handle = try store.user(userID).logins.first else { continue }
+            let position = try store.login(handle).position
+            try await store.keepUnusableReply(
+                UnusableReplyRecord(
+                    login: handle, position: position, fence: 1, receivedAt: now, status: 200,
+                    contentType: "text/html", cause: "CANARY-cause", isComplete: true,
+                    body: Array("CANARY-body".utf8)))
+        }
         for provider in try store.providers() {
             var record = provider.record
             record.defaultScope = "CANARY-scope other"

@@ -6,12 +6,12 @@ import VaultStorage
     /// Columns on which nothing hangs; `docs/vault-format.md` says why each of them may be changed unnoticed.
     static let advisory: Set = [
         "migration.appliedAt", "migration.auditSequence", "provider.id", "keySlot.id", "authorizationRequest.id",
-        "outbox.id",
+        "outbox.id", "unusableReply.id",
     ]
 
     static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
-        "authorizationRequest", "outbox", "audit",
+        "unusableReply", "authorizationRequest", "outbox", "audit",
     ]
 
     @Test(arguments: tables) func everyChangeIsNoticed(table: String) async throws {
@@ -146,6 +146,7 @@ struct TamperedRow: CustomStringConvertible {
             case "loginSecret": "SELECT user FROM login WHERE id = ?"
             case "refreshIntent":
                 "SELECT user FROM login WHERE id = (SELECT login FROM refreshIntent WHERE fence = ?)"
+            case "unusableReply": "SELECT user FROM login WHERE id = (SELECT login FROM unusableReply WHERE id = ?)"
             default: nil
             }
         guard let sql else { return [] }
