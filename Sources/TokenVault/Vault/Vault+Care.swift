@@ -3,11 +3,15 @@ import VaultStorage
 
 extension Vault {
     /// What the vault tells about itself. Takes as long as it takes to count its rows.
-    public func status() throws -> VaultStatus {
-        try VaultError.translating { VaultStatus(try store.statistics()) }
+    public func status() async throws -> VaultStatus {
+        let store = store
+        return try await VaultError.translating {
+            try await BlockingLane.care.run { VaultStatus(try store.statistics()) }
+        }
     }
 
-    /// Checks every cell, every manifest and the audit chain. Memory stays bounded and writers go on.
+    /// Checks every cell, every manifest and the audit chain. Memory stays bounded, and writers and everything else go
+    /// on. Ends early when the task is cancelled.
     ///
     /// - Parameter progress: Told how many rows have been checked, of how many.
     public func verify(
@@ -15,9 +19,9 @@ extension Vault {
     ) async throws -> VerificationReport {
         let store = store
         return try await VaultError.translating {
-            try await Task.detached {
+            try await BlockingLane.care.run {
                 VerificationReport(try store.verify { progress($0.checked, $0.total) })
-            }.value
+            }
         }
     }
 

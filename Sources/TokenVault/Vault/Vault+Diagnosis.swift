@@ -5,16 +5,20 @@ extension Vault {
     private static let mostOpenRenewals = 1_000
 
     /// What is to be known of the vault when something is wrong with it. Sends nothing, changes nothing.
-    public func diagnosis() throws -> VaultDiagnosis {
-        let status = try status()
-        let intents = try VaultError.translating { try store.openIntents(limit: Self.mostOpenRenewals + 1) }
+    public func diagnosis() async throws -> VaultDiagnosis {
+        try await VaultError.translating { try await BlockingLane.care.run { try self.diagnose() } }
+    }
+
+    private func diagnose() throws -> VaultDiagnosis {
+        let statistics = try store.statistics()
+        let page = try store.openIntents(after: nil, limit: Self.mostOpenRenewals)
         return VaultDiagnosis(
-            status: status,
-            openRenewals: intents.prefix(Self.mostOpenRenewals).map { intent in
+            status: VaultStatus(statistics),
+            openRenewals: page.intents.map { intent in
                 let session = try? store.session(.login(intent.login)).session
                 return openRenewal(intent.record, of: intent.login, cause: session?.doubtCause)
             },
-            hasMoreOpenRenewals: intents.count > Self.mostOpenRenewals,
+            hasMoreOpenRenewals: page.next != nil,
             files: store.files().map { VaultDiagnosis.File($0) }, spool: spoolDiagnosis(),
             ownsItsLock: store.ownsItsLock)
     }
@@ -102,7 +106,7 @@ extension Vault {
     private func spoolDiagnosis() -> VaultDiagnosis.Spool {
         do throws(StoreError) {
             let listings = try store.spooledReplies()
-            let depth = try store.statistics().spool
+            let depth = try store.spoolDepth()
             return VaultDiagnosis.Spool(
                 entries: max(depth.entries, listings.count { $0.reply != nil }),
                 tornEntries: listings.count { $0.damage == .torn },

@@ -28,9 +28,10 @@ extension Vault {
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
         let clock = options.clock
-        let migrate = options.migrate
+        let (migrate, policy) = (options.migrate, options.unlockingPolicy)
         let store = try await offThePool {
-            try SQLiteVaultStore.open(at: path, unlocker: try source.unlocker(), migrate: migrate, clock: clock)
+            try SQLiteVaultStore.open(
+                at: path, unlocker: try source.unlocker(), migrate: migrate, policy: policy, clock: clock)
         }
         return Vault(
             path: path, store: store, timeSource: options.timeSource, logger: options.logger,
@@ -61,15 +62,17 @@ extension Vault {
 
     /// Opening reads files and stretches passphrases: too long for a thread that others wait for.
     private static func offThePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-        try await VaultError.translating {
-            try await Task.detached(priority: nil) { try body() }.value
-        }
+        try await VaultError.translating { try await BlockingLane.opening.run(body) }
     }
 }
 
 extension VaultOptions {
     fileprivate var clock: @Sendable () -> Timestamp {
         { [timeSource] in timeSource.timestamp }
+    }
+
+    fileprivate var unlockingPolicy: UnlockingPolicy {
+        UnlockingPolicy(memoryKiB: UInt32(clamping: passphraseMemoryLimit / 1024))
     }
 }
 
@@ -92,15 +95,6 @@ extension KeySource {
         switch kind {
         case .keyFile: "key file"
         case .passphrase: "passphrase"
-        }
-    }
-}
-
-extension PassphraseCost {
-    fileprivate var argon2: Argon2Cost {
-        switch self {
-        case .minimal: .minimum
-        case .standard: .standard
         }
     }
 }

@@ -62,7 +62,7 @@ extension Vault {
     ) async throws -> VaultSurvey {
         let (store, now) = (store, now)
         return try await VaultError.translating {
-            try await Task.detached { try Self.survey(store, now, progress) }.value
+            try await BlockingLane.care.run { try Self.survey(store, now, progress) }
         }
     }
 
@@ -76,7 +76,7 @@ extension Vault {
         var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
         var (after, counted) = (nil as LoginHandle?, 0)
         while true {
-            try Task.checkCancellation()
+            if BlockingWork.isCancelled { throw CancellationError() }
             let page = try store.logins(ofUser: nil, after: after, limit: surveyPage)
             for listing in page {
                 guard let content = listing.content else {

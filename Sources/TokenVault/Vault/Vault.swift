@@ -79,7 +79,7 @@ public final class Vault: Sendable {
         }
         // Whoever watches hears of what was stored last.
         sessions.close()
-        store.close()
+        await store.shutDown()
     }
 
     var isClosing: Bool { life.withLock { $0.isClosing } }
@@ -135,6 +135,9 @@ extension Vault {
     func isUnderWay(_ fence: Int64) -> Bool {
         life.withLock { $0.attempts.contains(fence) }
     }
+
+    /// Requests that may be under way: each renewal that is not to be cut off makes at most one at a time.
+    var flightCount: Int { life.withLock { $0.flights } }
 
     func attemptStarted(_ fence: Int64) {
         life.withLock { _ = $0.attempts.insert(fence) }

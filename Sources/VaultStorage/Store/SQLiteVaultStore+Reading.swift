@@ -90,15 +90,21 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.keySlots() }
     }
 
-    package func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] {
-        try readers.read { reader throws(StoreError) in try reader.openIntents(limit: limit) }
+    package func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
+        try readers.read { reader throws(StoreError) in try reader.openIntents(after: fence, limit: limit) }
     }
+
+    package func hasOpenIntents() throws(StoreError) -> Bool {
+        try readers.read { reader throws(StoreError) in try reader.hasOpenIntents() }
+    }
+
+    package func spoolDepth() throws(StoreError) -> SpoolDepth { try spoolFile.depth() }
 
     package func statistics() throws(StoreError) -> StoreStatistics {
         var statistics = try readers.read { reader throws(StoreError) in
             try reader.withSnapshot { () throws(StoreError) in try reader.statistics() }
         }
-        statistics.spool = try spoolFile.depth()
+        statistics.spool = try spoolDepth()
         return statistics
     }
 

@@ -106,13 +106,16 @@ extension SQLiteVaultStore {
 
     package func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
         let handle = KeySlotHandle.random()
-        let slot: KeySlot
-        do throws(VaultCryptoError) {
-            slot = try KeySlot.wrap(
-                context.vaultKey, for: maker, id: handle.bytes, label: label,
-                createdAt: context.clock().milliseconds, vault: context.vaultID)
-        } catch {
-            throw StoreError(adding: error)
+        let context = context
+        // A passphrase is stretched, for most of a second.
+        let slot = try await BlockingLane.opening.run {
+            do throws(VaultCryptoError) {
+                return try KeySlot.wrap(
+                    context.vaultKey, for: maker, id: handle.bytes, label: label,
+                    createdAt: context.clock().milliseconds, vault: context.vaultID)
+            } catch {
+                throw StoreError(adding: error)
+            }
         }
         try await write { try $0.add(slot) }
         return StoredKeySlot(handle: handle, description: slot.description)

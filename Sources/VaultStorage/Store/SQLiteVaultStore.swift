@@ -41,9 +41,13 @@ package final class SQLiteVaultStore: Sendable {
     package func close() {
         // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
         if ForkGuard.isForked { return }
-        writer.close()
-        readers.close()
-        spoolFile.close()
-        ownerLock.release()
+        writer.close { [readers, spoolFile, ownerLock] in
+            readers.close()
+            spoolFile.close()
+            ownerLock.release()
+        }
     }
+
+    /// As ``close()``, on a thread of its own: the last operations may wait for other processes' locks, and for the disk.
+    package func shutDown() async { await BlockingLane.closing.complete { self.close() } }
 }

@@ -41,11 +41,19 @@ package protocol VaultStore: Sendable {
     /// Replies that nobody could use, in the order in which they came; none if there is no such login.
     func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing]
     func keySlots() throws(StoreError) -> [StoredKeySlot]
-    /// Open intents, the oldest doubt or start first. Damaged ones are passed over: the login's own read tells of them.
-    func openIntents(limit: Int) throws(StoreError) -> [StoredIntent]
+    /// Open intents, in the order in which they were begun. Damaged ones are passed over: the login's own read tells of
+    /// them.
+    ///
+    /// - Parameter fence: ``IntentPage/next`` of the page before; nil for the first.
+    func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage
+    /// Whether there is an intent at all, damaged or not.
+    func hasOpenIntents() throws(StoreError) -> Bool
+    /// Takes as long as it takes to count users and logins.
     func statistics() throws(StoreError) -> StoreStatistics
     /// What is open, counted without counting everything.
     func depths() throws(StoreError) -> StoreDepths
+    /// What lies in the spool, without a look at anything else.
+    func spoolDepth() throws(StoreError) -> SpoolDepth
     /// The files that the vault is made of, and whether they are as they must be. Empty for a store without files.
     func files() -> [FileReport]
     /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
@@ -95,8 +103,10 @@ package protocol VaultStore: Sendable {
 
     // MARK: Spool
 
-    /// Makes room for a reply that the vault may not be able to take, before anything is sent. Cheap once done.
-    func prepareSpool() throws(StoreError)
+    /// Makes room for replies that the vault may not be able to take, before anything is sent. Cheap once done.
+    ///
+    /// - Parameter count: How many requests this process has under way, the one that is to be sent included.
+    func prepareSpool(for count: Int) throws(StoreError)
     /// Keeps a reply beside the vault; it is on disk when this returns.
     func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle
     /// Forgets a spooled reply, for good when this returns. To be called when the vault holds what it brought. An entry
@@ -117,10 +127,14 @@ package protocol VaultStore: Sendable {
 
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()
+    /// As ``close()``, without holding up the thread of the caller.
+    func shutDown() async
 }
 
 extension VaultStore {
     package func files() -> [FileReport] { [] }
+    package func shutDown() async { close() }
+    package func prepareSpool() throws(StoreError) { try prepareSpool(for: 1) }
 
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] { [] }
     package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {}

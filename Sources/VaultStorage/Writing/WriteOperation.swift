@@ -9,7 +9,7 @@ class WriteOperation: @unchecked Sendable {
 
 /// The operation of a body that gives an `R`. Each of its parts is used by one thread at a time.
 final class BodyOperation<R: Sendable>: WriteOperation, @unchecked Sendable {
-    private let body: @Sendable (WriteTransaction) throws -> R
+    private var body: (@Sendable (WriteTransaction) throws -> R)?
     private let continuation: CheckedContinuation<R, any Error>
     private var result: Result<R, any Error>?
 
@@ -21,6 +21,7 @@ final class BodyOperation<R: Sendable>: WriteOperation, @unchecked Sendable {
     }
 
     override func run(_ transaction: WriteTransaction) throws {
+        guard let body else { return }
         do {
             result = .success(try body(transaction))
         } catch {
@@ -29,7 +30,10 @@ final class BodyOperation<R: Sendable>: WriteOperation, @unchecked Sendable {
         }
     }
 
+    /// What the body holds on to is let go before the caller goes on: it may be the last reference to the vault.
     override func finish(_ failure: StoreError?) {
+        let result = result
+        (self.result, body) = (nil, nil)
         switch (result, failure) {
         case (.failure(let error)?, _): continuation.resume(throwing: error)
         case (_, let failure?): continuation.resume(throwing: failure)

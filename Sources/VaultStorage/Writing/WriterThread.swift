@@ -13,6 +13,10 @@ final class WriterThread: Sendable {
         var waiting: [WriteOperation] = []
         var isClosing = false
         var hasThread = false
+        /// The thread itself, once it runs.
+        var thread: pthread_t?
+        /// What is to be done when the last operation is over.
+        var ending: (@Sendable () -> Void)?
     }
 
     /// A POSIX semaphore: the thread sleeps on it while there is nothing to do.
@@ -72,43 +76,50 @@ final class WriterThread: Sendable {
         }
     }
 
-    /// Returns when everything that was submitted is finished and the thread has ended.
-    func close() {
-        let hasThread = state.withLock { state in
-            let mustWait = state.hasThread && !state.isClosing
+    /// Lets everything that was submitted finish, then ends the thread, and runs `ending` last of all; once, however
+    /// often it is closed.
+    ///
+    /// Returns when all of this is done. Only on the writer's own thread, where the last reference to a vault may be
+    /// released, it does not wait: the thread comes to its end by itself.
+    func close(_ ending: @escaping @Sendable () -> Void = {}) {
+        enum Outcome { case alone, first, later }
+        let (outcome, isOwnThread) = state.withLock { state -> (Outcome, Bool) in
+            let isOwnThread = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+            if state.isClosing { return (.later, isOwnThread) }
             state.isClosing = true
-            return mustWait
+            guard state.hasThread else { return (.alone, false) }
+            state.ending = ending
+            return (.first, isOwnThread)
         }
-        guard hasThread else { return }
-        work.send()
+        switch outcome {
+        case .alone:
+            ending()
+            end.send()
+        case .first: work.send()
+        case .later: break
+        }
+        guard !isOwnThread, outcome != .alone else { return }
         end.wait()
+        // For the next one who waits.
+        end.send()
     }
 
     private func start() {
-        var thread = pthread_t()
-        let argument = unsafe Unmanaged.passRetained(self)
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<WriterThread>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument.toOpaque())
-        if status == 0 {
-            pthread_detach(thread)
-            return
-        }
-        unsafe argument.release()
-        let waiting = state.withLock { state in
-            defer { state.waiting = [] }
+        guard !OwnThread.start({ self.run() }) else { return }
+        let (waiting, ending) = state.withLock { state in
+            defer { (state.waiting, state.ending) = ([], nil) }
             state.hasThread = false
-            return state.waiting
+            return (state.waiting, state.ending)
         }
         for operation in waiting { operation.finish(StoreError(.outOfMemory, "no thread can be made for writing")) }
+        guard let ending else { return }
+        ending()
+        end.send()
     }
 
     private func run() {
         var batch: WriteBatch?
+        state.withLock { $0.thread = pthread_self() }
         while true {
             work.wait()
             let (operations, isClosing) = take()
@@ -118,6 +129,11 @@ final class WriterThread: Sendable {
         }
         batch?.close()
         batch = nil
+        let ending = state.withLock { state in
+            defer { state.ending = nil }
+            return state.ending
+        }
+        ending?()
         end.send()
     }
 

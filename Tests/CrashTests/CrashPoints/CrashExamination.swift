@@ -33,8 +33,8 @@ struct CrashExamination {
         case .login, .add: try await examineLogIn(users)
         case .logout, .disable, .erase, .revoke: try await examineEnd(users)
         }
-        if try vault.diagnosis().openRenewals != [] { problem("an intent is left") }
-        if try vault.diagnosis().spool.entries != 0 { problem("the spool is not empty") }
+        if try await vault.diagnosis().openRenewals != [] { problem("an intent is left") }
+        if try await vault.diagnosis().spool.entries != 0 { problem("the spool is not empty") }
         let verification = try await vault.verify()
         if !verification.findings.isEmpty { problem("verify: \(verification.findings)") }
         if let file = secretOnDisk() { problem("a secret in \(file)") }

@@ -58,7 +58,7 @@ struct RandomKillTests {
             // A reply is lost if its process was killed between the server's rotation and the commit; the replay tells.
             #expect(dead.count == twice.count)
             #expect(dead.count <= kills)
-            #expect(try vault.diagnosis().openRenewals == [])
+            #expect(try await vault.diagnosis().openRenewals == [])
             for login in logins { _ = try await users.updateAccessToken(login: login) }
             #expect(try await vault.verify().findings == [])
             let requests = world.server.grants.reduce(0) { $0 + $1.refreshRequests }

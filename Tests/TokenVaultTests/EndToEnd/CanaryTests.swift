@@ -61,7 +61,7 @@ struct CanaryTests {
         await seen.attempt { try await users.accessToken(login: plain.id) }
         await seen.attempt { try await users.accessToken(userId: "CANARY-user-nobody") }
         await seen.attempt { try await users.disableUser(Self.userID) }
-        await seen.attempt { try world.vault.status() }
+        await seen.attempt { try await world.vault.status() }
         await seen.attempt { try world.vault.providers() }
         await seen.attempt { try world.vault.keySlots() }
         seen.show(KeySource.passphrase(Passphrase("CANARY-passphrase")))

@@ -23,8 +23,8 @@ struct EndTests {
         #expect(revocations(world) == ["CANARY-refresh-1"])
         #expect(world.transport.requests.first?.form["token_type_hint"] == "refresh_token")
         #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
-        #expect(try world.vault.status().pendingRevocations == 0)
-        #expect(try world.vault.status().logins == 0)
+        #expect(try await world.vault.status().pendingRevocations == 0)
+        #expect(try await world.vault.status().logins == 0)
     }
 
     @Test func aLoginIsUnusableBeforeItsProviderIsAsked() async throws {
@@ -35,7 +35,7 @@ struct EndTests {
         let logOut = Task { try await world.users.logOut(login: login.id) }
         await world.transport.waitForRequests(1)
         #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
-        #expect(try world.vault.status().pendingRevocations == 1)
+        #expect(try await world.vault.status().pendingRevocations == 1)
         gate.open()
         #expect(try await logOut.value.isComplete)
     }
@@ -51,7 +51,7 @@ struct EndTests {
             return
         }
         #expect(error.code == .tryLater)
-        #expect(try world.vault.status().pendingRevocations == 1)
+        #expect(try await world.vault.status().pendingRevocations == 1)
         #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
     }
 
@@ -61,7 +61,7 @@ struct EndTests {
         let report = try await world.users.logOut(login: login.id)
         #expect(report.results.map(\.outcome) == [.unsupported])
         #expect(world.transport.requestCount == 0)
-        #expect(try world.vault.status().pendingRevocations == 0)
+        #expect(try await world.vault.status().pendingRevocations == 0)
     }
 
     @Test func aLoginWithoutProviderHasNothingToRevoke() async throws {
@@ -99,7 +99,7 @@ struct EndTests {
         let expected: VaultError.Code = kind == "disable" ? .userDisabled : .unknownLogin
         #expect(await code { try await caller.value } == expected)
         await world.transport.waitForRequests(3)
-        while try world.vault.status().pendingRevocations > 0 { await Task.yield() }
+        while try await world.vault.status().pendingRevocations > 0 { await Task.yield() }
         #expect(revocations(world) == ["CANARY-refresh-1", "CANARY-refresh-2"])
         let expectedUser: VaultError.Code =
             kind == "logOut" ? .notLoggedIn : kind == "disable" ? .userDisabled : .unknownUser
@@ -143,7 +143,7 @@ struct EndTests {
         #expect(try await world.users.eraseUser("alice").results.count == 2)
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
         #expect(try await world.users.accessToken(userId: "bob").name == "3")
-        #expect(try world.vault.status().logins == 1)
+        #expect(try await world.vault.status().logins == 1)
         try await world.addChain(name: "4")
         #expect(try await world.users.accessToken(userId: "alice").name == "4")
     }

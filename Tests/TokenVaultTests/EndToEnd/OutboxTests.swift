@@ -96,7 +96,7 @@ struct OutboxTests {
         world.transport.fallback = .status(.ok)
         world.time.advance(by: .seconds(31))
         let (vault, _) = try await world.anotherProcess()
-        while try world.vault.status().pendingRevocations > 0, !Task.isCancelled {
+        while try await world.vault.status().pendingRevocations > 0, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(2))
         }
         #expect(revocations(world) == ["CANARY-refresh-1", "CANARY-refresh-1"])
@@ -112,7 +112,7 @@ struct OutboxTests {
         let other = try await world.addChain(name: "2")
         world.time.advance(by: .seconds(31))
         #expect(try await world.users.logOut(login: other.id).isComplete)
-        while try world.vault.status().pendingRevocations > 0, !Task.isCancelled {
+        while try await world.vault.status().pendingRevocations > 0, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(2))
         }
         #expect(revocations(world).count == 3)
@@ -162,7 +162,7 @@ struct OutboxTests {
         await passesEnd(world)
         // Three at once, and three of the others in the background.
         #expect(revocations(world).count == 6)
-        #expect(try world.vault.status().pendingRevocations == 10)
+        #expect(try await world.vault.status().pendingRevocations == 10)
         let before = revocations(world).count
         #expect(try await world.users.retryRevocations(.all).results.count == 10)
         #expect(revocations(world).count == before + 3)

@@ -121,7 +121,7 @@ struct RestartTests {
         #expect(try await !world.users.logOut(login: login.id).isComplete)
         await world.vault.close()
         let next = try await world.anotherProcess()
-        #expect(try next.vault.status().pendingRevocations == 1)
+        #expect(try await next.vault.status().pendingRevocations == 1)
     }
 
     @Test func aLateReplyOfTheSameChainIsKeptAndNotRevoked() async throws {

@@ -65,7 +65,7 @@ struct VaultTests {
         let world = try await World()
         try await world.addChain(user: "alice")
         try await world.addChain(user: "bob")
-        let status = try world.vault.status()
+        let status = try await world.vault.status()
         #expect((status.users, status.logins, status.providers, status.keySlots) == (2, 2, 1, 1))
         let report = try await world.vault.verify()
         #expect(report.isClean, "\(report.findings)")

@@ -12,12 +12,12 @@ struct DiagnosisTests {
     @Test func aHealthyVaultHasNothingToTell() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let diagnosis = try world.vault.diagnosis()
+        let diagnosis = try await world.vault.diagnosis()
         #expect(diagnosis.openRenewals.isEmpty)
         #expect(!diagnosis.hasMoreOpenRenewals)
         #expect(diagnosis.ownsItsLock)
         #expect(diagnosis.spool == .init(entries: 0, tornEntries: 0, damagedEntries: 0, problem: nil))
-        #expect(diagnosis.status == (try world.vault.status()))
+        #expect(diagnosis.status == (try await world.vault.status()))
         #expect(diagnosis.files.filter { $0.problem != nil }.isEmpty)
         for role in [VaultDiagnosis.File.Role.vault, .wal, .sharedMemory, .lock] {
             #expect(diagnosis.files.first { $0.role == role }?.mode == 0o600, "\(role)")
@@ -32,7 +32,7 @@ struct DiagnosisTests {
     @Test func filesThatOthersCanReadAreNamed() async throws {
         let world = try await World()
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: world.temporary.path + "-wal")
-        let file = try #require(try world.vault.diagnosis().files.first { $0.role == .wal })
+        let file = try #require(try await world.vault.diagnosis().files.first { $0.role == .wal })
         #expect(file.mode == 0o644)
         #expect(file.problem != nil)
         #expect(file.hint?.contains("chmod") == true)

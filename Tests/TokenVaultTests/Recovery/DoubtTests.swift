@@ -33,7 +33,7 @@ struct DoubtTests {
             #expect(renewal.doubt?.since == before)
             #expect(renewal.owner == .nobody)
             #expect(renewal.tries == replies.count)
-            #expect(try world.vault.diagnosis().openRenewals == [renewal])
+            #expect(try await world.vault.diagnosis().openRenewals == [renewal])
         }
     }
 

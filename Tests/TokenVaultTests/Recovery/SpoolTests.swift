@@ -169,11 +169,11 @@ struct SpoolTests {
         let (world, login, process) = try await worldWithSpooledReply(nil)
         await world.withTimePassing { await process.vault.close() }
         #expect(try world.vault.login(login.id).generation == 1)
-        #expect(try world.vault.diagnosis().spool.entries == 1)
+        #expect(try await world.vault.diagnosis().spool.entries == 1)
         #expect(try await world.users.recover().restoredReplies == 1)
         #expect(try await world.users.accessToken(login: login.id).name == "2")
         #expect(world.transport.requestCount == 1)
-        #expect(try world.vault.diagnosis().spool.entries == 0)
+        #expect(try await world.vault.diagnosis().spool.entries == 0)
     }
 
     @Test func closingReturnsEvenIfTheyAreLost() async throws {

@@ -240,6 +240,6 @@ struct RenewalSchedulerTests {
             while scheduler.report.revocationsSettled == 0 { await Task.yield() }
             #expect(scheduler.report.revocationsTried == 1)
         }
-        #expect(try world.vault.status().pendingRevocations == 0)
+        #expect(try await world.vault.status().pendingRevocations == 0)
     }
 }

@@ -22,6 +22,7 @@ final class FaultyStore: VaultStore {
         var commits = 0
         var afterCommit: (@Sendable (Int) async -> Void)?
         var beforeUpdate: (@Sendable () async -> Void)?
+        var beforeStatistics: (@Sendable () -> Void)?
     }
 
     private let base: any VaultStore
@@ -54,6 +55,11 @@ final class FaultyStore: VaultStore {
     /// Runs before each change of a login.
     func beforeUpdate(_ action: (@Sendable () async -> Void)?) {
         state.withLock { $0.beforeUpdate = action }
+    }
+
+    /// Runs before everything is counted.
+    func beforeStatistics(_ action: (@Sendable () -> Void)?) {
+        state.withLock { $0.beforeStatistics = action }
     }
 
     private func committed() async {
@@ -141,8 +147,12 @@ extension FaultyStore {
         try base.outbox(after: sequence, limit: limit)
     }
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry { try base.outboxEntry(handle) }
-    func openIntents(limit: Int) throws(StoreError) -> [StoredIntent] { try base.openIntents(limit: limit) }
-    func prepareSpool() throws(StoreError) { if files == nil { try base.prepareSpool() } }
+    func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
+        try base.openIntents(after: fence, limit: limit)
+    }
+    func hasOpenIntents() throws(StoreError) -> Bool { try base.hasOpenIntents() }
+    func spoolDepth() throws(StoreError) -> SpoolDepth { try base.spoolDepth() }
+    func prepareSpool(for count: Int) throws(StoreError) { if files == nil { try base.prepareSpool(for: count) } }
     func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         guard !spoolFails else { throw StoreError(.full, "the disk of the spool is full too") }
         guard let files else { return try base.spool(reply) }
@@ -157,7 +167,10 @@ extension FaultyStore {
         return files.entries.filter { $0.owner == owner || !isOwnerAlive($0.owner) }
     }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
-    func statistics() throws(StoreError) -> StoreStatistics { try base.statistics() }
+    func statistics() throws(StoreError) -> StoreStatistics {
+        state.withLock({ $0.beforeStatistics })?()
+        return try base.statistics()
+    }
     func depths() throws(StoreError) -> StoreDepths { try base.depths() }
     func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         try base.verify(progress)
