@@ -21,6 +21,11 @@ struct VaultAccess {
         }
     }
 
+    var trustsFileSystem: Bool { options.trustFileSystem || environment("TOKENVAULT_TRUST_FILE_SYSTEM") == "1" }
+
+    /// How vaults are opened.
+    var vaultOptions: VaultOptions { VaultOptions(trustsFileSystem: trustsFileSystem) }
+
     var keyFile: String? { options.keyFile ?? environment("TOKENVAULT_KEY_FILE") }
 
     /// Whether the options or the environment name any key.
@@ -45,7 +50,7 @@ struct VaultAccess {
         guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
-        let vault = try await Vault.open(at: path, unlockedBy: key)
+        let vault = try await Vault.open(at: path, unlockedBy: key, options: vaultOptions)
         do {
             let result = try await body(vault, &reader)
             await vault.close()

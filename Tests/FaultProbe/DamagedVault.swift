@@ -128,7 +128,7 @@ final class DamagedVault {
     /// An error must tell an operator what is the matter.
     private func expectName(_ error: StoreError) throws {
         switch error.code {
-        case .busy, .full, .outOfMemory, .closed, .vaultMissing, .vaultExists, .unsafeFile:
+        case .busy, .full, .outOfMemory, .closed, .vaultMissing, .vaultExists, .vaultUnfinished, .unsafeFile:
             throw Wrong("\(error.code): \(error)")
         default:
             if error.reason.isEmpty { throw Wrong("an error without a reason: \(error.code)") }

@@ -19,6 +19,8 @@ struct FaultProbe {
         case "power": try await PowerLoss(options, report).run()
         case "damage": try await Damage(options, report).run()
         case "kill": try await KillSweep(options, report).run()
+        case "creation": try CreationSweep(report).run()
+        case "creator": try Creation.run(options)
         case "victim": try await Victim.die(options)
         case "neighbour": try await ProcessNeighbour.serve(options)
         default: exit(64)

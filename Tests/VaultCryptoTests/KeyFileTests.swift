@@ -55,11 +55,23 @@ struct KeyFileTests {
     }
 
     @Test func aFileCutAnywhereIsTruncatedAndStaysAsItIs() throws {
-        for count in 0..<line.count {
+        for count in 0..<line.count - 1 {
             try write(Array(line.prefix(count)))
             #expect(error()?.code == .keyFileTruncated, "\(count) bytes")
             #expect(try Data(contentsOf: URL(filePath: path)).count == count)
         }
+    }
+
+    /// Secret managers, and `$(…)` of a shell, take the final newline away.
+    @Test func aKeyFileThatLacksItsFinalNewlineIsRead() throws {
+        try write(Array(line.dropLast()))
+        #expect(try KeyFile.read(at: path).id == key.id)
+        var changed = Array(line.dropLast())
+        changed[60] ^= 1
+        try write(changed)
+        #expect(error()?.code == .keyFileMalformed)
+        try write(Array(line.dropLast(2)) + [UInt8(ascii: "\n")])
+        #expect(error()?.code == .keyFileMalformed)
     }
 
     @Test func everyChangedBitMakesTheFileMalformed() throws {

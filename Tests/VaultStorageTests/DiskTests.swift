@@ -17,11 +17,6 @@ struct DiskTests {
             guard unsafe mount("tmpfs", path, "tmpfs", 0, options) == 0 else { throw CocoaError(.fileWriteUnknown) }
         }
 
-        func remount(isReadOnly: Bool) throws {
-            let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
-            guard unsafe mount("tmpfs", path, "tmpfs", flags, nil) == 0 else { throw CocoaError(.fileWriteUnknown) }
-        }
-
         deinit {
             _ = unsafe umount2(path, Int32(MNT_DETACH))
             try? FileManager.default.removeItem(atPath: path)
@@ -55,24 +50,6 @@ struct DiskTests {
             #expect(try store.verify { _ in }.findings == [])
             print("disk full: after \(stored) inserts; recovered")
             store.close()
-        }
-    }
-
-    @Test func aReadOnlyDirectoryIsToldAsSuch() async throws {
-        let disk = try Mounted("size=4m,mode=700")
-        do {
-            let fixture = try VaultFixture(directory: disk.path)
-            try await fixture.populateBriefly()
-            try disk.remount(isReadOnly: true)
-            let opening = #expect(throws: StoreError.self) { try fixture.open() }
-            #expect(opening?.code == .readOnly)
-            let creating = #expect(throws: StoreError.self) {
-                try SQLiteVaultStore.create(
-                    at: fixture.directory + "/new.db", firstSlot: fixture.unlocker, label: "", clock: fixture.clock)
-            }
-            #expect(creating?.code == .readOnly)
-            try disk.remount(isReadOnly: false)
-            #expect(try fixture.open().session(.user("alice")).session.state == .established)
         }
     }
 }

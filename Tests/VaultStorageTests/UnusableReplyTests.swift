@@ -79,18 +79,4 @@ import VaultMigrations
         #expect(try fixture.integer("SELECT count(*) FROM unusableReply") == 0)
         #expect(try store.verify { _ in }.isClean)
     }
-
-    @Test func anOlderVaultGetsTheTable() async throws {
-        let fixture = try VaultFixture()
-        try await fixture.populateBriefly()
-        try fixture.edit(
-            "DROP TABLE unusableReply; DELETE FROM migration WHERE version = 5; PRAGMA user_version = 4;")
-        let error = #expect(throws: StoreError.self) { try fixture.open() }
-        #expect(error?.code == .migrationNeeded(found: 4, known: Migrations.all.count))
-        _ = try SQLiteVaultStore.migrate(at: fixture.path, clock: fixture.clock)
-        let store = try fixture.open()
-        let login = try store.session(.user("alice")).login
-        try await store.keepUnusableReply(reply(login, fixture))
-        #expect(try store.verify { _ in }.findings == [])
-    }
 }

@@ -88,6 +88,8 @@ extension VaultError.Code {
     public static let vaultMissing = Self("vaultMissing")
     /// There is already a file at this path.
     public static let vaultExists = Self("vaultExists")
+    /// A former version was killed while it made the vault at this path: it has no key and holds nothing.
+    public static let vaultUnfinished = Self("vaultUnfinished")
     /// The file is not a vault.
     public static let notAVault = Self("notAVault")
     /// The key given opens no key slot of this vault.

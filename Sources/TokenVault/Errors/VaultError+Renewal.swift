@@ -53,6 +53,10 @@ extension VaultError {
             self.init(
                 .storageFull, "there is no room for what a renewal would bring, so nothing was sent",
                 hint: "make room on the disk of the vault")
+        case .readOnly:
+            self.init(
+                .readOnly, "the vault can be read here, and not changed, so nothing was sent",
+                hint: "check that the file system and the vault's directory can be written")
         case .storeBusy:
             self.init(
                 .busy, "another process has held the vault for too long, so nothing was sent",

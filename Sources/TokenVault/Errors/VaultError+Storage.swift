@@ -57,6 +57,7 @@ extension VaultError.Code {
             case .io, .outOfMemory: .storageFailed
             case .vaultMissing: .vaultMissing
             case .vaultExists: .vaultExists
+            case .vaultUnfinished: .vaultUnfinished
             case .notAVault: .notAVault
             case .unsafeFile: .unsafeFile
             case .newerSchema: .newerSchema

@@ -10,6 +10,7 @@ extension Renewal {
     func claim(
         _ demand: RenewalDemand, mayAsk: Bool, continuing: RenewalClaim?
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
+        guard vault.store.readOnlyRefusal == nil else { return (.refused(.readOnly), nil) }
         guard vault.store.ownsItsLock else { return (.ownershipLost, nil) }
         let provider: StoredProvider?
         var hasOtherLogins = false
@@ -127,6 +128,7 @@ extension Renewal {
         case .notFound(.provider): .refused(.providerMissing)
         case .notFound: .refused(.loginMissing)
         case .full: .refused(.storageFull)
+        case .readOnly: .refused(.readOnly)
         case .busy: .refused(.storeBusy)
         case .closed: .closed
         case .ownershipLost: .ownershipLost

@@ -101,4 +101,6 @@ enum RenewalRefusal: Equatable, Sendable {
     case storeBusy
     /// There is no room for the intent, or for the reply: nothing was sent.
     case storageFull
+    /// The vault cannot be written here.
+    case readOnly
 }

@@ -58,7 +58,7 @@ extension RenewalEngine {
             .refused(.mayNotSendAgain(let until?)):
             resting.rest(intent, until: until)
         case .refused(.storeFailed), .refused(.storeBusy), .refused(.storageFull), .refused(.closed),
-            .refused(.ownershipLost), .failed:
+            .refused(.readOnly), .refused(.ownershipLost), .failed:
             break
         case .refused:
             resting.rest(intent, until: vault.now.advanced(by: Self.longRest))

@@ -38,8 +38,10 @@ extension Vault {
 
     /// The files of a vault as they lie there, with what is wrong with them. Needs no key, and opens none of them: for a
     /// vault that cannot be opened.
-    public static func files(at path: String) -> [VaultDiagnosis.File] {
-        SQLiteVaultStore.files(at: path).map { VaultDiagnosis.File($0) }
+    ///
+    /// - Parameter trustsFileSystem: as ``VaultOptions/trustsFileSystem``.
+    public static func files(at path: String, trustsFileSystem: Bool = false) -> [VaultDiagnosis.File] {
+        SQLiteVaultStore.files(at: path, trustsFileSystem: trustsFileSystem).map { VaultDiagnosis.File($0) }
     }
 
     /// The SQLite library that is linked.
@@ -121,6 +123,7 @@ extension VaultDiagnosis.File {
     init(_ report: FileReport) {
         let role: Role =
             switch report.role {
+            case .fileSystem: .fileSystem
             case .directory: .directory
             case .vault: .vault
             case .wal: .wal
@@ -130,6 +133,6 @@ extension VaultDiagnosis.File {
             }
         self.init(
             role: role, path: report.path, mode: report.mode, problem: report.problem?.reason,
-            hint: report.problem?.hint)
+            hint: report.problem?.hint, detail: report.detail)
     }
 }

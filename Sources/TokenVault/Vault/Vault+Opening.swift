@@ -6,15 +6,18 @@ import VaultStorage
 extension Vault {
     /// Makes a new vault, with one key slot for this key.
     ///
-    /// The directory must exist and be writable by its owner alone. Nothing is overwritten.
+    /// The directory must exist and be writable by its owner alone. Nothing is overwritten. Wherever the process is killed,
+    /// there is a whole vault then, or none.
     /// - Throws: ``VaultError``, for instance ``VaultError/Code/vaultExists``.
     public static func create(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
         let clock = options.clock
+        let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
             try SQLiteVaultStore.create(
-                at: path, firstSlot: try source.maker(), label: source.defaultLabel, clock: clock)
+                at: path, firstSlot: try source.maker(), label: source.defaultLabel,
+                trustsFileSystem: trustsFileSystem, clock: clock)
         }
         return Vault(
             path: path, store: store, timeSource: options.timeSource, logger: options.logger,
@@ -23,15 +26,19 @@ extension Vault {
 
     /// Opens a vault.
     ///
+    /// Where nothing can be written, such as on a file system that is mounted read-only, it is opened for reading alone:
+    /// ``readOnlyReason`` tells so, and whatever would change something throws ``VaultError/Code/readOnly``.
     /// - Throws: ``VaultError``. A wrong key, a damaged file and an absent file are three different errors.
     public static func open(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
         let clock = options.clock
         let (migrate, policy) = (options.migrate, options.unlockingPolicy)
+        let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
             try SQLiteVaultStore.open(
-                at: path, unlocker: try source.unlocker(), migrate: migrate, policy: policy, clock: clock)
+                at: path, unlocker: try source.unlocker(), migrate: migrate, policy: policy,
+                trustsFileSystem: trustsFileSystem, clock: clock)
         }
         return Vault(
             path: path, store: store, timeSource: options.timeSource, logger: options.logger,
@@ -39,12 +46,29 @@ extension Vault {
     }
 
     /// Which steps of the schema's history this file has been through. Needs no key.
-    public static func migrationStatus(at path: String) throws -> MigrationStatus {
+    ///
+    /// - Parameter trustsFileSystem: as ``VaultOptions/trustsFileSystem``.
+    public static func migrationStatus(at path: String, trustsFileSystem: Bool = false) throws -> MigrationStatus {
         try VaultError.translating {
-            let steps = try SQLiteVaultStore.migrations(at: path).map { step in
+            let steps = try SQLiteVaultStore.migrations(at: path, trustsFileSystem: trustsFileSystem).map { step in
                 MigrationStatus.Step(version: step.version, name: step.name, appliedAt: step.appliedAt?.date)
             }
-            return MigrationStatus(steps: steps)
+            return MigrationStatus(
+                steps: steps,
+                snapshots: try SQLiteVaultStore.migrationSnapshots(at: path).map { MigrationStatus.Snapshot($0) })
+        }
+    }
+
+    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then: users who have
+    /// been erased since, too. Whoever opens the vault removes them after 30 days in any case. Needs no key.
+    /// - Returns: those that are gone.
+    @discardableResult
+    public static func discardMigrationSnapshots(
+        at path: String, _ isMeant: (MigrationStatus.Snapshot) -> Bool = { _ in true }
+    ) throws -> [MigrationStatus.Snapshot] {
+        try VaultError.translating {
+            try SQLiteVaultStore.discardMigrationSnapshots(at: path) { isMeant(MigrationStatus.Snapshot($0)) }
+                .map { MigrationStatus.Snapshot($0) }
         }
     }
 
@@ -57,7 +81,7 @@ extension Vault {
         var options = options
         options.migrate = true
         try await open(at: path, unlockedBy: source, options: options).close()
-        return try migrationStatus(at: path)
+        return try migrationStatus(at: path, trustsFileSystem: options.trustsFileSystem)
     }
 
     /// Opening reads files and stretches passphrases: too long for a thread that others wait for.

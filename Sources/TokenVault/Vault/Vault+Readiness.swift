@@ -14,6 +14,7 @@ extension Vault {
             for file in store.files() {
                 if let problem = file.problem { throw problem }
             }
+            if let refusal = store.readOnlyRefusal { throw refusal }
             guard store.ownsItsLock else {
                 throw StoreError(
                     .ownershipLost, "other processes do not see this one as alive any more",

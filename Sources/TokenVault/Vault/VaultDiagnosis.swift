@@ -20,9 +20,11 @@ public struct VaultDiagnosis: Sendable, Equatable {
         public let problem: String?
         /// What an operator can do about it.
         public let hint: String?
+        /// What kind of file system it is, where it is one.
+        public let detail: String?
 
         public enum Role: String, Sendable, Equatable, CaseIterable {
-            case directory, vault, wal, sharedMemory, lock, spool
+            case fileSystem, directory, vault, wal, sharedMemory, lock, spool
         }
     }
 

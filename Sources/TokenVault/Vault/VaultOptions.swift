@@ -5,6 +5,9 @@ public struct VaultOptions: Sendable {
     /// Whether a vault of an older version is brought up to date. If not, it is refused with
     /// ``VaultError/Code/migrationNeeded``.
     public var migrate: Bool
+    /// Whether a file system is used that is not known to be local, such as one in user space (FUSE), 9p or virtiofs: only if
+    /// no other machine uses the vault's file through it. What is known to be a network file system is refused all the same.
+    public var trustsFileSystem: Bool
     public var timeSource: any TimeSource
     /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
     public var logger: Logger
@@ -16,12 +19,14 @@ public struct VaultOptions: Sendable {
 
     public init(
         migrate: Bool = false,
+        trustsFileSystem: Bool = false,
         timeSource: any TimeSource = SystemTimeSource(),
         logger: Logger = Logger(label: "token-vault"),
         sessionEvents: SessionEventOptions = .init(),
         passphraseMemoryLimit: Int = 1024 * 1024 * 1024
     ) {
         self.migrate = migrate
+        self.trustsFileSystem = trustsFileSystem
         self.timeSource = timeSource
         self.logger = logger
         self.sessionEvents = sessionEvents

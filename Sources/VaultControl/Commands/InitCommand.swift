@@ -9,7 +9,8 @@ struct InitCommand: VaultCommand {
         discussion: """
             vaultctl init --vault app.vault --key-file app.key
 
-            Without --key-file the vault is opened by a passphrase. Keep a copy of the key apart from the vault and its \
+            Without --key-file the vault is opened by a passphrase. A command that was interrupted leaves a whole vault or \
+            none: run it again. Keep a copy of the key apart from the vault and its \
             backups: whoever has both can read everything, and without the key nobody can.
             """)
 
@@ -20,43 +21,66 @@ struct InitCommand: VaultCommand {
         let path = try access.path
         var reader = SecretReader(invocation.console)
         // Refuse before a key is made that would belong to nothing.
-        guard unsafe Glibc.access(path, F_OK) != 0 else {
-            throw Failure(
-                .usage, code: "vaultExists", "there is already a file at \(Printable.shortened(path, to: 200))",
-                hints: ["a vault is never overwritten; choose another --vault"])
-        }
+        try refuseExisting(path, access)
         let source = try access.keySource(&reader, isNew: true)
-        var madeKeyFile: String?
-        if let keyFile = access.keyFile, global.passphrase == nil, global.passphraseFd == nil,
-            global.passphraseFile == nil, unsafe Glibc.access(keyFile, F_OK) != 0
-        {
-            try KeyFiles.generate(at: keyFile)
-            madeKeyFile = keyFile
-        }
+        let keyFile = access.keyFileInUse
+        let madeKeyFile = keyFile.flatMap { unsafe Glibc.access($0, F_OK) == 0 ? nil : $0 }
+        if let madeKeyFile { try KeyFiles.generate(at: madeKeyFile) }
         let vault: Vault
         do {
-            vault = try await Vault.create(at: path, unlockedBy: source)
+            vault = try await Vault.create(at: path, unlockedBy: source, options: access.vaultOptions)
         } catch {
             // A key that opens nothing would only puzzle its finder.
             if let madeKeyFile { unsafe unlink(madeKeyFile) }
-            throw error
+            throw Self.failure(error, path)
         }
         let status = try await vault.status()
         await vault.close()
-        var facts = Facts()
-        facts.add("vault", path)
-        facts.add("id", status.vaultID)
-        facts.add("key file", madeKeyFile.map { "\($0) (new)" } ?? access.keyFile)
-        try invocation.emit(
-            json: .object([
-                ("vault", .string(path)), ("id", .string(status.vaultID)), ("keyFile", JSONValue(access.keyFile)),
-                ("keyFileIsNew", .bool(madeKeyFile != nil)),
-            ]),
-            facts: facts)
-        if madeKeyFile != nil {
+        try report(path, status, keyFile, isNew: madeKeyFile != nil, invocation)
+        if keyFile != nil, madeKeyFile == nil {
+            invocation.note("the key file was there already, and opens this vault from now on")
+        }
+        if keyFile != nil {
             invocation.hint(
                 "copy the key file to a safe place apart from the vault: without it nobody can open the vault")
         }
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
+    }
+
+    private func refuseExisting(_ path: String, _ access: VaultAccess) throws {
+        guard unsafe Glibc.access(path, F_OK) == 0 else { return }
+        do {
+            _ = try Vault.migrationStatus(at: path, trustsFileSystem: access.trustsFileSystem)
+        } catch let error as VaultError where error.code == .vaultUnfinished {
+            throw error
+        } catch {
+            // Whatever it is, it stays.
+        }
+        throw Failure(
+            .usage, code: "vaultExists", "there is already a file at \(Printable.shortened(path, to: 200))",
+            hints: ["a vault is never overwritten; choose another --vault"])
+    }
+
+    private static func failure(_ error: any Error, _ path: String) -> any Error {
+        guard let error = error as? VaultError, error.code == .vaultMissing else { return error }
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return Failure(
+            .notFound, code: error.code.name, error.message,
+            hints: ["make it first: mkdir -m 700 \(Printable.shortened(directory, to: 200))"])
+    }
+
+    private func report(
+        _ path: String, _ status: VaultStatus, _ keyFile: String?, isNew: Bool, _ invocation: Invocation
+    ) throws {
+        var facts = Facts()
+        facts.add("vault", path)
+        facts.add("id", status.vaultID)
+        facts.add("key file", isNew ? keyFile.map { "\($0) (new)" } : keyFile)
+        try invocation.emit(
+            json: .object([
+                ("vault", .string(path)), ("id", .string(status.vaultID)), ("keyFile", JSONValue(keyFile)),
+                ("keyFileIsNew", .bool(isNew)),
+            ]),
+            facts: facts)
     }
 }

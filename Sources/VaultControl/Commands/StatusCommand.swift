@@ -18,19 +18,24 @@ struct StatusCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let path = try access.path
         let progress = CountingProgress(invocation)
-        let (status, survey) = try await access.open { vault in
+        let (status, survey, readOnly) = try await access.open { vault in
             let status = try await vault.status()
-            guard !brief else { return (status, nil as VaultSurvey?) }
+            guard !brief else { return (status, nil as VaultSurvey?, vault.readOnlyReason) }
             defer { progress.finish() }
-            return (status, try await vault.survey { progress.update(done: $0, total: $1) })
+            let survey = try await vault.survey { progress.update(done: $0, total: $1) }
+            return (status, survey, vault.readOnlyReason)
         }
         var facts = facts(path, status)
+        if readOnly != nil { facts.add("opened", "for reading alone") }
         if let survey { SurveyFacts.add(survey, to: &facts) }
         let text =
             facts.text(isTerminal: invocation.isTerminal, style: invocation.style)
             + (survey.map { SurveyFacts.text($0, invocation) } ?? "")
         try invocation.emit(
-            json: .object(json(path, status) + (survey.map { SurveyFacts.json($0) } ?? [])), text: text)
+            json: .object(
+                json(path, status) + [("isReadOnly", .bool(readOnly != nil))]
+                    + (survey.map { SurveyFacts.json($0) } ?? [])), text: text)
+        if let readOnly { invocation.note(readOnly) }
         if status.lockedMemory != .full {
             invocation.warn("keys may be written to swap: raise the limit of locked memory (ulimit -l)")
         }

@@ -17,6 +17,7 @@ extension Failure {
 
     init(_ error: VaultError) {
         var hints = [Self.hint(for: error.code) ?? error.hint].compactMap(\.self)
+        if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
@@ -75,12 +76,13 @@ extension Failure {
         case .refreshFailed, .lostResponse, .notRefreshable:
             "vaultctl token update sets a new token; vaultctl login begin lets the user log in again"
         case .needsUserInteraction: "let the user log in again: vaultctl login begin"
-        case .wrongKey: "check --key-file; vaultctl key list, run with a key that works, shows all key slots"
+        case .wrongKey:
+            "check the key that was named; vaultctl key list, run with a key that works, shows all key slots"
         case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
         case .refreshStalled: "vaultctl login show tells who has the renewal, and what to do"
         case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
-        case .damaged, .quarantined: "vaultctl verify tells what is damaged; restore it from a backup"
+        case .quarantined: "vaultctl verify tells what is damaged; restore it from a backup"
         default: nil
         }
     }
@@ -91,7 +93,7 @@ extension ExitStatus {
         switch code {
         case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
             .unknownRevocation, .unknownReply,
-            .notLoggedIn, .vaultMissing:
+            .notLoggedIn, .vaultMissing, .vaultUnfinished:
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:
             self = .loginDead

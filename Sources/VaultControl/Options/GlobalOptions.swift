@@ -25,6 +25,12 @@ struct GlobalOptions: ParsableArguments {
         completion: .file())
     var caFile: String?
 
+    @Flag(
+        help:
+            "Use a file system that is not known to be local, and that no other machine uses (or TOKENVAULT_TRUST_FILE_SYSTEM=1)."
+    )
+    var trustFileSystem = false
+
     @Flag(help: "Print one JSON document instead of text for people.")
     var json = false
 

@@ -70,7 +70,9 @@ package enum KeyFileLine {
             }
             return malformed("this is not a key file of a vault")
         }
-        if text.count < byteCount {
+        // Secret managers, and `$(…)` of a shell, take the final newline away.
+        let lacksNewline = text.count == byteCount - 1
+        if text.count < byteCount - 1 {
             if let newline = unsafe text.firstIndex(of: newline), newline < text.count {
                 return malformed("the key file's line is too short")
             }
@@ -83,7 +85,8 @@ package enum KeyFileLine {
             return malformed(
                 "the key file has a carriage return in it", hint: "an editor changed its line end; write LF only")
         }
-        guard text.count == byteCount, unsafe text[byteCount - 1] == newline,
+        let hasNewline = unsafe text.count == byteCount && text[byteCount - 1] == newline
+        guard lacksNewline || hasNewline,
             unsafe text[idRange.upperBound] == space, unsafe text[keyRange.upperBound] == space
         else {
             return malformed("the key file is not one line of the right length")

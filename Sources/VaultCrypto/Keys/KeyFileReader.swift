@@ -15,6 +15,11 @@ struct KeyFileReader {
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+        if status.st_nlink > 1 {
+            // A process that was killed while it wrote the file may have left it a second name.
+            NewFile(path).removeLeftovers()
+            guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+        }
         try checkFile(status)
         try checkDirectory()
         return try contents(of: descriptor)
@@ -29,7 +34,9 @@ struct KeyFileReader {
             throw unsafeFile("can be reached by other users", hint: "run: chmod 600 \(shownPath)")
         }
         guard status.st_nlink == 1 else {
-            throw unsafeFile("has a second name (hard link)", hint: "remove the other name, or copy the key anew")
+            throw unsafeFile(
+                "has a second name (hard link)",
+                hint: "remove the other name, which `find -samefile \(shownPath)` shows; or copy the key anew")
         }
         guard status.st_size <= Self.maximumByteCount else {
             throw VaultCryptoError(.keyFileMalformed, "the key file is longer than any key file")

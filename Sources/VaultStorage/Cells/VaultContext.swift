@@ -3,6 +3,8 @@ import VaultCrypto
 /// What every connection of an open vault works with.
 final class VaultContext: Sendable {
     let path: String
+    /// How the vault's connections are opened.
+    let access: Connection.Access
     let vaultID: Bytes16
     let incarnation: Int64
     let createdAt: Timestamp
@@ -13,9 +15,11 @@ final class VaultContext: Sendable {
 
     init(
         path: String, vaultID: Bytes16, incarnation: Int64, createdAt: Timestamp, vaultKey: SealingKey,
-        keyring: Keyring, clock: @escaping @Sendable () -> Timestamp, liveness: Liveness = Liveness()
+        keyring: Keyring, clock: @escaping @Sendable () -> Timestamp, liveness: Liveness = Liveness(),
+        access: Connection.Access = .readWrite
     ) {
         self.path = path
+        self.access = access
         self.vaultID = vaultID
         self.incarnation = incarnation
         self.createdAt = createdAt
@@ -23,6 +27,22 @@ final class VaultContext: Sendable {
         self.keyring = keyring
         self.clock = clock
         self.liveness = liveness
+    }
+
+    func connect() throws(StoreError) -> Connection {
+        try Connection(path: path, access: access, liveness: liveness)
+    }
+
+    /// What looks like damage where nothing can be written may be a writer that works through another mount.
+    func explain(_ error: StoreError) -> StoreError {
+        guard access == .immutable, Descriptor.Identity(path: path + "-shm") != nil else { return error }
+        switch error.code {
+        case .io, .damaged, .notAVault, .quarantined:
+            return StoreError(
+                .busy, "the vault has come into use, through another mount, since it was opened for reading alone",
+                hint: "open it anew")
+        default: return error
+        }
     }
 
     /// The root key that a cell names.

@@ -1,5 +1,4 @@
 import Glibc
-import VaultCrypto
 import VaultMigrations
 
 /// Brings a vault's schema up to date. Forward only, one transaction for each step, and safe when two processes do it
@@ -19,10 +18,11 @@ struct Migrator {
 
     private var known: Int { migrations.last?.version ?? 0 }
 
+    /// Which steps the vault has taken, by the version in the file's header.
     func status() throws(StoreError) -> [MigrationStep] {
         try file.check()
         let connection = try inspect()
-        let found = try VaultSchema.version(of: connection, known: known)
+        let found = try version(of: connection)
         var applied: [Int: Timestamp] = [:]
         if found > 0 {
             let rows = try Statement(connection, "SELECT version, appliedAt FROM migration")
@@ -37,19 +37,62 @@ struct Migrator {
     func migrate() throws(StoreError) -> String? {
         try file.check()
         let connection = try inspect()
-        let found = try VaultSchema.version(of: connection, known: known)
-        guard found < known else { return nil }
+        guard try version(of: connection) < known else { return nil }
+        if let refusal = file.readOnlyRefusal { throw refusal }
         try checkHistory(connection)
-        let snapshot = try takeSnapshot(connection, version: found)
         try connection.configure()
-        for migration in migrations where migration.version > found { try apply(migration, on: connection) }
+        guard let (first, snapshot) = try applyFirst(connection) else { return nil }
+        for migration in migrations where migration.version > first { try apply(migration, on: connection) }
         return snapshot
     }
 
+    /// Takes the snapshot and the first step that is pending while nobody else can write: the snapshot is what the step
+    /// found, and of several processes that come at once one makes it.
+    private func applyFirst(_ connection: Connection) throws(StoreError) -> (version: Int, snapshot: String)? {
+        let snapshots = MigrationSnapshots(of: file)
+        try begin(connection, snapshots)
+        var isUnchanged = true
+        var snapshot: String?
+        do throws(StoreError) {
+            let found = Int(try connection.integer("PRAGMA user_version"))
+            guard let next = migrations.first(where: { $0.version > found }) else {
+                try connection.execute("ROLLBACK")
+                return nil
+            }
+            let path = try snapshots.take(inspect(), version: found, now: clock())
+            snapshot = path
+            try take(next, on: connection)
+            isUnchanged = false
+            try connection.execute("COMMIT")
+            return (next.version, path)
+        } catch {
+            if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
+            if isUnchanged, let snapshot { _ = unsafe unlink(snapshot) }
+            throw error
+        }
+    }
+
+    /// A copy of a big vault takes longer than others wait for the write lock.
+    private func begin(_ connection: Connection, _ snapshots: MigrationSnapshots) throws(StoreError) {
+        let end = SuspendingClock.now + .seconds(600)
+        while true {
+            do throws(StoreError) { return try connection.execute("BEGIN IMMEDIATE") } catch {
+                guard error.code == .busy, snapshots.hasPartial, SuspendingClock.now < end else { throw error }
+            }
+        }
+    }
+
     private func inspect() throws(StoreError) -> Connection {
-        let connection = try Connection(path: file.path)
+        let connection = try file.connect()
         try connection.prepareForInspection()
         return connection
+    }
+
+    private func version(of connection: Connection) throws(StoreError) -> Int {
+        let found = try VaultSchema.version(of: connection, known: known)
+        try VaultSchema.checkFinished(connection)
+        try VaultSchema.checkRecord(of: connection, version: found, migrations: migrations)
+        return found
     }
 
     /// Runs one step, unless another process has done so in the meantime.
@@ -57,15 +100,19 @@ struct Migrator {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
             if try connection.integer("PRAGMA user_version") < Int64(migration.version) {
-                try connection.execute(migration.sql)
-                try record(migration, on: connection)
-                try connection.execute("PRAGMA user_version = \(migration.version)")
+                try take(migration, on: connection)
             }
             try connection.execute("COMMIT")
         } catch {
             if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
             throw error
         }
+    }
+
+    private func take(_ migration: Migration, on connection: Connection) throws(StoreError) {
+        try connection.execute(migration.sql)
+        try record(migration, on: connection)
+        try connection.execute("PRAGMA user_version = \(migration.version)")
     }
 
     private func record(_ migration: Migration, on connection: Connection) throws(StoreError) {
@@ -92,22 +139,5 @@ struct Migrator {
                     hint: "find out who changed the file; restore a backup")
             }
         }
-    }
-
-    /// A copy of the vault as it was, readable by its owner alone and durable before anything is changed.
-    private func takeSnapshot(_ connection: Connection, version: Int) throws(StoreError) -> String {
-        let path = "\(file.path).before-migration-\(version)-\(Base32.encode(SecureRandom.bytes16()))"
-        let copy = try VaultFile(path)
-        try copy.create()
-        let statement = try Statement(connection, "VACUUM INTO ?1")
-        statement.bind(1, copy.path)
-        do throws(StoreError) {
-            try statement.run()
-            try VaultFile.synchronize(copy.path, directory: copy.parent)
-        } catch {
-            _ = unsafe unlink(copy.path)
-            throw error
-        }
-        return copy.path
     }
 }

@@ -37,6 +37,16 @@ package final class OwnerLock: Sendable {
         files = Mutex(Files(held: held, probe: probe))
     }
 
+    /// Of a process that can only read: it owns nothing, and learns of others from the lock file, if it can be opened.
+    init(readOnly file: VaultFile) {
+        owner = 0
+        path = file.lockPath
+        process = getpid()
+        let number = unsafe open(file.lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let probe = number >= 0 ? Descriptor(number) : nil
+        files = Mutex(probe.map { Files(held: $0, probe: $0) })
+    }
+
     private static func takeByte(_ file: Descriptor) -> Int64? {
         for _ in 0..<16 {
             let candidate = Int64.random(in: 1..<(1 << 62))

@@ -11,7 +11,7 @@ final class Reader: @unchecked Sendable {
     /// - Parameter opened: a connection to the vault, to be taken over.
     init(_ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
         self.context = context
-        connection = if let opened { opened } else { try Connection(path: context.path, liveness: context.liveness) }
+        connection = if let opened { opened } else { try context.connect() }
         try connection.configure(isReader: true)
         sessionsOfUser = try connection.prepare(SQL.sessionsOfUser.text)
         sessionOfLogin = try connection.prepare(SQL.sessionOfLogin.text)

@@ -29,7 +29,9 @@ final class ReaderPool: Sendable {
         }
         let reader = if let idle { idle } else { try makeReader() }
         defer { giveBack(reader) }
-        do throws(StoreError) { return try body(reader) } catch { throw place.explain(error) }
+        do throws(StoreError) { return try body(reader) } catch {
+            throw context.explain(place.explain(error))
+        }
     }
 
     /// What has taken the vault's place meanwhile is not read beside it.

@@ -1,7 +1,7 @@
 /// One of the files that a vault is made of, as it lies there now.
 package struct FileReport: Equatable, Sendable {
     package enum Role: String, Hashable, Sendable, CaseIterable {
-        case directory, vault, wal, sharedMemory, lock, spool
+        case fileSystem, directory, vault, wal, sharedMemory, lock, spool
     }
 
     package let role: Role
@@ -10,4 +10,6 @@ package struct FileReport: Equatable, Sendable {
     package let mode: UInt32?
     /// What is wrong with it; nil if nothing.
     package let problem: StoreError?
+    /// What kind of file system it is.
+    package var detail: String?
 }

@@ -5,3 +5,12 @@ package struct MigrationStep: Equatable, Sendable {
     /// `nil` while it is pending.
     package let appliedAt: Timestamp?
 }
+
+/// A copy of the vault from before a migration. It holds everything that the vault held then, erased users too.
+package struct MigrationSnapshot: Equatable, Sendable {
+    package let path: String
+    /// Which schema version it has.
+    package let schemaVersion: Int
+    package let madeAt: Timestamp
+    package let byteCount: Int64
+}

@@ -56,11 +56,7 @@ extension Connection {
     /// Sets everything, reads it back, and refuses to go on if SQLite did not take it.
     func configure(isReader: Bool = false) throws(StoreError) {
         try prepareForInspection()
-        guard try text("PRAGMA journal_mode = WAL") == "wal" else { throw Self.refused("journal_mode") }
-        var persistsWAL: Int32 = 1
-        guard unsafe vault_file_control_int(handle, SQLITE_FCNTL_PERSIST_WAL, &persistsWAL) == SQLITE_OK,
-            persistsWAL == 1
-        else { throw Self.refused("persistent WAL") }
+        if access.isWritable { try configureLog() }
         for pragma in Self.pragmas {
             try execute("PRAGMA \(pragma.name) = \(pragma.value)")
             guard try integer("PRAGMA \(pragma.name)") == pragma.value else { throw Self.refused(pragma.name) }
@@ -77,6 +73,14 @@ extension Connection {
             unsafe sqlite3_limit(handle, limit.category, limit.value)
             guard unsafe sqlite3_limit(handle, limit.category, -1) <= limit.value else { throw Self.refused("limits") }
         }
+    }
+
+    private func configureLog() throws(StoreError) {
+        guard try text("PRAGMA journal_mode = WAL") == "wal" else { throw Self.refused("journal_mode") }
+        var persistsWAL: Int32 = 1
+        guard unsafe vault_file_control_int(handle, SQLITE_FCNTL_PERSIST_WAL, &persistsWAL) == SQLITE_OK,
+            persistsWAL == 1
+        else { throw Self.refused("persistent WAL") }
     }
 
     private static func refused(_ setting: String) -> StoreError {

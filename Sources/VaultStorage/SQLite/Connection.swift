@@ -4,11 +4,17 @@ import VaultCrypto
 /// One connection to a vault file. Used by one thread at a time.
 @safe final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
+    let path: String
+    let access: Access
     let liveness: Liveness?
     private var statements: [UInt: Statement] = [:]
 
     enum Access {
         case readWrite
+        /// Where nothing can be written: SQLite works with the log and the shared memory that lie there.
+        case readOnly
+        /// The database file alone, of which is known that nothing changes it.
+        case immutable
         /// A vault in memory, to work out the schema that a vault must have.
         case memory
     }
@@ -17,13 +23,10 @@ import VaultCrypto
     /// - Parameter liveness: of the store that the connection is a part of.
     init(path: String, access: Access = .readWrite, liveness: Liveness? = nil) throws(StoreError) {
         self.liveness = liveness
+        self.path = path
+        self.access = access
         var opened: OpaquePointer?
-        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        switch access {
-        case .readWrite: flags |= SQLITE_OPEN_NOFOLLOW
-        case .memory: flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE
-        }
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let code = unsafe sqlite3_open_v2(access.name(of: path), &opened, access.flags, nil)
         guard code == SQLITE_OK, let connection = unsafe opened else {
             let systemError = unsafe opened.map { unsafe sqlite3_system_errno($0) } ?? 0
             unsafe sqlite3_close_v2(opened)
@@ -83,6 +86,19 @@ import VaultCrypto
         return statement.text(0)
     }
 
+    /// The bytes that a file of this database in memory has, in the mode in which every vault is: WAL.
+    func withImage(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+        var count: sqlite3_int64 = 0
+        guard let image = unsafe sqlite3_serialize(handle, "main", &count, 0), count >= 100 else {
+            throw StoreError(.outOfMemory, "there is not enough memory")
+        }
+        defer { unsafe sqlite3_free(image) }
+        // The read and the write version of the file format (https://sqlite.org/fileformat.html §1.3.3).
+        unsafe image[18] = 2
+        unsafe image[19] = 2
+        try unsafe body(UnsafeRawBufferPointer(start: image, count: Int(count)))
+    }
+
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     /// Rows that the last statement changed.
@@ -96,5 +112,34 @@ import VaultCrypto
 
     func error(_ code: Int32) -> StoreError {
         StoreError(sqlite: code, systemError: unsafe sqlite3_system_errno(handle))
+    }
+}
+
+extension Connection.Access {
+    /// Whether the connection may change the file.
+    var isWritable: Bool { self == .readWrite || self == .memory }
+
+    fileprivate var flags: Int32 {
+        let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        return switch self {
+        case .readWrite: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
+        case .readOnly: common | SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW
+        case .immutable: common | SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI
+        case .memory: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE
+        }
+    }
+
+    fileprivate func name(of path: String) -> String {
+        guard self == .immutable else { return path }
+        let escaped = path.utf8.reduce(into: "") { text, byte in
+            let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
+            text += isPlain ? String(UnicodeScalar(byte)) : "%" + Self.hexadecimal(byte)
+        }
+        return "file:\(escaped)?immutable=1"
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return digits.utf8.count == 1 ? "0" + digits : digits
     }
 }

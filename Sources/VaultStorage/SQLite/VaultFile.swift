@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import VaultCrypto
 
 /// Where a vault lies, and whether it may lie there.
 ///
@@ -7,9 +8,13 @@ import Glibc
 struct VaultFile: Sendable {
     /// Without symbolic links.
     let path: String
+    /// The last part of the path.
+    let name: String
     private let directory: String
+    /// Whether a file system that is not known to be local may be used, if it does what a local one does.
+    private let trustsFileSystem: Bool
 
-    init(_ path: String) throws(StoreError) {
+    init(_ path: String, trustsFileSystem: Bool = false) throws(StoreError) {
         // SQLite would share with the parent's connections what it knows of their locks.
         if ForkGuard.isForked { throw .ownershipLost }
         guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -28,6 +33,8 @@ struct VaultFile: Sendable {
         }
         defer { unsafe free(resolved) }
         directory = unsafe String(cString: resolved)
+        self.name = name
+        self.trustsFileSystem = trustsFileSystem
         self.path = directory == "/" ? "/" + name : directory + "/" + name
     }
 
@@ -51,9 +58,10 @@ struct VaultFile: Sendable {
         }
         try checkDirectory()
         try Self.check(info, path)
+        try checkCompanions()
     }
 
-    /// Refuses a directory in which others could exchange the file.
+    /// Refuses a directory in which others could exchange the file, or make one that SQLite takes for the vault's.
     func checkDirectory() throws(StoreError) {
         var info = stat()
         guard unsafe stat(directory, &info) == 0 else {
@@ -63,23 +71,49 @@ struct VaultFile: Sendable {
             throw Self.unsafe(
                 "its directory belongs to another user", "use a directory of your own, or `chown` it: \(directory)")
         }
-        guard info.st_mode & 0o022 == 0 || info.st_mode & mode_t(S_ISVTX) != 0 else {
-            throw Self.unsafe("others may write to its directory", "run `chmod go-w \(directory)`")
+        guard info.st_mode & 0o022 == 0 else {
+            let isSticky = info.st_mode & mode_t(S_ISVTX) != 0
+            throw Self.unsafe(
+                "others may write to its directory",
+                isSticky
+                    ? "make a directory of your own for it: mkdir -m 700 '\(directory)/vault'"
+                    : "run `chmod go-w \(directory)`")
         }
         try checkFileSystem()
     }
 
-    private func checkFileSystem() throws(StoreError) {
-        let networked: [UInt32: String] = [
-            0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x7461_636f: "OCFS2",
-            0x5346_414F: "AFS", 0x00C3_6400: "Ceph", 0x7375_7245: "Coda",
-        ]
-        guard let name = networked[UInt32(truncatingIfNeeded: unsafe vault_file_system_magic(directory))] else {
-            return
+    func checkFileSystem() throws(StoreError) {
+        try FileSystem(of: directory).check(isTrusted: trustsFileSystem, directory, isReadOnly: isMountedReadOnly)
+    }
+
+    /// Whether SQLite's locks and shared memory do here what they must, whatever the file system is called.
+    func proveFileSystem() throws(StoreError) {
+        if !isMountedReadOnly { try FileSystem.prove(directory) }
+    }
+
+    static let companions: [(suffix: String, name: String)] = [
+        ("-wal", "its log"), ("-shm", "its shared memory"), ("-journal", "its rollback journal"),
+        (".lock", "its lock file"),
+    ]
+
+    /// Refuses files beside the vault that others could change, or have planted.
+    private func checkCompanions() throws(StoreError) {
+        var info = stat()
+        for (suffix, name) in Self.companions where unsafe lstat(path + suffix, &info) == 0 {
+            try Self.check(info, path + suffix, name)
         }
-        throw Self.unsafe(
-            "it lies on a network file system (\(name)), where SQLite's locks cannot be trusted",
-            "put the vault on a local disk")
+        if unsafe lstat(path + ".spool", &info) == 0 { try checkSpool(info) }
+    }
+
+    func checkSpool(_ info: stat) throws(StoreError) {
+        guard info.st_mode & S_IFMT == S_IFDIR else {
+            throw Self.unsafe("its spool is not a directory", "move it away: \(path).spool")
+        }
+        guard info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
+            throw Self.unsafe(
+                "its spool directory belongs to another user or can be reached by others",
+                "run `chown` or `chmod 700 \(path).spool`")
+        }
     }
 
     /// Judges the file that is open, not what its path leads to by now.
@@ -89,21 +123,23 @@ struct VaultFile: Sendable {
         try check(info, path)
     }
 
-    static func check(_ info: stat, _ path: String) throws(StoreError) {
+    static func check(_ info: stat, _ path: String, _ name: String = "it") throws(StoreError) {
         guard info.st_mode & S_IFMT != S_IFLNK else {
-            throw unsafe("it is a symbolic link", "name the file itself: \(path)")
+            throw unsafe("\(name) is a symbolic link", "name the file itself, or remove the link: \(path)")
         }
         guard info.st_mode & S_IFMT == S_IFREG else {
-            throw unsafe("it is not a regular file", "check the path: \(path)")
+            throw unsafe("\(name) is not a regular file", "check the path, or move it away: \(path)")
         }
         guard info.st_uid == geteuid() else {
-            throw unsafe("it belongs to another user", "run as its owner, or `chown` it: \(path)")
+            throw unsafe("\(name) belongs to another user", "run as its owner, or `chown` it: \(path)")
         }
         guard info.st_mode & 0o077 == 0 else {
-            throw unsafe("others may read or write it", "run `chmod 600 \(path)`")
+            throw unsafe("others may read or write \(name)", "run `chmod 600 \(path)`")
         }
         guard info.st_nlink == 1 else {
-            throw unsafe("it has more than one name (hard link)", "remove the other names: \(path)")
+            throw unsafe(
+                "\(name) has more than one name (hard link)",
+                "remove the other name; this shows it: find / -xdev -samefile '\(path)'")
         }
     }
 
@@ -112,17 +148,51 @@ struct VaultFile: Sendable {
 
     /// Refuses to begin what could not be stored in the end.
     func checkRoom() throws(StoreError) {
-        var info = statvfs()
-        // A file system that does not tell is not believed to be full.
-        guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return }
-        let blocks = geteuid() == 0 ? info.f_bfree : info.f_bavail
-        guard UInt64(blocks) * UInt64(info.f_frsize) >= Self.leastRoom else { throw StoreError.diskFull }
+        guard let room, room < Self.leastRoom else { return }
+        throw .diskFull
     }
 
-    /// A new empty file that only its owner may use, made before SQLite sees it: SQLite gives its mode to the other
-    /// files of the vault.
-    func create() throws(StoreError) {
+    func checkRoom(_ byteCount: Int64, for purpose: String) throws(StoreError) {
+        guard let room, room < UInt64(clamping: byteCount) else { return }
+        throw StoreError(
+            .full, "there is no room for \(purpose): \(byteCount >> 20) MiB are needed, and \(room >> 20) MiB are free",
+            hint: "free some space in \(directory); nothing was changed")
+    }
+
+    /// `nil`: a file system that does not tell is not believed to be full.
+    private var room: UInt64? {
+        var info = statvfs()
+        guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return nil }
+        let blocks = geteuid() == 0 ? info.f_bfree : info.f_bavail
+        return UInt64(blocks) * UInt64(info.f_frsize)
+    }
+
+    /// Refuses a path at which a vault must not be made: there is a file, or SQLite's log of another vault, which would be
+    /// applied to the new one.
+    func checkFree() throws(StoreError) {
         try checkDirectory()
+        try proveFileSystem()
+        if exists { throw Self.creationError(EEXIST, path) }
+        for suffix in ["-wal", "-journal"] {
+            var info = stat()
+            guard unsafe lstat(path + suffix, &info) == 0, info.st_size > 0 else { continue }
+            throw StoreError(
+                .vaultExists, "the log of another vault lies at \(path)\(suffix)",
+                hint: "if its vault is elsewhere, move it there; otherwise remove it: rm '\(path)\(suffix)'")
+        }
+    }
+
+    /// A new file that only its owner may use, whole and durable.
+    func create(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        do throws(NewFile.Failure) {
+            try unsafe NewFile(path).write(bytes)
+        } catch {
+            throw Self.creationError(error.error, path)
+        }
+    }
+
+    /// A new empty file, for what SQLite writes by itself. It gives its mode to the other files that SQLite makes beside.
+    func createEmpty() throws(StoreError) {
         let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.creationError(errno, path) }
         fchmod(descriptor, 0o600)
@@ -133,9 +203,13 @@ struct VaultFile: Sendable {
         switch error {
         case EEXIST:
             StoreError(
-                .vaultExists, "there is a file at \(path) already", hint: "choose another path; nothing is overwritten")
+                .vaultExists, "there is already a file at \(path)", hint: "choose another path; nothing is overwritten")
         case ENOSPC, EDQUOT: .diskFull
-        case EROFS, EACCES, EPERM:
+        case EROFS:
+            StoreError(
+                .readOnly, "no file can be made at \(path): the file system is mounted read-only",
+                hint: "mount it writable, or choose another path")
+        case EACCES, EPERM:
             StoreError(.readOnly, "no file can be made at \(path)", hint: "check the directory's owner and mode")
         default: StoreError(.io(error), "no file can be made at \(path) (system error \(error))")
         }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import VaultMigrations
 
 /// What a vault's schema must be, to the letter. A trigger or view that somebody else has put into the file would run
@@ -48,12 +49,15 @@ struct VaultSchema: Equatable, Sendable {
         let known = migrations.last?.version ?? 0
         let found = try version(of: connection)
         if found < known {
+            try checkFinished(connection)
+            try checkRecord(of: connection, version: found, migrations: migrations)
             throw StoreError(
                 .migrationNeeded(found: found, known: known),
                 "the vault has schema version \(found), and this version needs \(known)",
                 hint: "run `vaultctl migrate up`, which keeps a copy of the vault as it is")
         }
         try check(connection, is: try expected())
+        try checkRecord(of: connection, version: found, migrations: migrations)
     }
 
     /// The schema's version, after it is known that the file is a vault and not newer than this version knows.
@@ -61,6 +65,11 @@ struct VaultSchema: Equatable, Sendable {
         of connection: Connection, known: Int = Migrations.all.last?.version ?? 0
     ) throws(StoreError) -> Int {
         guard try connection.integer("PRAGMA application_id") == Connection.applicationID else {
+            if try connection.integer("PRAGMA page_count") == 0 {
+                throw StoreError(
+                    .notAVault, "the file is empty: a vault was never finished here, or something has emptied it",
+                    hint: "restore a backup; or remove it and run `vaultctl init` again: \(removal(of: connection))")
+            }
             throw StoreError(.notAVault, "the file is not a vault", hint: "check the path")
         }
         let found = Int(try connection.integer("PRAGMA user_version"))
@@ -71,6 +80,61 @@ struct VaultSchema: Equatable, Sendable {
                 hint: "use the version of TokenVault that wrote it, or a later one")
         }
         return found
+    }
+
+    /// Refuses a vault whose header and whose record of migrations tell two versions. The header's counts, everywhere.
+    static func checkRecord(
+        of connection: Connection, version: Int, migrations: [Migration] = Migrations.all
+    ) throws(StoreError) {
+        let schema = try VaultSchema(of: connection)
+        var recorded: [Int] = []
+        if schema.objects.contains(where: { $0.name == "migration" }) {
+            let rows = try Statement(connection, "SELECT version FROM migration ORDER BY version")
+            while try rows.step() { recorded.append(Int(rows.integer(0))) }
+        }
+        let hasGaps = zip(recorded, 1...).contains { $0 != $1 }
+        guard hasGaps || recorded.count != version else { return }
+        let last = recorded.last ?? 0
+        let asRecorded = try VaultSchema(after: migrations.filter { $0.version <= last })
+        let isHeaderWrong = !hasGaps && schema == asRecorded
+        throw StoreError(
+            .damaged,
+            "the vault's schema has version \(version) by the file's header and \(last) by its record of migrations",
+            hint: isHeaderWrong
+                ? "its tables are those of version \(last): if nothing else was changed, run: "
+                    + "sqlite3 '\(connection.path)' 'PRAGMA user_version = \(last)'"
+                : "find out who changed the file; restore a backup")
+    }
+
+    /// Refuses what former versions left of a vault when they were killed while they made it.
+    static func checkFinished(_ connection: Connection) throws(StoreError) {
+        let tables = Set(try VaultSchema(of: connection).objects.map(\.name))
+        for table in ["vault", "keySlot", "user", "audit"] where tables.contains(table) {
+            if try connection.integer("SELECT EXISTS (SELECT 1 FROM \(table))") == 1 { return }
+        }
+        throw StoreError(
+            .vaultUnfinished, "this vault was never finished: it has no key",
+            hint: "remove it and run `vaultctl init` again: \(removal(of: connection)); if it is a copy, it lacks the "
+                + "original's log, \(connection.path)-wal")
+    }
+
+    private static func removal(of connection: Connection) -> String {
+        "rm -f " + ["", "-wal", "-shm", "-journal", ".lock"].map { "'\(connection.path)\($0)'" }.joined(separator: " ")
+    }
+
+    /// Why no vault can be made where there is a file: one that was never finished is to be removed first.
+    static func explain(_ error: StoreError, at file: VaultFile) -> StoreError {
+        guard error.code == .vaultExists, file.exists else { return error }
+        do throws(StoreError) {
+            try file.check()
+            let connection = try Connection(path: file.path, access: .readOnly)
+            try connection.prepareForInspection()
+            guard try connection.integer("PRAGMA application_id") == Connection.applicationID else { return error }
+            try checkFinished(connection)
+            return error
+        } catch {
+            return error.code == .vaultUnfinished ? error : VaultFile.creationError(EEXIST, file.path)
+        }
     }
 
     static func check(_ connection: Connection, is expected: VaultSchema) throws(StoreError) {

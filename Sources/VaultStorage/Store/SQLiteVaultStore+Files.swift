@@ -4,10 +4,14 @@ extension SQLiteVaultStore {
     package func files() -> [FileReport] { Self.files(at: context.path) }
 
     /// The files of a vault that need not be open. Where a directory is missing, so is everything in it.
-    package static func files(at path: String) -> [FileReport] {
-        let path = (try? VaultFile(path))?.path ?? path
+    ///
+    /// - Parameter trustsFileSystem: whether one is good that is not known to be local.
+    package static func files(at path: String, trustsFileSystem: Bool = false) -> [FileReport] {
+        let file = try? VaultFile(path, trustsFileSystem: trustsFileSystem)
+        let path = file?.path ?? path
         var reports: [FileReport] = []
-        if let file = try? VaultFile(path) {
+        if let file {
+            reports.append(fileSystem(of: file))
             reports.append(report(.directory, file.parent) { _ throws(StoreError) in try file.checkDirectory() })
         }
         let files: [(FileReport.Role, String)] = [
@@ -16,8 +20,23 @@ extension SQLiteVaultStore {
         for (role, path) in files {
             reports.append(report(role, path) { info throws(StoreError) in try VaultFile.check(info, path) })
         }
-        reports.append(report(.spool, path + ".spool") { info throws(StoreError) in try checkSpool(info, path) })
+        if let file {
+            reports.append(report(.spool, path + ".spool") { info throws(StoreError) in try file.checkSpool(info) })
+        }
         return reports
+    }
+
+    private static func fileSystem(of file: VaultFile) -> FileReport {
+        var problem: StoreError?
+        do throws(StoreError) {
+            try file.checkFileSystem()
+            try file.proveFileSystem()
+        } catch {
+            problem = error
+        }
+        return FileReport(
+            role: .fileSystem, path: file.parent, mode: nil, problem: problem,
+            detail: FileSystem(of: file.parent).name + (file.isMountedReadOnly ? ", mounted read-only" : ""))
     }
 
     /// Looked at by name, never opened: closing one of them would drop SQLite's locks.
@@ -36,15 +55,6 @@ extension SQLiteVaultStore {
             return FileReport(role: role, path: path, mode: info.st_mode & 0o7777, problem: nil)
         } catch {
             return FileReport(role: role, path: path, mode: info.st_mode & 0o7777, problem: error)
-        }
-    }
-
-    private static func checkSpool(_ info: stat, _ path: String) throws(StoreError) {
-        guard info.st_mode & S_IFMT == S_IFDIR else {
-            throw VaultFile.unsafe("its spool is not a directory", "remove \(path).spool")
-        }
-        guard info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
-            throw VaultFile.unsafe("others may read or write its spool", "run `chmod 700 \(path).spool`")
         }
     }
 }

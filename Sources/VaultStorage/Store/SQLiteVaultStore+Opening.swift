@@ -3,51 +3,78 @@ import Glibc
 import VaultMigrations
 
 extension SQLiteVaultStore {
-    /// Makes a vault with one key slot. Nothing is overwritten; what a failure leaves behind is removed.
+    /// Makes a vault with one key slot. Nothing is overwritten. Wherever the process is killed, there is a whole vault then,
+    /// or nothing.
     package static func create(
-        at path: String, firstSlot: any SlotMaker, label: String, clock: @escaping @Sendable () -> Timestamp
+        at path: String, firstSlot: any SlotMaker, label: String, trustsFileSystem: Bool = false,
+        clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
-        let file = try VaultFile(path)
-        guard !file.exists else { throw VaultFile.creationError(EEXIST, file.path) }
+        let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
+        do throws(StoreError) { try file.checkFree() } catch { throw VaultSchema.explain(error, at: file) }
         let draft = try VaultDraft(firstSlot: firstSlot, label: label, now: clock())
-        try file.create()
+        try draft.write(to: file, clock: clock)
         do throws(StoreError) {
-            try draft.write(to: file, clock: clock)
             let context = VaultContext(
                 path: file.path, vaultID: draft.vaultID, incarnation: VaultDraft.firstIncarnation,
                 createdAt: draft.createdAt, vaultKey: draft.vaultKey, keyring: draft.keyring, clock: clock)
             return try SQLiteVaultStore(file, context)
         } catch {
-            for suffix in ["", "-journal", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
+            // It cannot be opened here: nobody has it open.
+            for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
             throw error
         }
     }
 
-    /// Opens a vault that exists.
+    /// Opens a vault that exists. Where nothing can be written it is opened for reading alone.
     /// - Parameters:
     ///   - migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
     ///   - policy: what trying the key slots may cost.
+    ///   - trustsFileSystem: whether one is used that is not known to be local.
     package static func open(
         at path: String, unlocker: any SlotUnlocker, migrate: Bool = false, policy: UnlockingPolicy = .init(),
+        trustsFileSystem: Bool = false,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
-        let file = try VaultFile(path)
+        let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
         try file.check()
+        let snapshots = MigrationSnapshots(of: file)
+        try snapshots.check(before: schemaVersion)
         if migrate { try Migrator(file, clock: clock).migrate() }
         let liveness = Liveness()
-        let connection = try Connection(path: file.path, liveness: liveness)
+        let connection = try file.connect(liveness)
         try connection.prepareForInspection()
         try VaultSchema.check(connection)
         let context = try unlock(connection, file, unlocker, policy, clock, liveness)
         let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
         let store = try SQLiteVaultStore(file, context, connection)
-        if isUntold { store.tellOfMigrations() }
+        if context.access.isWritable {
+            snapshots.removeExpired(before: schemaVersion, now: clock())
+            if isUntold { store.tellOfMigrations() }
+        }
         return store
     }
 
     /// What has been, and what would be, done to the schema. Needs no key.
-    package static func migrations(at path: String) throws(StoreError) -> [MigrationStep] {
-        try Migrator(VaultFile(path), clock: { Timestamp(milliseconds: 0) }).status()
+    package static func migrations(
+        at path: String, trustsFileSystem: Bool = false
+    ) throws(StoreError) -> [MigrationStep] {
+        let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
+        return try Migrator(file, clock: { Timestamp(milliseconds: 0) }).status()
+    }
+
+    /// The copies from before migrations, the oldest version first. Needs no key.
+    package static func migrationSnapshots(at path: String) throws(StoreError) -> [MigrationSnapshot] {
+        try MigrationSnapshots(of: VaultFile(path)).list()
+    }
+
+    /// Removes copies from before migrations, and gives those that are gone. Needs no key.
+    package static func discardMigrationSnapshots(
+        at path: String, _ isMeant: (MigrationSnapshot) -> Bool
+    ) throws(StoreError) -> [MigrationSnapshot] {
+        let snapshots = MigrationSnapshots(of: try VaultFile(path))
+        let meant = try snapshots.list().filter(isMeant)
+        for snapshot in meant { try snapshots.discard(snapshot) }
+        return meant
     }
 
     /// Brings the schema up to date, after a snapshot. Gives the snapshot's path; `nil` if there was nothing to do.
@@ -64,6 +91,7 @@ extension SQLiteVaultStore {
     ) throws(StoreError) -> VaultContext {
         let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
         guard try row.step(), let vaultID = row.bytes16(0) else {
+            try VaultSchema.checkFinished(connection)
             throw StoreError(.damaged, "the vault has lost its own row", hint: "restore a backup")
         }
         let incarnation = row.integer(1)
@@ -78,7 +106,7 @@ extension SQLiteVaultStore {
             return VaultContext(
                 path: file.path, vaultID: vaultID, incarnation: incarnation,
                 createdAt: Timestamp(milliseconds: createdAt), vaultKey: vaultKey, keyring: keyring, clock: clock,
-                liveness: liveness)
+                liveness: liveness, access: connection.access)
         } catch {
             if let damage, error.code == .wrongKey {
                 throw StoreError(

@@ -1,6 +1,7 @@
 extension SQLiteVaultStore {
     package func prepareSpool(for count: Int) throws(StoreError) {
         try context.liveness.check()
+        if let readOnlyRefusal { throw readOnlyRefusal }
         try place.checkRoom()
         try spoolFile.prepare(for: count)
     }
@@ -8,6 +9,7 @@ extension SQLiteVaultStore {
     // Not refused when the lock is lost: what a server has given must be kept whatever else went wrong.
     package func spool(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         try refuseFork()
+        if let readOnlyRefusal { throw readOnlyRefusal }
         return try spoolFile.add(reply)
     }
 
@@ -18,6 +20,8 @@ extension SQLiteVaultStore {
 
     package func spooledReplies() throws(StoreError) -> [SpoolListing] {
         try refuseFork()
+        // What is there stays there: nothing of it could be stored.
+        if readOnlyRefusal != nil { return [] }
         return try spoolFile.listings()
     }
 

@@ -4,6 +4,8 @@ import VaultMigrations
 /// The vault as one SQLite file, shared by all processes of the machine.
 package final class SQLiteVaultStore: Sendable {
     let context: VaultContext
+    /// Why nothing can be written; `nil` if it can be.
+    package let readOnlyRefusal: StoreError?
     let readers: ReaderPool
     let writer: WriterThread
     let ownerLock: OwnerLock
@@ -14,7 +16,9 @@ package final class SQLiteVaultStore: Sendable {
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
     init(_ file: VaultFile, _ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
         self.context = context
-        let lock = try OwnerLock(file)
+        readOnlyRefusal = context.access.isWritable ? nil : file.readOnlyRefusal
+        let lock = context.access.isWritable ? try OwnerLock(file) : OwnerLock(readOnly: file)
+        guard !context.access.isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
         let place = VaultPlace(file, lock, context.liveness)
         readers = ReaderPool(context, place, first: try Reader(context, opened))
         writer = WriterThread(changes) { WriteBatch(context, place) }
@@ -32,6 +36,7 @@ package final class SQLiteVaultStore: Sendable {
 
     func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
         try context.liveness.check()
+        if let readOnlyRefusal { throw readOnlyRefusal }
         return try await withCheckedThrowingContinuation { continuation in
             writer.submit(BodyOperation(continuation, body))
         }

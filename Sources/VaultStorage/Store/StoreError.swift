@@ -27,6 +27,8 @@ package struct StoreError: Error, Equatable, Sendable {
 
         case vaultMissing
         case vaultExists
+        /// A process was killed while it made this vault.
+        case vaultUnfinished
         case notAVault
         case unsafeFile
         case newerSchema(found: Int, known: Int)

@@ -39,30 +39,25 @@ struct VaultDraft {
         return data
     }
 
-    /// Fills a new empty file. The file is a vault from the first commit on, and has its keys from the last one on.
+    /// Makes the vault in memory, as one whole file: nothing of it is on disk before all of it is.
     func write(to file: VaultFile, clock: @escaping @Sendable () -> Timestamp) throws(StoreError) {
-        let connection = try Connection(path: file.path)
+        let connection = try Connection(path: ":memory:", access: .memory)
         try connection.execute("PRAGMA page_size = 4096")
         try connection.execute("PRAGMA application_id = \(Connection.applicationID)")
-        try connection.configure()
+        try connection.prepareForInspection()
         let migrator = Migrator(file, clock: clock)
         for migration in Migrations.all { try migrator.apply(migration, on: connection) }
         try connection.execute("BEGIN IMMEDIATE")
-        do throws(StoreError) {
-            try insertVault(connection)
-            try KeySlotRows.insert(slot, connection)
-            let context = VaultContext(
-                path: file.path, vaultID: vaultID, incarnation: Self.firstIncarnation, createdAt: createdAt,
-                vaultKey: vaultKey, keyring: keyring, clock: clock)
-            let transaction = try WriteTransaction(connection, context)
-            try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject())
-            try transaction.markMigrationsAsTold()
-            try connection.execute("COMMIT")
-        } catch {
-            try? connection.execute("ROLLBACK")
-            throw error
-        }
-        try VaultFile.synchronizeDirectory(file.parent)
+        try insertVault(connection)
+        try KeySlotRows.insert(slot, connection)
+        let context = VaultContext(
+            path: file.path, vaultID: vaultID, incarnation: Self.firstIncarnation, createdAt: createdAt,
+            vaultKey: vaultKey, keyring: keyring, clock: clock)
+        let transaction = try WriteTransaction(connection, context)
+        try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject())
+        try transaction.markMigrationsAsTold()
+        try connection.execute("COMMIT")
+        try unsafe connection.withImage { image throws(StoreError) in try unsafe file.create(image) }
     }
 
     private func insertVault(_ connection: Connection) throws(StoreError) {

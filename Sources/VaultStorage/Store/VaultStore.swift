@@ -125,6 +125,9 @@ package protocol VaultStore: Sendable {
     /// forked, or that closed descriptors which it did not open, has lost what keeps others from taking over.
     var ownsItsLock: Bool { get }
 
+    /// Why nothing can be written to this vault, which can be read all the same; nil if it can be written.
+    var readOnlyRefusal: StoreError? { get }
+
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()
     /// As ``close()``, without holding up the thread of the caller.
@@ -135,6 +138,7 @@ extension VaultStore {
     package func files() -> [FileReport] { [] }
     package func shutDown() async { close() }
     package func prepareSpool() throws(StoreError) { try prepareSpool(for: 1) }
+    package var readOnlyRefusal: StoreError? { nil }
 
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] { [] }
     package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {}

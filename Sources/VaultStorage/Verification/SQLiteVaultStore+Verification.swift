@@ -4,7 +4,7 @@ extension SQLiteVaultStore {
     package func verify(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         // A connection of its own: the readers' stay free for readers.
         try context.liveness.check()
-        let connection = try Connection(path: context.path, liveness: context.liveness)
+        let connection = try context.connect()
         try connection.configure(isReader: true)
         try place.checkDatabase()
         return try VaultCheck(connection, context).run(progress)

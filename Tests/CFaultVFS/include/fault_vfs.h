@@ -117,3 +117,17 @@ uint64_t fault_vfs_record_count(void);
 /* Valid until the record is cleared. */
 fault_record fault_vfs_record_at(uint64_t index);
 void fault_vfs_clear_record(void);
+
+/*
+ * A process that is killed at one call of the system: whatever it does, also without SQLite. It tells by getppid(2) from where to
+ * where its calls count. Those that change nothing outside of it are left out.
+ */
+typedef struct {
+    uint64_t calls;
+    bool is_killed;
+    /* The exit status; a signal is negative. */
+    int status;
+} fault_death;
+
+/* Runs a program and kills it before its call of this number; 0 for never. Gives an error number. */
+int fault_kill_at_call(char *const arguments[], uint64_t number, fault_death *end);

@@ -67,9 +67,10 @@ import VaultStorage
             unsafe #expect(chmod(vault.directory.path, mode) == 0)
             try expect(.unsafeFile, opening: vault, "directory of mode \(String(mode, radix: 8))")
         }
+        // There others cannot exchange the vault, but make the files that SQLite takes for its own.
         unsafe #expect(chmod(vault.directory.path, 0o1777) == 0)
-        // The key file has a rule of its own for such directories; the vault itself may lie there.
-        #expect(error(opening: vault)?.code != .unsafeFile)
+        try expect(.unsafeFile, opening: vault, "sticky directory")
+        #expect(error(opening: vault)?.hint?.contains("mkdir -m 700") == true)
     }
 
     @Test(.timeLimit(.minutes(10))) func whatIsNoFileIsRefused() async throws {
@@ -92,6 +93,47 @@ import VaultStorage
         unsafe #expect(symlink(vault.directory.file("elsewhere"), lock) == 0)
         try expect(.unsafeFile, opening: vault, "lock file that is a link")
         #expect(!FileManager.default.fileExists(atPath: vault.directory.file("elsewhere")))
+    }
+
+    /// Planted, or left open to others, by whoever may write to the directory.
+    @Test(arguments: ["-wal", "-shm", "-journal", ".lock"])
+    func filesBesideTheVaultMustBeItsOwn(_ suffix: String) async throws {
+        let vault = try await sample()
+        let path = vault.path + suffix
+        let other = vault.directory.file("other")
+        try FileBytes.write([], to: path)
+        #expect(error(opening: vault) == nil, "an empty one of its own")
+        unsafe #expect(chmod(path, 0o644) == 0)
+        try expect(.unsafeFile, opening: vault, "\(suffix) of mode 644")
+        unsafe #expect(unlink(path) == 0)
+        try FileBytes.write([], to: other)
+        unsafe #expect(link(other, path) == 0)
+        try expect(.unsafeFile, opening: vault, "\(suffix) with two names")
+        unsafe #expect(unlink(path) == 0)
+        unsafe #expect(symlink(other, path) == 0)
+        try expect(.unsafeFile, opening: vault, "\(suffix) that is a link")
+        unsafe #expect(unlink(path) == 0)
+        unsafe #expect(mkdir(path, 0o700) == 0)
+        try expect(.unsafeFile, opening: vault, "\(suffix) that is a directory")
+        unsafe #expect(rmdir(path) == 0)
+        if geteuid() == 0 {
+            try FileBytes.write([], to: path)
+            unsafe #expect(chown(path, 12_345, 12_345) == 0)
+            try expect(.unsafeFile, opening: vault, "\(suffix) of somebody else")
+            unsafe #expect(unlink(path) == 0)
+        }
+        #expect(error(opening: vault) == nil)
+    }
+
+    @Test func aSpoolThatOthersMayUseIsRefused() async throws {
+        let vault = try await sample()
+        let spool = vault.path + ".spool"
+        try FileBytes.write([], to: spool)
+        try expect(.unsafeFile, opening: vault, "a spool that is a file")
+        unsafe #expect(unlink(spool) == 0)
+        unsafe #expect(mkdir(spool, 0o700) == 0)
+        unsafe #expect(chmod(spool, 0o755) == 0)
+        try expect(.unsafeFile, opening: vault, "a spool of mode 755")
     }
 
     // MARK: Content
@@ -132,7 +174,7 @@ import VaultStorage
         try RawDatabase(vault.path).execute("PRAGMA user_version = \(known + 1)")
         try expect(.newerSchema(found: known + 1, known: known), opening: vault, "newer schema")
         try RawDatabase(vault.path).execute("PRAGMA user_version = \(known - 1)")
-        try expect(.migrationNeeded(found: known - 1, known: known), opening: vault, "older schema")
+        try expect(.damaged, opening: vault, "older schema by the header alone")
     }
 
     @Test(arguments: [

@@ -85,7 +85,7 @@ struct TamperingJudge {
     /// Whether an error tells an operator what is the matter.
     static func isNamed(_ error: StoreError) -> Bool {
         switch error.code {
-        case .busy, .full, .outOfMemory, .closed, .vaultMissing, .vaultExists, .unsafeFile: false
+        case .busy, .full, .outOfMemory, .closed, .vaultMissing, .vaultExists, .vaultUnfinished, .unsafeFile: false
         default: !error.reason.isEmpty
         }
     }

@@ -43,7 +43,8 @@ struct DoctorCommand: VaultCommand {
             inside = LockedVaultCheckup.unseen
         }
         let report = DoctorReport(
-            findings: opening + FileCheckup.findings(path) + KeyFileCheckup.findings(access.keyFileInUse, vault: path)
+            findings: opening + FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem)
+                + KeyFileCheckup.findings(access.keyFileInUse, vault: path)
                 + SQLiteCheckup.findings() + inside)
         try report.emit(invocation)
         if !report.isHealthy { throw ExitRequest(status: .partlyDone) }

@@ -3,14 +3,18 @@ import TokenVault
 
 /// The files of the vault, by name and permissions.
 enum FileCheckup {
-    static func findings(_ path: String) -> [DoctorFinding] {
-        Vault.files(at: path).map { file in
+    static func findings(_ path: String, trustsFileSystem: Bool) -> [DoctorFinding] {
+        Vault.files(at: path, trustsFileSystem: trustsFileSystem).map { file in
             if let problem = file.problem {
                 let refusal = "the vault is refused: "
                 let words = problem.hasPrefix(refusal) ? String(problem.dropFirst(refusal.count)) : problem
                 return DoctorFinding(
                     .problem, .file, about: file.path, "\(Self.words(file.role)): \(words)\(mode(file.mode))",
                     hint: file.hint)
+            }
+            if let detail = file.detail {
+                return DoctorFinding(
+                    .ok, .file, about: file.path, "\(words(file.role)): \(detail), does what SQLite needs")
             }
             return DoctorFinding(
                 .ok, .file, about: file.path,
@@ -24,6 +28,7 @@ enum FileCheckup {
 
     private static func words(_ role: VaultDiagnosis.File.Role) -> String {
         switch role {
+        case .fileSystem: "the file system"
         case .directory: "the directory"
         case .vault: "the vault"
         case .wal: "SQLite's log"

@@ -39,6 +39,9 @@ struct VaultCheckup {
     }
 
     private func ownership(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
+        if let reason = vault.readOnlyReason {
+            return [DoctorFinding(.note, .ownership, reason)]
+        }
         guard !diagnosis.ownsItsLock else {
             return [DoctorFinding(.ok, .ownership, "others see this process as alive")]
         }

@@ -5,7 +5,9 @@ struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring a vault of an older version up to date.",
-        subcommands: [MigratePlanCommand.self, MigrateUpCommand.self, MigrateStatusCommand.self])
+        subcommands: [
+            MigratePlanCommand.self, MigrateUpCommand.self, MigrateStatusCommand.self, MigrateDiscardCommand.self,
+        ])
 }
 
 struct MigratePlanCommand: VaultCommand {
@@ -22,13 +24,44 @@ struct MigratePlanCommand: VaultCommand {
 }
 
 struct MigrateStatusCommand: VaultCommand {
-    static let configuration = CommandConfiguration(commandName: "status", abstract: "List all steps.")
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "List all steps, and the copies from before them.")
 
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let status = try MigrateSupport.status(VaultAccess(global, invocation))
         try MigrateSupport.emit(status.steps, of: status, invocation)
+        for snapshot in status.snapshots {
+            invocation.note("kept from before a migration: \(snapshot.path), schema version \(snapshot.schemaVersion)")
+        }
+        if !status.snapshots.isEmpty { invocation.hint("they hold erased users, too: vaultctl migrate discard") }
+    }
+}
+
+struct MigrateDiscardCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard",
+        abstract: "Remove the copies that were kept from before migrations.",
+        discussion: """
+            They hold everything that the vault held then, users who have been erased since, too. Without this command \
+            they are removed 30 days after they were made, by whatever opens the vault next. Needs no key.
+            """)
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let status = try MigrateSupport.status(access)
+        if !status.snapshots.isEmpty {
+            try confirmation.require("Remove \(Count.of(status.snapshots.count, "copy", plural: "copies"))", invocation)
+        }
+        let gone = try Vault.discardMigrationSnapshots(at: access.path) { status.snapshots.contains($0) }
+        try invocation.emit(
+            json: .object([("discarded", .array(gone.map { MigrateSupport.json($0) }))]),
+            text: gone.map { Printable.shortened($0.path, to: 400) + "\n" }.joined())
+        if gone.isEmpty { invocation.note("nothing to do: there is no copy") }
     }
 }
 
@@ -50,15 +83,25 @@ struct MigrateUpCommand: VaultCommand {
         }
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)
-        let after = try await Vault.migrate(at: access.path, unlockedBy: key)
+        let after = try await Vault.migrate(at: access.path, unlockedBy: key, options: access.vaultOptions)
         try MigrateSupport.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
+        if let snapshot = after.snapshots.last {
+            invocation.note("as it was before, for 30 days: \(snapshot.path)")
+        }
     }
 }
 
 enum MigrateSupport {
     static func status(_ access: VaultAccess) throws -> MigrationStatus {
-        try Vault.migrationStatus(at: access.path)
+        try Vault.migrationStatus(at: access.path, trustsFileSystem: access.trustsFileSystem)
+    }
+
+    static func json(_ snapshot: MigrationStatus.Snapshot) -> JSONValue {
+        .object([
+            ("path", .string(snapshot.path)), ("schemaVersion", .integer(snapshot.schemaVersion)),
+            ("madeAt", Instant.json(snapshot.madeAt)), ("bytes", .integer(Int(snapshot.byteCount))),
+        ])
     }
 
     static func emit(_ steps: [MigrationStatus.Step], of status: MigrationStatus, _ invocation: Invocation) throws {
@@ -80,6 +123,7 @@ enum MigrateSupport {
                             ])
                         })
                 ),
+                ("snapshots", .array(status.snapshots.map { json($0) })),
             ]),
             text: steps.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
     }

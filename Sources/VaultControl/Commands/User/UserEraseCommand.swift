@@ -14,8 +14,25 @@ struct UserEraseCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        try await ending.run(
-            asking: { "Erase user \($0) and \($1)" }, done: "erased", VaultAccess(global, invocation)
-        ) { try await $0.eraseUser($1) }
+        let access = VaultAccess(global, invocation)
+        do {
+            try await ending.run(asking: { "Erase user \($0) and \($1)" }, done: "erased", access) {
+                try await $0.eraseUser($1)
+            }
+        } catch let error as ExitRequest {
+            warnOfSnapshots(access, invocation)
+            throw error
+        }
+        warnOfSnapshots(access, invocation)
+    }
+
+    private func warnOfSnapshots(_ access: VaultAccess, _ invocation: Invocation) {
+        let snapshots = (try? MigrateSupport.status(access).snapshots) ?? []
+        guard !snapshots.isEmpty else { return }
+        let copies = Count.of(snapshots.count, "copy", plural: "copies")
+        invocation.warn(
+            "\(copies) of the vault from before a migration may still hold the user: "
+                + snapshots.map { Printable.shortened($0.path, to: 200) }.joined(separator: ", ")
+                + "; remove with: vaultctl migrate discard")
     }
 }

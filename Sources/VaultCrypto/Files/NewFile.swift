@@ -1,0 +1,177 @@
+import CSodium
+import Glibc
+
+/// A new file that is there whole and durable, or not there at all, wherever the process is killed. Nothing is overwritten.
+///
+/// While it is written it has no name (`O_TMPFILE`), so that nothing can be left of it. File systems that cannot do that get
+/// a file of another name, `PATH.<26 characters>.tmp`, and its name is changed at the end; what a killed process leaves of
+/// that is removed by the next one that writes a file of the same path.
+package struct NewFile {
+    package struct Failure: Error, Equatable {
+        /// The system's number.
+        package let error: Int32
+    }
+
+    /// How a whole file gets its name. In this order each is for file systems that cannot do the one before.
+    package enum Naming: CaseIterable, Sendable {
+        /// The file has had no name so far.
+        case first
+        /// Renamed, unless there is a file of that name.
+        case exclusiveRename
+        /// Gets a second name and loses the first.
+        case secondName
+        /// Takes the place of an empty file that was made to reserve the name. A kill between may leave the empty file.
+        case reservation
+    }
+
+    private let path: String
+    private let namings: [Naming]
+
+    /// - Parameter namings: all but for tests.
+    package init(_ path: String, namings: [Naming] = Naming.allCases) {
+        self.path = path
+        self.namings = namings
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        removeLeftovers()
+        var existing = stat()
+        if unsafe lstat(path, &existing) == 0 { throw Failure(error: EEXIST) }
+        var isNamed = false
+        if namings.contains(.first) { isNamed = unsafe try writeWithoutName(bytes) }
+        if !isNamed { unsafe try writeUnderOtherName(bytes) }
+        try synchronizeDirectory()
+    }
+
+    // MARK: Without a name
+
+    /// Gives false if the file system, or the missing of `/proc`, does not let it.
+    private func writeWithoutName(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Bool {
+        let withoutName = 0o20000000 | O_DIRECTORY
+        let descriptor = unsafe open(parent, withoutName | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) { return false }
+            throw Failure(error: errno)
+        }
+        defer { _ = close(descriptor) }
+        try unsafe fill(descriptor, bytes)
+        let source = "/proc/self/fd/\(descriptor)"
+        guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0 else { return true }
+        guard [ENOENT, EXDEV, EPERM, EOPNOTSUPP, EINVAL].contains(errno) else { throw Failure(error: errno) }
+        return false
+    }
+
+    private func fill(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        // The umask may have taken bits away from the owner.
+        guard fchmod(descriptor, 0o600) == 0 else { throw Failure(error: errno) }
+        var offset = 0
+        while offset < bytes.count {
+            let done = unsafe Glibc.write(
+                descriptor, bytes.baseAddress.map { unsafe $0 + offset }, bytes.count - offset)
+            if done < 0 && errno == EINTR { continue }
+            guard done > 0 else { throw Failure(error: done < 0 ? errno : ENOSPC) }
+            offset += done
+        }
+        guard fsync(descriptor) == 0 else { throw Failure(error: errno) }
+    }
+
+    // MARK: Under another name
+
+    private static let suffix = ".tmp"
+    private static let idLength = 26
+
+    private func writeUnderOtherName(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        let temporary = "\(path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
+        let descriptor = unsafe open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(error: errno) }
+        defer { _ = close(descriptor) }
+        do throws(Failure) {
+            // Held for as long as the file is written: what nobody holds has been left behind.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure(error: errno) }
+            try unsafe fill(descriptor, bytes)
+            try name(temporary)
+        } catch {
+            unsafe _ = unlink(temporary)
+            throw error
+        }
+    }
+
+    private func name(_ temporary: String) throws(Failure) {
+        var error = EINVAL
+        for naming in namings where naming != .first {
+            error = self.error(of: naming, temporary)
+            if error == 0 { return }
+            guard [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(error) else { break }
+        }
+        throw Failure(error: error)
+    }
+
+    private func error(of naming: Naming, _ temporary: String) -> Int32 {
+        switch naming {
+        case .first: return EINVAL
+        case .exclusiveRename:
+            let noReplace: UInt32 = 1
+            return unsafe renameat2(AT_FDCWD, temporary, AT_FDCWD, path, noReplace) == 0 ? 0 : errno
+        case .secondName:
+            guard unsafe link(temporary, path) == 0 else { return errno }
+            unsafe _ = unlink(temporary)
+            return 0
+        case .reservation:
+            let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return errno }
+            _ = close(descriptor)
+            guard unsafe rename(temporary, path) != 0 else { return 0 }
+            let error = errno
+            unsafe _ = unlink(path)
+            return error
+        }
+    }
+
+    // MARK: Leftovers
+
+    /// Removes what processes have left that were killed while they wrote a file of this path, and the second name of a
+    /// file that got both.
+    package func removeLeftovers() {
+        guard let stream = unsafe opendir(parent) else { return }
+        defer { unsafe _ = closedir(stream) }
+        let prefix = Self.lastPart(of: path) + "."
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(prefix), name.hasSuffix(Self.suffix),
+                Base32.decode(String(name.dropFirst(prefix.count).dropLast(Self.suffix.count))) != nil
+            else { continue }
+            removeIfLeft("\(parent)/\(name)")
+        }
+    }
+
+    private func removeIfLeft(_ temporary: String) {
+        let descriptor = unsafe open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return }
+        defer { _ = close(descriptor) }
+        var info = stat()
+        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(),
+            flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        else { return }
+        unsafe _ = unlink(temporary)
+    }
+
+    // MARK: Directory
+
+    private var parent: String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func lastPart(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
+    }
+
+    private func synchronizeDirectory() throws(Failure) {
+        let directory = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw Failure(error: errno) }
+        defer { _ = close(directory) }
+        guard fsync(directory) == 0 else { throw Failure(error: errno) }
+    }
+}

@@ -1,0 +1,123 @@
+import CFaultVFS
+import Foundation
+import VaultCrypto
+import VaultStorage
+
+/// A process that makes a key file and a vault is killed before the first call of the system by which it changes anything,
+/// then before the second, and so on. Each time there must be a vault or nothing, and the next one must be able to make it.
+final class CreationSweep {
+    private static let keyOnly: Set<String> = ["vault.key"]
+    private let report: Report
+
+    init(_ report: Report) { self.report = report }
+
+    func run() throws {
+        var kills = 0
+        while try attempt(UInt64(kills + 1)) { kills += 1 }
+        say("vault kills \(kills): \(report.takeTally())")
+        var fileKills = 0
+        for naming in NewFile.Naming.allCases {
+            var number: UInt64 = 1
+            while try attempt(number, naming) { number += 1 }
+            fileKills += Int(number) - 1
+        }
+        say("file kills \(fileKills): \(report.takeTally())")
+        say("kills \(kills + fileKills)")
+    }
+
+    // MARK: Key file and vault
+
+    /// Gives whether the process died.
+    private func attempt(_ number: UInt64) throws -> Bool {
+        let sandbox = try Sandbox(Image(files: [:]))
+        let isKilled = try kill(at: number, ["directory=\(sandbox.directory)"], report)
+        let name = "creation killed at call \(number)"
+        let left = Set(sandbox.names)
+        let hasVault = left.contains("vault.db")
+        report.count(hasVault ? "left a vault" : left.isEmpty ? "left nothing" : "left \(left.sorted())")
+        if !hasVault, !left.isSubset(of: Self.keyOnly) { report.fail("\(name): left \(left.sorted())") }
+        do {
+            let store = try hasVault ? sandbox.open() : Creation.make(in: sandbox)
+            defer { store.close() }
+            if let finding = try store.verify({ _ in }).findings.first { report.fail("\(name): \(finding)") }
+        } catch {
+            report.fail("\(name): left \(left.sorted()), then \(error)")
+        }
+        let foreign = sandbox.names.filter { $0.hasSuffix(".tmp") }
+        if !foreign.isEmpty { report.fail("\(name): there is still \(foreign)") }
+        return isKilled
+    }
+
+    private func kill(at number: UInt64, _ options: [String], _ report: Report) throws -> Bool {
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let arguments = [program, "creator"] + options
+        var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        var end = fault_death()
+        let error = unsafe fault_kill_at_call(&pointers, number, &end)
+        if error != 0 { report.fail("a process cannot be traced: \(error)") }
+        if !end.is_killed, end.status != 0 { report.fail("\(options): ended with \(end.status)") }
+        return end.is_killed
+    }
+
+    // MARK: One file, on file systems that cannot do everything
+
+    private func attempt(_ number: UInt64, _ naming: NewFile.Naming) throws -> Bool {
+        let sandbox = try Sandbox(Image(files: [:]))
+        let path = sandbox.file("new")
+        let isKilled = try kill(at: number, ["directory=\(sandbox.directory)", "naming=\(naming)"], report)
+        let name = "\(naming) killed at call \(number)"
+        let left = FileManager.default.contents(atPath: path)
+        report.count("\(naming): \(left == nil ? "nothing" : left?.isEmpty == true ? "an empty file" : "a file")")
+        switch left {
+        case nil: break
+        case Creation.content?: break
+        case Data()? where naming == .reservation: break
+        default: report.fail("\(name): left half a file")
+        }
+        do throws(NewFile.Failure) {
+            try Creation.write(path, [naming])
+        } catch {
+            if error.error != EEXIST || left == nil { report.fail("\(name): cannot be made again: \(error)") }
+        }
+        if sandbox.names != ["new"] { report.fail("\(name): there is still \(sandbox.names)") }
+        return isKilled
+    }
+}
+
+/// What is killed.
+enum Creation {
+    static let content = Data(repeating: 0x61, count: 10_000)
+
+    /// In its process.
+    static func run(_ options: Options) throws {
+        guard let directory = options.text("directory") else { exit(64) }
+        let sandbox = Sandbox(existing: directory)
+        _ = getppid()
+        if let name = options.text("naming") {
+            try write(sandbox.file("new"), NewFile.Naming.allCases.filter { "\($0)" == name })
+        } else {
+            try make(in: sandbox).close()
+        }
+        _ = getppid()
+        exit(0)
+    }
+
+    /// As `vaultctl init` does: with the key file that is there, or a new one.
+    static func make(in sandbox: Sandbox) throws -> SQLiteVaultStore {
+        if !FileManager.default.fileExists(atPath: sandbox.keyPath) { _ = try KeyFile.create(at: sandbox.keyPath) }
+        return try sandbox.create()
+    }
+
+    static func write(_ path: String, _ namings: [NewFile.Naming]) throws(NewFile.Failure) {
+        let failure = unsafe content.withUnsafeBytes { bytes -> NewFile.Failure? in
+            do throws(NewFile.Failure) {
+                try unsafe NewFile(path, namings: namings).write(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,9 @@
+import Testing
+
+/// A process dies at every single thing that it asks of the system while it makes a vault.
+@Suite struct CreationSweepTests {
+    @Test(.timeLimit(.minutes(30))) func whereverItDiesThereIsAVaultOrNothing() async throws {
+        let sweep = try await FaultRun("creation")
+        #expect(sweep.number("kills") ?? 0 > 40)
+    }
+}
