@@ -63,6 +63,11 @@ struct VaultFile: Sendable {
 
     /// Refuses a directory in which others could exchange the file, or make one that SQLite takes for the vault's.
     func checkDirectory() throws(StoreError) {
+        try checkDirectoryAccess()
+        try checkFileSystem()
+    }
+
+    func checkDirectoryAccess() throws(StoreError) {
         var info = stat()
         guard unsafe stat(directory, &info) == 0 else {
             throw StoreError(.vaultMissing, "the directory of the vault does not exist: \(directory)")
@@ -79,7 +84,6 @@ struct VaultFile: Sendable {
                     ? "make a directory of your own for it: mkdir -m 700 '\(directory)/vault'"
                     : "run `chmod go-w \(directory)`")
         }
-        try checkFileSystem()
     }
 
     func checkFileSystem() throws(StoreError) {
