@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Synchronization
 import Testing
 import VaultCrypto
 
@@ -26,6 +27,20 @@ struct GroupCommitTests {
         let reopened = try fixture.open()
         for number in 0..<writers { _ = try reopened.session(.user("user-\(number)")) }
         #expect(try reopened.verify { _ in }.findings == [])
+    }
+
+    /// Observers hear of a commit before whoever waited for it goes on.
+    @Test func aCommitThatReturnedHasBeenTold() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        let login = try await store.insertLogin(fixture.draft("alice"))
+        let told = Mutex(0)
+        let token = store.changes.observe { told.withLock { $0 += 1 } }
+        for number in 1...300 {
+            try await store.updateLogin(login.handle) { $0.session.attempts += 1 }
+            #expect(told.withLock { $0 } == number)
+        }
+        store.changes.cancel(token)
     }
 
     @Test func oneFailingOperationDoesNotHurtItsNeighbours() async throws {

@@ -16,12 +16,16 @@ final class WriteBatch {
     }
 
     /// Runs and finishes all operations. Gives the number of commits that it took.
-    func perform(_ operations: [WriteOperation]) -> Int {
+    ///
+    /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
+    ///   process begin because of it has begun then.
+    func perform(_ operations: [WriteOperation], committed: () -> Void = {}) -> Int {
         var rest = operations[...]
         var commits = 0
         while !rest.isEmpty {
             commits += 1
             let outcome = commit(rest)
+            committed()
             for operation in outcome.done { operation.finish(outcome.failure) }
             rest = rest.dropFirst(outcome.done.count)
         }

@@ -154,8 +154,7 @@ final class WriterThread: Sendable {
         do throws(StoreError) {
             let current = if let batch { batch } else { try makeBatch() }
             batch = current
-            commitCount.add(current.perform(operations), ordering: .relaxed)
-            changes.fire()
+            commitCount.add(current.perform(operations, committed: changes.fire), ordering: .relaxed)
         } catch {
             for operation in operations { operation.finish(error) }
         }
