@@ -7,11 +7,15 @@ package enum ClockOffset {
     static let threshold = Duration.seconds(2)
     /// More than this is a server that is wrong about more than its clock.
     private static let maximum = 86_400.0
+    /// Of a reply that took longer, nobody knows when on its way the server read its clock: half of this is the error.
+    private static let longestRoundTrip = 4.0
 
     /// Zero if it is below the threshold; nil if the reply does not tell.
     package static func measured(_ response: HTTPResponse, startedAt: Date, repliedAt: Date) -> Duration? {
         let values = response.headerFields[values: .date]
         guard values.count == 1, let value = values.first, let server = HTTPDate.seconds(value) else { return nil }
+        let roundTrip = repliedAt.timeIntervalSince(startedAt)
+        guard roundTrip >= 0, roundTrip <= longestRoundTrip else { return nil }
         let local = (startedAt.timeIntervalSince1970 + repliedAt.timeIntervalSince1970) / 2
         let offset = Double(server) - local
         guard abs(offset) <= maximum else { return nil }
