@@ -4,9 +4,11 @@ import Synchronization
 
 /// The program `vaultctl`.
 public enum CommandLineTool {
+    /// Keeps other processes out of this one. The first thing that the program does.
+    public static func harden() { ProcessHardening.apply() }
+
     /// Runs the program in this process's streams and returns its exit code.
     public static func main() async -> Int32 {
-        ProcessHardening.apply()
         // A reader that goes away, as `head` does, is no reason to die without a word.
         signal(SIGPIPE, SIG_IGN)
         let console = Console(

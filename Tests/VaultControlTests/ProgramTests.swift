@@ -142,7 +142,8 @@ struct ProgramTests {
             mkfifo -m 666 "$dir/pipe"
             $as "$vaultctl" init --passphrase - <"$dir/pipe" >/dev/null 2>&1 &
             exec 4>"$dir/pipe"
-            for i in $(seq 600); do [ "$(stat -c %u /proc/$!/mem)" = 0 ] && break; sleep 0.05; done
+            # It has begun once it listens to signals of its own, however long it took to load.
+            until [ "$((0x$(awk '/^SigIgn/ { print $2 }' /proc/$!/status) >> 14 & 1))" = 1 ]; do sleep 0.2; done
             stat -c '%u' /proc/$!/mem
             grep 'Max core file size' /proc/$!/limits | awk '{ print $5, $6 }'
             kill $!; wait $!; echo "$?"

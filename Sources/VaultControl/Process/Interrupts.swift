@@ -4,13 +4,15 @@ import Synchronization
 
 /// Ends the program on SIGINT, SIGTERM and SIGHUP without leaving anything half done.
 ///
-/// The first signal cancels the command: a renewal that was sent is finished and stored before the program ends. A second
-/// one, or one that comes while the program waits for input, ends it at once, with the terminal's echo restored.
+/// The first signal cancels the command: a renewal that was sent is finished and stored before the program ends. Another
+/// one, at least a second later, or one that comes while the program waits for input, ends it at once, with the terminal's
+/// echo restored. What comes sooner is the same wish told twice: `timeout` signals its child and then the whole group, and
+/// so do a terminal and a wrapper that forwards Ctrl-C.
 struct Interrupts {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     private final class Record: Sendable {
-        let signal = Mutex<Int32?>(nil)
+        let history = Mutex(SignalHistory())
     }
 
     private let record = Record()
@@ -23,17 +25,15 @@ struct Interrupts {
         }
         for (source, number) in zip(sources, Self.signals) {
             source.setEventHandler { [record] in
-                let isFirst = record.signal.withLock { earlier in
-                    defer { earlier = number }
-                    return earlier == nil
-                }
+                let meaning = record.history.withLock { $0.take(number, at: .now) }
                 let isWaiting = InputWait.interrupt()
-                if !isFirst || isWaiting {
+                if meaning == .stopNow || isWaiting {
                     InputWait.restoreTerminal()
                     _exit(128 + number)
                 }
+                guard meaning == .stop else { return }
                 cancel()
-                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500)) {
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1_000)) {
                     try? console.write("vaultctl: finishing what is under way; again to stop at once\n", to: .error)
                 }
             }
@@ -43,6 +43,31 @@ struct Interrupts {
 
     /// What the shell expects of a program that ended because of a signal; nil if none came.
     var exitCode: Int32? {
-        record.signal.withLock { $0.map { 128 + $0 } }
+        record.history.withLock { $0.first.map { 128 + $0.number } }
+    }
+}
+
+/// The signals that have come, and what each of them means.
+struct SignalHistory {
+    enum Meaning: Equatable {
+        /// Finish what is under way, and end.
+        case stop
+        /// The same once more.
+        case echo
+        /// Do not wait for anything.
+        case stopNow
+    }
+
+    /// A person who has waited for less has not waited.
+    static let patience = Duration.seconds(1)
+
+    private(set) var first: (number: Int32, at: ContinuousClock.Instant)?
+
+    mutating func take(_ number: Int32, at now: ContinuousClock.Instant) -> Meaning {
+        guard let first else {
+            first = (number, now)
+            return .stop
+        }
+        return first.at.duration(to: now) < Self.patience ? .echo : .stopNow
     }
 }

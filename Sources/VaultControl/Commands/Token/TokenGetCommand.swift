@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 
@@ -12,6 +13,10 @@ struct TokenGetCommand: VaultCommand {
 
             Without --reveal it tells about the token but not the token itself. Every reveal is written to the audit \
             log.
+
+            A token that is valid for less than --min-validity, because the provider gives none that is valid for longer, \
+            is printed with a warning, and the exit code is 3. Without --min-validity a token is renewed when less than \
+            five minutes are left of it, or a fifth of its lifetime if that is less.
             """)
 
     @OptionGroup var selection: LoginSelection
@@ -22,20 +27,34 @@ struct TokenGetCommand: VaultCommand {
     @Option(help: .init("How long the token must still be valid: 90, 15m, 2h.", valueName: "time"))
     var minValidity: TimeSpan?
 
-    @Option(help: .init("How long to wait for a renewal; it goes on when this is over.", valueName: "time"))
+    @Option(
+        help: .init(
+            "How long to wait for an answer. A renewal that was begun is finished before vaultctl ends.",
+            valueName: "time"))
     var deadline: TimeSpan?
 
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let choice = try selection.choice
-        let token = try await VaultAccess(global, invocation).manage { users in
-            let token = try await get(choice, users)
-            if reveal {
-                try await users.recordReveal(of: token)
+        // What is to be said is said before the vault is closed, which waits for a renewal that was begun.
+        let isValidForLess = try await VaultAccess(global, invocation).manage { users in
+            do {
+                let token = try await get(choice, users)
+                if reveal { try await users.recordReveal(of: token) }
+                try emit(token, invocation)
+                sayWhatGoesOn(users, invocation)
+                return warn(about: token, invocation)
+            } catch let error as VaultError where error.code == .deadlineExceeded {
+                invocation.report(Failure(error))
+                sayWhatGoesOn(users, invocation)
+                throw ExitRequest(status: ExitStatus(error.code))
             }
-            return token
         }
+        if isValidForLess { throw ExitRequest(status: .partlyDone) }
+    }
+
+    private func emit(_ token: VaultToken, _ invocation: Invocation) throws {
         let json = TokenFacts.json(token, now: invocation.now, isRevealed: reveal)
         if reveal {
             try invocation.emit(json: json, text: token.accessToken.reveal() + "\n")
@@ -43,6 +62,21 @@ struct TokenGetCommand: VaultCommand {
             try invocation.emit(json: json, facts: TokenFacts.facts(token, now: invocation.now))
             invocation.hint("--reveal prints the token itself")
         }
+    }
+
+    private func sayWhatGoesOn(_ users: UserManager, _ invocation: Invocation) {
+        guard deadline != nil, users.vault.isWorking else { return }
+        invocation.note("vaultctl: the renewal goes on; this process ends when its result is stored")
+    }
+
+    /// Whether the token is valid for less than was asked for: the provider's new one may be.
+    private func warn(about token: VaultToken, _ invocation: Invocation) -> Bool {
+        guard let wanted = minValidity, let expiresAt = token.expiresAt else { return false }
+        let left = max(0, expiresAt.timeIntervalSince(invocation.now))
+        guard left < wanted.duration / .seconds(1) else { return false }
+        let words = (Instant.duration(left), Instant.duration(wanted.duration / .seconds(1)))
+        invocation.warn("the token is valid for \(words.0), not for the \(words.1) that were asked for")
+        return true
     }
 
     private func get(_ choice: LoginSelection.Choice, _ users: UserManager) async throws -> VaultToken {

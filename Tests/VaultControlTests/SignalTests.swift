@@ -1,0 +1,139 @@
+import DevAuthorizationServer
+import Foundation
+import Glibc
+import Testing
+
+@testable import VaultControl
+
+/// Signals as `timeout`, terminals and wrappers send them.
+@Suite(.timeLimit(.minutes(20)))
+struct SignalTests {
+    @Test func aSecondSignalCountsOnlyAfterASecond() {
+        let start = ContinuousClock.now
+        var history = SignalHistory()
+        #expect(history.take(SIGINT, at: start) == .stop)
+        #expect(history.take(SIGTERM, at: start) == .echo)
+        #expect(history.take(SIGINT, at: start + .milliseconds(999)) == .echo)
+        #expect(history.first?.number == SIGINT)
+        #expect(history.take(SIGINT, at: start + .seconds(1)) == .stopNow)
+    }
+
+    /// The program as a process, from its start to the moment at which a test wants to do something to it.
+    private func start(_ world: World, _ arguments: [String]) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(Program.path))
+        process.arguments = arguments
+        process.environment = world.harness.environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        let errors = world.harness.path("errors")
+        FileManager.default.createFile(atPath: errors, contents: nil)
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+        try process.run()
+        return process
+    }
+
+    private func errors(_ world: World) -> String {
+        (try? String(contentsOfFile: world.harness.path("errors"), encoding: .utf8)) ?? ""
+    }
+
+    private func end(of process: Process) async -> Int32 {
+        while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
+        return process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    }
+
+    private func slow(_ world: World, by delay: Duration, times: Int = 1) {
+        var fault = Fault(name: "slow", acts: true)
+        fault.replyDelay = delay
+        fault.times = times
+        world.server.faults.add(fault)
+    }
+
+    /// `timeout` signals its child and then the group; so does `docker run -t` with an init that forwards.
+    @Test func twoSignalsInARowLetARenewalFinish() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            for round in 1...20 {
+                slow(world, by: .milliseconds(600))
+                let before = world.refreshes
+                let process = try start(world, ["login", "refresh", "--user", "alice"])
+                // The server has spent the refresh token, and its reply is not there yet.
+                while world.refreshes == before { try await Task.sleep(for: .milliseconds(5)) }
+                kill(process.processIdentifier, SIGTERM)
+                try await Task.sleep(for: .milliseconds(round))
+                kill(process.processIdentifier, round.isMultiple(of: 2) ? SIGTERM : SIGINT)
+                #expect(await end(of: process) == 128 + SIGTERM)
+                let document = try await world.ok("login", "list", "--user", "alice", "--json").json
+                let login = try #require((document["logins"] as? [[String: Any]])?.first?["id"] as? String)
+                let shown = try await world.ok("login", "show", login, "--json").json
+                #expect(shown["renewal"] is NSNull, "round \(round)")
+                #expect(shown["doubt"] == nil || shown["doubt"] is NSNull)
+            }
+            #expect(try await world.ok("token", "get", "--user", "alice", "--json").json["generation"] as? Int == 21)
+            print("signals: 20 renewals interrupted twice, all stored")
+        }
+    }
+
+    /// A crash report shows registers and memory, and with a terminal it offers a debugger.
+    @Test func crashSignalsEndTheProgramWithoutAWord() async throws {
+        let harness = try Harness()
+        let script = """
+            mkfifo "$dir/pipe"
+            for signal in QUIT ABRT SEGV BUS ILL FPE TRAP; do
+              "$vaultctl" init --passphrase - <"$dir/pipe" >/dev/null 2>"$dir/err" &
+              exec 4>"$dir/pipe"
+              # It has begun once it listens to signals of its own.
+              until [ "$((0x$(awk '/^SigIgn/ { print $2 }' /proc/$!/status) >> 14 & 1))" = 1 ]; do sleep 0.1; done
+              kill -$signal $!
+              wait $!
+              echo "$signal $? $(wc -c <"$dir/err")"
+              exec 4>&-
+            done
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(
+            result.output == """
+                QUIT 131 0
+                ABRT 134 0
+                SEGV 139 0
+                BUS 135 0
+                ILL 132 0
+                FPE 136 0
+                TRAP 133 0
+
+                """)
+    }
+
+    /// Who sets a deadline hears when it is over, and not when the process is.
+    @Test func aDeadlineIsToldWhenItIsOver() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(1) }) { world in
+            try await world.logIn("alice")
+            try await Task.sleep(for: .seconds(1))
+            slow(world, by: .seconds(12))
+            let process = try start(world, ["token", "get", "--user", "alice", "--deadline", "1"])
+            while !errors(world).contains("the renewal goes on"), process.isRunning {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(process.isRunning)
+            #expect(errors(world).contains("vaultctl: error: the renewal took longer than the caller wanted to wait"))
+            #expect(await end(of: process) == 9)
+            #expect(try await world.ok("status", "--json").json["openRenewals"] as? Int == 0)
+        }
+    }
+
+    @Test func aTokenThatIsValidForLessThanAskedForIsToldAsSuch() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(300) }) { world in
+            try await world.logIn("alice")
+            let result = try await world.harness.run("token", "get", "--user", "alice", "--min-validity", "2h")
+            #expect(result.status == 3)
+            #expect(result.output.contains("expires"))
+            #expect(result.error.contains("vaultctl: warning: the token is valid for"))
+            #expect(result.error.contains("not for the 2 h that were asked for"))
+            try await world.ok("token", "get", "--user", "alice", "--min-validity", "2m")
+            let revealed = try await world.harness.run(
+                "token", "get", "--user", "alice", "--min-validity", "2h", "--reveal", revealing: true)
+            #expect(revealed.status == 3)
+            #expect(revealed.output.hasPrefix(Harness.marker))
+        }
+    }
+}
