@@ -1,9 +1,15 @@
 import Synchronization
+import TokenVault
 
 /// Holds whoever comes until a test opens it; open, it stays open.
 public final class Gate: Sendable {
+    private struct Waiter: Sendable {
+        let continuation: CheckedContinuation<Void, Never>
+        let work: WorkToken?
+    }
+
     private enum State {
-        case closed([CheckedContinuation<Void, Never>])
+        case closed([Waiter])
         case open
     }
 
@@ -12,10 +18,12 @@ public final class Gate: Sendable {
     public init() {}
 
     public func pass() async {
+        let work = WorkToken.current
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 guard case .closed(let waiting) = state else { return true }
-                state = .closed(waiting + [continuation])
+                work?.beginWait()
+                state = .closed(waiting + [Waiter(continuation: continuation, work: work)])
                 return false
             }
             if isOpen { continuation.resume() }
@@ -24,11 +32,14 @@ public final class Gate: Sendable {
 
     public func open() {
         let waiting = state.withLock { state in
-            guard case .closed(let waiting) = state else { return [CheckedContinuation<Void, Never>]() }
+            guard case .closed(let waiting) = state else { return [Waiter]() }
             state = .open
             return waiting
         }
-        for continuation in waiting { continuation.resume() }
+        for waiter in waiting {
+            waiter.work?.endWait()
+            waiter.continuation.resume()
+        }
     }
 
     /// How many it holds.

@@ -16,10 +16,13 @@ public final class ScriptedTransport: HTTPTransport {
     public struct SentRequest: Sendable {
         public let request: HTTPRequest
         public let body: [UInt8]
+        /// How long the reply may take.
+        public let timeout: Duration
 
-        public init(request: HTTPRequest, body: [UInt8]) {
+        public init(request: HTTPRequest, body: [UInt8], timeout: Duration = HTTPLimits.tokenEndpoint.timeout) {
             self.request = request
             self.body = body
+            self.timeout = timeout
         }
 
         /// The path without the query.
@@ -86,7 +89,7 @@ public final class ScriptedTransport: HTTPTransport {
     public func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
     ) async throws(HTTPTransportError) -> HTTPReply {
-        let sent = SentRequest(request: request, body: body)
+        let sent = SentRequest(request: request, body: body, timeout: limits.timeout)
         let reply = state.withLock { state in
             state.sent.append(sent)
             return state.nextReply()

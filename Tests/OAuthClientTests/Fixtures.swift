@@ -59,6 +59,7 @@ final class ScriptedTransport: HTTPTransport {
     struct Sent: Sendable {
         let request: HTTPRequest
         let body: [UInt8]
+        let limits: HTTPLimits
 
         var form: [String: String] {
             let parameters = FormCodec.decode(body) ?? []
@@ -86,7 +87,7 @@ final class ScriptedTransport: HTTPTransport {
     var sent: [Sent] { state.withLock { $0.sent } }
 
     func send(_ request: HTTPRequest, body: [UInt8], limits: HTTPLimits) async throws(HTTPTransportError) -> HTTPReply {
-        let sent = Sent(request: request, body: body)
+        let sent = Sent(request: request, body: body, limits: limits)
         let step: Step? = state.withLock { state in
             state.sent.append(sent)
             return state.steps.isEmpty ? nil : state.steps.removeFirst()

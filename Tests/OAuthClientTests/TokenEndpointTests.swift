@@ -23,6 +23,21 @@ struct TokenEndpointTests {
         try ReadProof(try #require(sent.request.headerFields[.dpop]))
     }
 
+    /// A server that answers late with a challenge: the repeat has what is left, and is not begun with little.
+    @Test(arguments: [(Duration.seconds(45), 2), (.seconds(10), 2), (.milliseconds(9_999), 1), (.zero, 1)])
+    func aRepeatForTheProofHasWhatIsLeft(_ left: Duration, _ requests: Int) async throws {
+        let transport = ScriptedTransport(
+            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "first")]),
+            reply(200, Sample.good(["token_type": "\"DPoP\""])))
+        let endpoint = TokenEndpoint(
+            binding: try Sample.binding(.none), transport: transport, now: { Sample.start }, timeLeft: { left })
+        let attempt = await endpoint.refresh(try Sample.exchange(dpop: dpop("old")), context: bound)
+        #expect(attempt.requestsSent == requests)
+        #expect(transport.sent.allSatisfy { $0.limits.timeout <= max(left, .milliseconds(1)) })
+        #expect(transport.sent.allSatisfy { $0.limits.timeout <= .seconds(30) })
+        #expect(attempt.nonces.values.map(\.rawValue) == ["first"])
+    }
+
     @Test func aRefreshIsOnePostOfAForm() async throws {
         let transport = ScriptedTransport(reply(200, Sample.good()))
         let attempt = try await endpoint(transport).refresh(try Sample.exchange(), context: ClassificationContext())

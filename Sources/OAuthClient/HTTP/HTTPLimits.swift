@@ -21,6 +21,14 @@ public struct HTTPLimits: Hashable, Sendable {
         self.timeout = timeout
     }
 
+    /// The same, in no more than this time.
+    package func within(_ time: Duration) -> HTTPLimits {
+        var limits = self
+        limits.timeout = max(.milliseconds(1), min(timeout, time))
+        limits.connectTimeout = min(connectTimeout, limits.timeout)
+        return limits
+    }
+
     /// 30 seconds, because a server's replay window is often that long: a shorter wait turns slow replies into lost ones.
     public static let tokenEndpoint = HTTPLimits()
     /// Metadata documents are small and nothing is lost by giving up early.

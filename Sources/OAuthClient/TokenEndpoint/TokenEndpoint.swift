@@ -7,11 +7,20 @@ package struct TokenEndpoint: Sendable {
     package let binding: ServerBinding
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
+    private let timeLeft: (@Sendable () -> Duration)?
 
-    package init(binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
+    /// What a repeat for the proof or the scope must have: with less it is left to the next exchange.
+    private static let leastForRepeat = Duration.seconds(10)
+
+    /// - Parameter timeLeft: For all requests of an exchange together; nil: each has the time of the binding.
+    package init(
+        binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date,
+        timeLeft: (@Sendable () -> Duration)? = nil
+    ) {
         self.binding = binding
         self.transport = transport
         self.now = now
+        self.timeLeft = timeLeft
     }
 
     /// Uses a refresh token once (RFC 6749 §6), with the first client secret and no other.
@@ -100,6 +109,7 @@ package struct TokenEndpoint: Sendable {
             exchange.grantsSent += 1
             let result = await send(form, &exchange)
             let attempt = attempt(result, exchange)
+            guard timeLeft.map({ $0() >= Self.leastForRepeat }) ?? true else { return attempt }
             switch attempt.outcome {
             case .nonceRequired, .invalidProof(.nonce), .invalidProof(.clock):
                 exchange.context.proofWasRepeated = true
@@ -132,7 +142,8 @@ package struct TokenEndpoint: Sendable {
 
     private func send(_ form: FormRequest, _ exchange: inout RunningExchange) async -> TokenExchange {
         exchange.requestsSent += 1
-        let result = await transport.sendToTheEnd(form, limits: binding.limits)
+        let limits = timeLeft.map { binding.limits.within($0()) } ?? binding.limits
+        let result = await transport.sendToTheEnd(form, limits: limits)
         exchange.context.repliedAt = now()
         if case .reply(let reply) = result {
             exchange.session.learn(

@@ -119,6 +119,8 @@ extension VaultError {
             self.init(
                 .tryLater, "this process was too slow to send the renewal safely, again and again",
                 hint: "look at the load of this machine")
+        case .failed(.notSent(.outOfTime)):
+            self.init(.tryLater, "the provider was too slow for the renewal to end in its time", retryAfter: retryAfter)
         case .failed(.postponed):
             self.init(.tryLater, "there is no token for a renewal now", retryAfter: retryAfter)
         case .failed(.withdrawn), .failed(.notSent(.changed)):

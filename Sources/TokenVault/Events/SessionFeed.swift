@@ -19,7 +19,6 @@ final class SessionFeed: Sendable {
         var cursor: Int64 = 0
         /// Which task reads; an earlier one that is still ending must not tell anything.
         var epoch = 0
-        var task: Task<Void, Never>?
         var signal: ChangeSignal.Token?
         var isClosed = false
         /// Log-ins under way, as far as they have been told.
@@ -33,7 +32,9 @@ final class SessionFeed: Sendable {
     struct Inbox {
         var notices: [SessionNotice] = []
         var logIns: [UserKey: Int] = [:]
-        var isWatched = false
+        /// Wakes the task that reads; nil while nobody watches. Each task has its own: one that is ending must not take what
+        /// is meant for the next.
+        var wake: Wakeup?
     }
 
     let options: SessionEventOptions
@@ -42,7 +43,6 @@ final class SessionFeed: Sendable {
     let logger: Logger
     let state: Mutex<State>
     let inbox = Mutex(Inbox())
-    let wake = FeedWake()
 
     init(store: any VaultStore, timeSource: any TimeSource, logger: Logger, options: SessionEventOptions) {
         self.store = store
@@ -58,24 +58,27 @@ final class SessionFeed: Sendable {
 
     /// Tells what stands in no row. Cheap while nobody watches.
     func post(_ notice: SessionNotice) {
-        let isWatched = inbox.withLock { inbox in
-            if inbox.isWatched { inbox.notices.append(notice) }
-            return inbox.isWatched
+        let wake = inbox.withLock { inbox in
+            if inbox.wake != nil { inbox.notices.append(notice) }
+            return inbox.wake
         }
-        if isWatched { wake.poke() }
+        wake?.signal()
     }
 
     /// A log-in of this user begins (1) or ends (-1).
     func countLogIn(of userID: String, _ change: Int) {
-        let isWatched = inbox.withLock { inbox in
+        let wake = inbox.withLock { inbox in
             let user = UserKey(userID)
             let count = inbox.logIns[user, default: 0] + change
             inbox.logIns[user] = count > 0 ? count : nil
-            if inbox.isWatched { inbox.notices.append(.logIns(user: user, count: count)) }
-            return inbox.isWatched
+            if inbox.wake != nil { inbox.notices.append(.logIns(user: user, count: count)) }
+            return inbox.wake
         }
-        if isWatched { wake.poke() }
+        wake?.signal()
     }
+
+    /// For tests: whether somebody watches, so that there is a task that reads.
+    var isReading: Bool { inbox.withLock { $0.wake != nil } }
 
     func isLoggingIn(_ userID: String) -> Bool { inbox.withLock { $0.logIns[UserKey(userID)] != nil } }
 
@@ -104,34 +107,33 @@ final class SessionFeed: Sendable {
             return state.lastSubscriber
         }
         // There may be something due earlier than the task now sleeps until.
-        wake.poke()
+        inbox.withLock { $0.wake }?.signal()
         return number
     }
 
     func remove(_ number: Int) {
-        let task: Task<Void, Never>? = state.withLock { state in
-            guard let subscriber = state.subscribers.removeValue(forKey: number) else { return nil }
+        state.withLock { state in
+            guard let subscriber = state.subscribers.removeValue(forKey: number) else { return }
             subscriber.finish()
             switch subscriber.scope {
             case .all: state.window.unwatch()
             case .login(let login): state.book.unwatch(login: login)
             case .user: if let user = subscriber.user { state.book.unwatch(user: user) }
             }
-            return state.subscribers.isEmpty ? stop(&state) : nil
+            if state.subscribers.isEmpty { stop(&state) }
         }
-        task?.cancel()
     }
 
     /// No more is told. What subscribers have not fetched yet is still theirs.
     func close() {
         // What was committed before the vault began to close is told.
         catchUp()
-        let (subscribers, task) = state.withLock { state in
+        let subscribers = state.withLock { state in
             state.isClosed = true
             defer { state.subscribers = [:] }
-            return (Array(state.subscribers.values), stop(&state))
+            stop(&state)
+            return Array(state.subscribers.values)
         }
-        task?.cancel()
         for subscriber in subscribers { subscriber.finish() }
     }
 
@@ -139,32 +141,35 @@ final class SessionFeed: Sendable {
         state.epoch += 1
         state.cursor = head
         state.book = SessionBook(options: options)
+        let wake = Wakeup()
         state.logIns = inbox.withLock { inbox in
-            inbox.isWatched = true
+            inbox.wake = wake
             inbox.notices = []
             return inbox.logIns
         }
-        state.signal = store.changes.observe { [wake] in wake.poke() }
+        state.signal = store.changes.observe { wake.signal() }
         let epoch = state.epoch
-        state.task = Task { [weak self] in
-            while !Task.isCancelled, let feed = self {
-                guard let pause = feed.step(epoch) else { return }
-                await feed.wake.rest(for: pause, feed.timeSource)
+        let timeSource = timeSource
+        let token = (timeSource as? any WorkClock).map { WorkToken($0) }
+        Task.detached { [weak self] in
+            await WorkToken.$current.withValue(token) {
+                defer { token?.end() }
+                while !wake.isStopped, let pause = self?.step(epoch) { await wake.wait(for: pause, timeSource) }
             }
         }
     }
 
-    private func stop(_ state: inout State) -> Task<Void, Never>? {
+    private func stop(_ state: inout State) {
         if let signal = state.signal { store.changes.cancel(signal) }
         state.signal = nil
         state.epoch += 1
         state.window = FeedWindow()
         state.names = [:]
-        inbox.withLock { inbox in
-            inbox.isWatched = false
+        let wake = inbox.withLock { inbox in
+            defer { inbox.wake = nil }
             inbox.notices = []
+            return inbox.wake
         }
-        defer { state.task = nil }
-        return state.task
+        wake?.stop()
     }
 }

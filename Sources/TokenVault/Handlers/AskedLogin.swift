@@ -8,7 +8,6 @@ struct AskedLogin: Sendable {
 
     @TaskLocal static var current: AskedLogin?
 
-    static func isOpen(_ login: LoginHandle) -> Bool {
-        current.map { $0.login == login && $0.isOpen() } ?? false
-    }
+    /// As far as its answer is still awaited.
+    static var open: AskedLogin? { current.flatMap { $0.isOpen() ? $0 : nil } }
 }

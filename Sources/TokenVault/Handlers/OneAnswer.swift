@@ -3,10 +3,15 @@ import Synchronization
 /// Waited for by one, given by whoever is first: the app, a time limit, or a change that makes the question void.
 final class OneAnswer<Value: Sendable>: Sendable {
     private enum State {
-        case open(CheckedContinuation<Value, Never>?)
+        case open(Waiter?)
         case given(Value)
         /// Given and taken.
         case over
+    }
+
+    private struct Waiter {
+        let continuation: CheckedContinuation<Value, Never>
+        let work: WorkToken?
     }
 
     private let state = Mutex(State.open(nil))
@@ -18,25 +23,28 @@ final class OneAnswer<Value: Sendable>: Sendable {
     /// False if there was an answer already: then this one is not heard.
     @discardableResult
     func give(_ value: Value) -> Bool {
-        let (isFirst, waiter): (Bool, CheckedContinuation<Value, Never>?) = state.withLock { state in
+        let (isFirst, waiter): (Bool, Waiter?) = state.withLock { state in
             guard case .open(let waiter) = state else { return (false, nil) }
             state = waiter == nil ? .given(value) : .over
             return (true, waiter)
         }
-        waiter?.resume(returning: value)
+        waiter?.work?.endWait()
+        waiter?.continuation.resume(returning: value)
         return isFirst
     }
 
     /// To be called once. It cannot be cancelled: what ends the wait is an answer.
     func value() async -> Value {
-        await withCheckedContinuation { continuation in
+        let work = WorkToken.current
+        return await withCheckedContinuation { continuation in
             let given: Value? = state.withLock { state in
                 switch state {
                 case .given(let value):
                     state = .over
                     return value
                 case .open, .over:
-                    state = .open(continuation)
+                    work?.beginWait()
+                    state = .open(Waiter(continuation: continuation, work: work))
                     return nil
                 }
             }

@@ -5,7 +5,7 @@ extension Renewal {
     /// finds it there. Nothing of the user or the login is told, and no token.
     func traced(_ work: () async -> (RenewalMachine.Ending, asked: String?)) async -> RenewalMachine.Ending {
         let tracer = engine.options.tracer ?? InstrumentationSystem.tracer
-        return await tracer.withAnySpan("token_vault.renewal", ofKind: .client) { span in
+        return await tracer.withAnySpan("token_vault.renewal", context: context, ofKind: .client) { span in
             let (ending, asked) = await work()
             let outcome = RenewalOutcome(ending)
             span.attributes["token_vault.outcome"] = outcome.description

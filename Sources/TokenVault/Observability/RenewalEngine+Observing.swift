@@ -7,6 +7,11 @@ struct Asked: Sendable {
     /// For labels: as many as there are providers, and one for the app.
     let name: String
 
+    /// A handler's time and its mistakes are not the provider's.
+    init(_ attempt: RenewalAttempt) {
+        self.init(attempt.claim.method == .grant ? attempt.provider : nil)
+    }
+
     init(_ provider: StoredProvider?) {
         self.provider = provider?.handle
         name = provider?.record.name ?? "app"

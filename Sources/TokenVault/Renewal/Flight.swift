@@ -19,9 +19,19 @@ final class Flight: Sendable {
     private enum Waiter {
         /// Counted, and about to wait.
         case arriving
-        case waiting(CheckedContinuation<Wait, Never>, accepts: @Sendable (SpooledReply) -> Bool)
+        case waiting(Suspended, accepts: @Sendable (SpooledReply) -> Bool)
         /// His wait was over before it began.
         case settled(Wait)
+    }
+
+    private struct Suspended {
+        let continuation: CheckedContinuation<Wait, Never>
+        let work: WorkToken?
+
+        func resume(_ wait: Wait) {
+            work?.endWait()
+            continuation.resume(returning: wait)
+        }
     }
 
     /// What the renewal brings a token for.
@@ -88,13 +98,9 @@ final class Flight: Sendable {
         as id: Int, deadline: Duration?, timeSource: any TimeSource,
         accepts: @escaping @Sendable (SpooledReply) -> Bool = { _ in false }
     ) async -> Wait {
-        let alarm = deadline.map { deadline in
-            Task {
-                guard (try? await timeSource.sleep(for: deadline)) != nil else { return }
-                self.settle(id, .deadlinePassed)
-            }
-        }
+        let alarm = deadline.map { timeSource.alarm(after: $0) { self.settle(id, .deadlinePassed) } }
         defer { alarm?.cancel() }
+        let work = WorkToken.current
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let early: Wait? = state.withLock { state in
@@ -107,7 +113,9 @@ final class Flight: Sendable {
                         state.waiters[id] = nil
                         return .spooled(reply)
                     }
-                    state.waiters[id] = .waiting(continuation, accepts: accepts)
+                    work?.beginWait()
+                    state.waiters[id] = .waiting(
+                        Suspended(continuation: continuation, work: work), accepts: accepts)
                     return nil
                 }
                 if let early { continuation.resume(returning: early) }
@@ -125,22 +133,22 @@ final class Flight: Sendable {
             defer { state.waiters = [:] }
             return state.waiters.values.map { $0 }
         }
-        for case .waiting(let continuation, _) in waiters { continuation.resume(returning: .ended(ending)) }
+        for case .waiting(let waiter, _) in waiters { waiter.resume(.ended(ending)) }
     }
 
     /// Lets those go whom these tokens serve, and whoever comes until the end.
     func serve(_ reply: SpooledReply) {
         let served = state.withLock { state in
             state.spooled = reply
-            var served: [CheckedContinuation<Wait, Never>] = []
+            var served: [Suspended] = []
             for (id, waiter) in state.waiters {
-                guard case .waiting(let continuation, let accepts) = waiter, accepts(reply) else { continue }
+                guard case .waiting(let suspended, let accepts) = waiter, accepts(reply) else { continue }
                 state.waiters[id] = nil
-                served.append(continuation)
+                served.append(suspended)
             }
             return served
         }
-        for continuation in served { continuation.resume(returning: .spooled(reply)) }
+        for waiter in served { waiter.resume(.spooled(reply)) }
     }
 
     private func cancelWait(_ id: Int) {
@@ -156,11 +164,11 @@ final class Flight: Sendable {
     }
 
     private func settle(_ id: Int, _ wait: Wait) {
-        let continuation: CheckedContinuation<Wait, Never>? = state.withLock { state in
+        let waiter: Suspended? = state.withLock { state in
             switch state.waiters[id] {
-            case .waiting(let continuation, _):
+            case .waiting(let suspended, _):
                 state.waiters[id] = nil
-                return continuation
+                return suspended
             case .arriving:
                 state.waiters[id] = .settled(wait)
                 return nil
@@ -168,6 +176,6 @@ final class Flight: Sendable {
                 return nil
             }
         }
-        continuation?.resume(returning: wait)
+        waiter?.resume(wait)
     }
 }

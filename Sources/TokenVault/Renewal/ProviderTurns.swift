@@ -20,7 +20,13 @@ final class ProviderTurns: Sendable {
 
     private struct Waiter: Sendable {
         let id: Int
-        let continuation: CheckedContinuation<Void, Never>
+        let continuation: CheckedContinuation<Bool, Never>
+        let work: WorkToken?
+
+        func resume(_ hasTurn: Bool) {
+            work?.endWait()
+            continuation.resume(returning: hasTurn)
+        }
     }
 
     private struct Queue {
@@ -29,7 +35,8 @@ final class ProviderTurns: Sendable {
         var bucket: TokenBucket?
         var callers: Deque<Waiter> = []
         var background: Deque<Waiter> = []
-        var hasAlarm = false
+        /// When the queue is looked at for the sake of its rate, and by which alarm: those before it are void.
+        var alarm: (at: Duration, number: Int)?
 
         mutating func adopt(_ limits: Limits, now: Duration) {
             self.limits = limits
@@ -45,11 +52,28 @@ final class ProviderTurns: Sendable {
             running += 1
             return isBackground ? background.popFirst() : callers.popFirst()
         }
+
+        mutating func dismissAll() -> [Waiter] {
+            defer {
+                callers = []
+                background = []
+            }
+            return Array(callers) + Array(background)
+        }
+
+        /// What is held up by the number of turns goes on when one ends; by the rate, when this time has passed.
+        mutating func waitForRate(now: Duration) -> Duration? {
+            let isBackground = callers.isEmpty
+            guard !isBackground || !background.isEmpty, running < limits.concurrent ?? .max else { return nil }
+            return (bucket?.wait(now: now, isBackground: isBackground)).map { max($0, .milliseconds(1)) }
+        }
     }
 
     private struct State {
         var queues: [ProviderHandle: Queue] = [:]
         var lastID = 0
+        var lastAlarm = 0
+        var isClosed = false
     }
 
     private let timeSource: any TimeSource
@@ -66,24 +90,43 @@ final class ProviderTurns: Sendable {
         }
     }
 
-    /// Waits for a turn. Each is to be followed by one ``end(_:isUnused:)``.
+    /// Waits for a turn. Each that was given is to be followed by one ``end(_:isUnused:)``.
     ///
-    /// - Parameter id: from ``newID()``, for ``promote(_:at:)``.
-    func begin(_ id: Int, _ provider: ProviderHandle, _ limits: Limits, _ priority: Priority) async {
+    /// - Parameters:
+    ///   - id: from ``newID()``, for ``promote(_:at:)``.
+    ///   - priority: asked for when the place in the queue is taken.
+    /// - Returns: false if there are no more turns.
+    @discardableResult
+    func begin(
+        _ id: Int, _ provider: ProviderHandle, _ limits: Limits, _ priority: @autoclosure () -> Priority
+    ) async -> Bool {
         let now = timeSource.uptime()
-        await withCheckedContinuation { continuation in
-            state.withLock { state in
+        let work = WorkToken.current
+        return await withCheckedContinuation { continuation in
+            let isClosed = state.withLock { state in
+                guard !state.isClosed else { return true }
                 var queue = state.queues[provider] ?? Queue()
                 queue.adopt(limits, now: now)
-                let waiter = Waiter(id: id, continuation: continuation)
-                switch priority {
+                work?.beginWait()
+                let waiter = Waiter(id: id, continuation: continuation, work: work)
+                switch priority() {
                 case .caller: queue.callers.append(waiter)
                 case .background: queue.background.append(waiter)
                 }
                 state.queues[provider] = queue
+                return false
             }
-            advance(provider)
+            if isClosed { continuation.resume(returning: false) } else { advance(provider) }
         }
+    }
+
+    /// Sends away whoever waits, and whoever comes.
+    func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            return state.queues.keys.flatMap { state.queues[$0]?.dismissAll() ?? [] }
+        }
+        for waiter in waiting { waiter.resume(false) }
     }
 
     /// Gives the turn to who is next.
@@ -133,26 +176,27 @@ final class ProviderTurns: Sendable {
 
     private func advance(_ provider: ProviderHandle) {
         let now = timeSource.uptime()
-        let (ready, alarm) = state.withLock { state -> ([Waiter], Duration?) in
+        let (ready, alarm) = state.withLock { state -> ([Waiter], (after: Duration, number: Int)?) in
             guard var queue = state.queues[provider] else { return ([], nil) }
             defer { state.queues[provider] = queue }
             var ready: [Waiter] = []
             while let waiter = queue.next(now: now) { ready.append(waiter) }
-            // What is held up by the number of turns goes on when one ends; by the rate, when time has passed.
-            let isBackground = queue.callers.isEmpty
-            guard !queue.hasAlarm, !isBackground || !queue.background.isEmpty,
-                queue.running < queue.limits.concurrent ?? .max,
-                let wait = queue.bucket?.wait(now: now, isBackground: isBackground)
-            else { return (ready, nil) }
-            queue.hasAlarm = true
-            return (ready, max(wait, .milliseconds(1)))
+            guard let wait = queue.waitForRate(now: now) else { return (ready, nil) }
+            // A caller may go before the background waiter for whom the alarm was set.
+            if let alarm = queue.alarm, alarm.at <= now + wait { return (ready, nil) }
+            state.lastAlarm += 1
+            queue.alarm = (now + wait, state.lastAlarm)
+            return (ready, (wait, state.lastAlarm))
         }
-        for waiter in ready { waiter.continuation.resume() }
+        for waiter in ready { waiter.resume(true) }
         guard let alarm else { return }
-        Task {
-            try? await self.timeSource.sleep(for: alarm)
-            self.state.withLock { $0.queues[provider]?.hasAlarm = false }
-            self.advance(provider)
+        _ = timeSource.alarm(after: alarm.after) {
+            let isCurrent = self.state.withLock { state in
+                guard state.queues[provider]?.alarm?.number == alarm.number else { return false }
+                state.queues[provider]?.alarm = nil
+                return true
+            }
+            if isCurrent { self.advance(provider) }
         }
     }
 }
@@ -174,15 +218,24 @@ final class HeldTurn: Sendable {
         id = turns.newID()
     }
 
-    func begin(_ provider: ProviderHandle, _ limits: ProviderTurns.Limits, _ priority: ProviderTurns.Priority) async {
-        let effective: ProviderTurns.Priority? = state.withLock { state in
-            guard !state.isHeld else { return nil }
-            state.provider = provider
-            return state.isPromoted ? .caller : priority
+    var isHeld: Bool { state.withLock { $0.isHeld } }
+
+    /// False if there are no more turns, because the vault is being closed.
+    @discardableResult
+    func begin(
+        _ provider: ProviderHandle, _ limits: ProviderTurns.Limits, _ priority: ProviderTurns.Priority
+    ) async -> Bool {
+        let isHeld = state.withLock { state in
+            if !state.isHeld { state.provider = provider }
+            return state.isHeld
         }
-        guard let effective else { return }
-        await turns.begin(id, provider, limits, effective)
+        guard !isHeld else { return true }
+        // A caller who comes while the place is being taken finds it, or is found here.
+        guard await turns.begin(id, provider, limits, state.withLock { $0.isPromoted ? .caller : priority }) else {
+            return false
+        }
         state.withLock { $0.isHeld = true }
+        return true
     }
 
     /// A caller waits for this renewal.

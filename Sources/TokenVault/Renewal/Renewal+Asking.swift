@@ -18,14 +18,12 @@ extension Renewal {
         let userID = current.stored.userID
         let answer = OneAnswer<HandlerAnswer>()
         let asked = AskedLogin(login: login) { answer.isOpen }
-        let task = Task {
-            await AskedLogin.$current.withValue(asked) {
-                do {
-                    let token = try await handler.refreshAuthentication(userId: userID, login: LoginID(login))
-                    answer.give(.token(token))
-                } catch {
-                    answer.give(error is RefreshFailedError ? .over : .notNow)
-                }
+        let task = engine.ask(asked) {
+            do {
+                let token = try await handler.refreshAuthentication(userId: userID, login: LoginID(login))
+                answer.give(.token(token))
+            } catch {
+                answer.give(error is RefreshFailedError ? .over : .notNow)
             }
         }
         defer { task.cancel() }
@@ -104,9 +102,7 @@ extension Renewal {
         }
         let asked = AskedLogin(login: login) { answer.isOpen }
         // It keeps the renewal until the handler has returned: from then on it lives as long as the app holds it.
-        return Task { [renewal] in
-            await AskedLogin.$current.withValue(asked) { await handler.sessionWillRenewAccessToken(renewal) }
-        }
+        return engine.ask(asked) { [renewal] in await handler.sessionWillRenewAccessToken(renewal) }
     }
 
     private func means(_ attempt: RenewalAttempt) -> AccessTokenRenewal.Means {

@@ -17,7 +17,8 @@ extension Renewal {
         let recorder = engine.recorder(of: .refresh)
         responses.add(recorder)
         let endpoint = TokenEndpoint(
-            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
+            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock,
+            timeLeft: { timeLeft(current) })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
         let scope =
@@ -33,7 +34,9 @@ extension Renewal {
             refreshToken: refreshToken, scope: scope.flatMap { try? Scope($0) }, dpop: dpop)
         exchange.resources = claim.target.resource.map { [$0] } ?? []
         exchange.insistsOnScope = claim.target.scope != nil
+        guard hasTimeForRequest(current) else { return .replied(.verdict(.notSent(.outOfTime))) }
         if let hindrance = hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
+        budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: context)
         engine.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
@@ -54,6 +57,7 @@ extension Renewal {
     }
 
     private func mayReplay(_ claim: RenewalClaim, _ attempt: RenewalAttempt, _ startedAt: Timestamp) -> Bool {
+        guard hasTimeForRequest(attempt, after: Self.pauseBeforeReplay) else { return false }
         let situation = ReplayPolicy.Situation(
             elapsed: vault.now.since(claim.doubtSince ?? startedAt), tries: claim.tries,
             hasOtherLogins: hasOtherLogins(attempt))

@@ -7,17 +7,22 @@ extension Renewal {
     /// - Parameters:
     ///   - mayAsk: Whether the ``SessionHandler`` is to be asked, if there is one.
     ///   - continuing: The claim under which it was asked, if it was: this one takes its place.
+    ///   - givenBack: How many claims of this renewal have come to nothing before.
     func claim(
-        _ demand: RenewalDemand, mayAsk: Bool, continuing: RenewalClaim?
+        _ demand: RenewalDemand, mayAsk: Bool, continuing: RenewalClaim?, givenBack: Int
     ) async -> (RenewalMachine.Event, RenewalAttempt?) {
         guard vault.store.readOnlyRefusal == nil else { return (.refused(.readOnly), nil) }
         guard vault.store.ownsItsLock else { return (.ownershipLost, nil) }
         let provider: StoredProvider?
         var hasOtherLogins = false
         var abandoned: Int64?
+        // Looked at once: a handler that comes later is asked at the next renewal.
+        let asks = mayAsk && engine.sessionHandlers.isInstalled
+        let sends: Bool
         do {
             // Before anything is written: whether the provider is there and may be asked.
             let stored = try vault.store.login(login)
+            sends = stored.refresh?.refreshToken != nil && !asks
             let needsProvider = stored.refresh?.refreshToken != nil || engine.sessionHandlers.isInstalled
             let needed = needsProvider ? stored.provider : nil
             provider = try needed.map { try vault.store.provider($0) }
@@ -43,40 +48,56 @@ extension Renewal {
             return (.refused(.breakerOpen(until: until)), nil)
         }
         if engine.refusedTargets.isRefused(target, of: login, now: vault.now) { return (.refused(.targetRefused), nil) }
-        if let provider, let limits = provider.record.turnLimits {
-            await turn.begin(provider.handle, limits, demand.isForCaller ? .caller : .background)
+        let plan = Plan(
+            provider: provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, asks: asks,
+            questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
+        // Who asks the app needs no turn for that: it may think for a minute.
+        if let provider, sends { await takeTurn(at: provider) }
+        var claimed = await writeIntent(demand, plan)
+        if claimed == nil, let provider {
+            // It sends after all.
+            await takeTurn(at: provider)
+            claimed = await writeIntent(demand, plan)
         }
-        let question = Question(
-            isToBeAsked: mayAsk && engine.sessionHandlers.isInstalled,
-            fence: continuing?.method == .session ? continuing?.fence : nil)
-        let claimed = await writeIntent(
-            demand, provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, question)
+        let (event, attempt) = claimed ?? (.storeFailed, nil)
         // Who sends nothing does not keep others from it.
-        if claimed.1 == nil { turn.end(isUnused: true) }
-        return claimed
+        if attempt?.claim.method != .grant { turn.end(isUnused: true) }
+        return (event, attempt)
     }
 
-    /// - Parameter abandoned: the intent whose owner was gone before its spool was looked into. One that dies later has
-    ///   not been looked at: it counts as working once more.
+    /// Waits until the provider may be asked, where its profile says how often it may.
+    ///
+    /// - Returns: false if nothing may begin any more.
+    @discardableResult
+    func takeTurn(at provider: StoredProvider) async -> Bool {
+        guard let limits = provider.record.turnLimits else { return !vault.isClosing }
+        let isGiven = await turn.begin(provider.handle, limits, demand.isForCaller ? .caller : .background)
+        return isGiven && !vault.isClosing
+    }
+
+    /// Nil, and nothing is written, if the claim would send something and has no turn.
     private func writeIntent(
-        _ demand: RenewalDemand, _ provider: StoredProvider?, abandoned: Int64?, hasOtherLogins: Bool,
-        _ question: Question
-    ) async -> (RenewalMachine.Event, RenewalAttempt?) {
+        _ demand: RenewalDemand, _ plan: Plan
+    ) async -> (RenewalMachine.Event, RenewalAttempt?)? {
+        let provider = plan.provider
         let now = vault.now
         let vault = vault
         let fences = fences
         let target = target
         let policy = provider.flatMap { try? ReplayPolicy($0.record) } ?? ReplayPolicy()
+        let mayDecideToSend = turn.isHeld || provider?.record.turnLimits == nil
+        let longestWay = Self.longestWayToRequest(givenBack: plan.givenBack)
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, target: target, now: now, canUseProvider: provider != nil,
-            hasHandler: engine.handler != nil, asksSession: question.isToBeAsked, asked: question.fence,
-            replay: policy, hasOtherLogins: hasOtherLogins, stalled: stalled.all,
+            hasHandler: engine.handler != nil, asksSession: plan.asks, asked: plan.questionFence,
+            replay: policy, hasOtherLogins: plan.hasOtherLogins, stalled: stalled.all,
             setBack: vault.clock.setBack,
-            owner: { $0.fence == abandoned ? vault.owner(of: $0) : .working })
+            owner: { $0.fence == plan.abandoned ? vault.owner(of: $0) : .working })
         do {
-            return try await vault.change(login) { state in
+            var claimed: (RenewalMachine.Event, RenewalAttempt?)? = try await vault.change(login) { state in
                 let decision = ClaimDecision(state, circumstances)
-                if decision.endsQuestion, question.isAsked(under: state.intent) {
+                let isClosing = vault.isClosing
+                if decision.endsQuestion || isClosing, plan.isAsked(under: state.intent) {
                     state.intent = nil
                     state.auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
                 }
@@ -93,33 +114,43 @@ extension Renewal {
                 case .giveUp:
                     state.die(.lostResponse, at: now)
                     return (.gaveUp, nil)
+                case .proceed where isClosing: return (.closed, nil)
+                case .proceed(.grant, _) where !mayDecideToSend: return nil
                 case .proceed(let method, let doubt):
                     var claim = state.open(
                         method, doubt, owner: vault.store.owner, at: now,
-                        isContinued: question.isAsked(under: state.intent))
+                        isContinued: plan.isAsked(under: state.intent))
                     claim.target = target
                     // Known as under way before anybody can read the intent.
                     vault.attemptStarted(claim.fence)
                     fences.insert(claim.fence)
                     let attempt = RenewalAttempt(
                         claim: claim, provider: method == .handler ? nil : provider, stored: ClaimedLogin(state),
-                        policy: policy,
-                        claimedAt: vault.timeSource.uptime())
+                        policy: policy, claimedAt: .zero, longestWay: longestWay)
                     return (.claimed(claim), attempt)
                 }
             }
+            claimed?.1?.claimedAt = vault.timeSource.uptime()
+            return claimed
         } catch {
             return (Self.event(for: error), nil)
         }
     }
 
-    /// What a ``SessionHandler`` has to do with a claim.
-    private struct Question: Sendable {
-        let isToBeAsked: Bool
+    /// What was found out before an intent is written.
+    private struct Plan: Sendable {
+        let provider: StoredProvider?
+        /// The intent whose owner was gone before its spool was looked into. One that dies later has not been looked at: it
+        /// counts as working once more.
+        let abandoned: Int64?
+        let hasOtherLogins: Bool
+        /// Whether the ``SessionHandler`` says what comes next.
+        let asks: Bool
         /// Of the intent under which it has been asked.
-        let fence: Int64?
+        let questionFence: Int64?
+        let givenBack: Int
 
-        func isAsked(under intent: IntentRecord?) -> Bool { fence != nil && intent?.fence == fence }
+        func isAsked(under intent: IntentRecord?) -> Bool { questionFence != nil && intent?.fence == questionFence }
     }
 
     /// What a failed read or write means before anything was sent.

@@ -10,17 +10,21 @@ extension Renewal {
             let rules = try? provider.record.profile.exchange, let binding = try? ServerBinding(provider.record)
         else { return .replied(.verdict(.misconfigured)) }
         attempt?.authToken = nil
+        // Only now: while the app thinks, others may ask the provider.
+        guard await takeTurn(at: provider) else { return .replied(.verdict(.withdrawn)) }
         let stored = current.stored
         let recorder = engine.recorder(of: .fetch)
         responses.add(recorder)
         let endpoint = TokenEndpoint(
-            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
+            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock,
+            timeLeft: { timeLeft(current) })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
         if let hindrance = hindrance(current, claim, since: vault.timeSource.uptime()) {
             return .replied(.verdict(.notSent(hindrance)))
         }
+        budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.exchange(
             AuthTokenExchange(authToken: authToken, rules: rules, scope: scope, dpop: dpop),
             context: ClassificationContext(

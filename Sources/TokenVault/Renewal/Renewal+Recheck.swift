@@ -1,8 +1,10 @@
 import VaultStorage
 
 extension Renewal {
-    /// An intent older than this is given back and written anew: what was checked with it may not be true any more.
-    static let longestWayToRequest = Duration.seconds(2)
+    /// An intent that has been durable for longer than this is given back and written anew: what was checked with it may
+    /// not be true any more. Each time that this happens to a renewal, the next intent may be twice as old: a slow machine
+    /// takes longer, and gets there.
+    static func longestWayToRequest(givenBack: Int) -> Duration { .seconds(2 << min(max(0, givenBack), 8)) }
 
     /// The last look before the refresh token is sent: whether this process still owns the intent in everybody's eyes,
     /// and whether the login and its provider are what they were. Nil: send.
@@ -31,6 +33,6 @@ extension Renewal {
         }
         // A replay has an old intent, which has just been seen to be the current one.
         let since = since ?? (claim.tries > attempt.claim.tries ? lookedAt : attempt.claimedAt)
-        return vault.timeSource.uptime() - since < Self.longestWayToRequest ? nil : .tooLate
+        return vault.timeSource.uptime() - since < attempt.longestWay ? nil : .tooLate
     }
 }

@@ -1,6 +1,8 @@
 import VaultStorage
 
 extension Renewal {
+    static let pauseBeforeReplay = Duration.milliseconds(250)
+
     /// The waits of the machine. Waiting for another owner watches the intent by reading: a write for each look would
     /// be a durable commit that changes nothing.
     func rest(
@@ -11,7 +13,7 @@ extension Renewal {
             return await waitForOwner()
         case .beforeReplay:
             // The first request may still be running somewhere: two at once would look like theft.
-            await vault.pause(.milliseconds(250))
+            await vault.pause(Self.pauseBeforeReplay)
         case .beforeStoringAgain(let failures):
             if vault.isClosing {
                 guard patience.lasts(isSpooled: attempt?.spooled != nil) else { return .closed }
@@ -20,6 +22,13 @@ extension Renewal {
             await vault.pause(vault.isClosing ? min(pause, ClosingPatience.longestPause) : pause)
         }
         return .pauseEnded
+    }
+
+    /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and what it answers
+    /// may have to be given to the provider then.
+    private func stallLimit(of intent: IntentRecord, at provider: ProviderHandle?) -> Duration? {
+        let limit = engine.options.stallLimit ?? vault.stallLimit(of: provider)
+        return intent.isAsking ? engine.options.handlerTimeLimit.map { $0 + limit } : limit
     }
 
     /// A living owner is waited for until it has stored its result, or for as long as it can reasonably take.
@@ -40,7 +49,8 @@ extension Renewal {
             let uptime = vault.timeSource.uptime()
             if watched?.fence != intent.fence { watched = (intent.fence, since: uptime) }
             let waited = watched.map { uptime - $0.since } ?? .zero
-            let limit = engine.options.stallLimit ?? vault.stallLimit(of: stored.provider)
+            // An app may think for as long as it likes, if nobody has set it a limit.
+            guard let limit = stallLimit(of: intent, at: stored.provider) else { continue }
             switch engine.options.stallPolicy {
             case .safety:
                 // One that has been at it for so long already is not waited for again by every caller.

@@ -1,5 +1,6 @@
 import Logging
 import OAuthClient
+import Tracing
 import VaultCrypto
 import VaultStorage
 
@@ -20,10 +21,17 @@ struct Renewal: Sendable {
     let responses = HeldResponses()
     /// The right to ask a provider that lets only so many ask at a time.
     let turn: HeldTurn
+    /// How long it may take.
+    let budget = RenewalBudget()
+    /// Of the call that started it, for traces.
+    let context: ServiceContext
 
     var vault: Vault { engine.vault }
 
-    init(engine: RenewalEngine, flight: Flight, login: LoginHandle, demand: RenewalDemand) {
+    init(
+        engine: RenewalEngine, flight: Flight, login: LoginHandle, demand: RenewalDemand, context: ServiceContext
+    ) {
+        self.context = context
         self.engine = engine
         self.flight = flight
         self.login = login
@@ -49,7 +57,7 @@ struct Renewal: Sendable {
             vault.attemptsEnded(fences.all)
             turn.end()
         }
-        var machine = RenewalMachine()
+        var machine = RenewalMachine(hasConsent: hasConsent)
         var attempt: RenewalAttempt?
         var patience = ClosingPatience()
         var event = RenewalMachine.Event.started
@@ -60,8 +68,9 @@ struct Renewal: Sendable {
                 case .claim:
                     let wanted = machine.hasRedeemedSuccessor ? .validity(nil) : demand
                     let asking = attempt?.claim
-                    (answer, attempt) = await claim(wanted, mayAsk: machine.mayAsk, continuing: asking)
-                    if let attempt { asked = Asked(attempt.provider) }
+                    (answer, attempt) = await claim(
+                        wanted, mayAsk: machine.mayAsk, continuing: asking, givenBack: machine.claimsGivenBack)
+                    if let attempt { asked = Asked(attempt) }
                 case .pause(let pause):
                     answer = await rest(pause, attempt, &patience)
                 case .noteReplay(let claim):
@@ -71,6 +80,7 @@ struct Renewal: Sendable {
                 case .ask(let claim):
                     answer = await ask(claim, &attempt)
                 case .exchange(let claim):
+                    asked = Asked(attempt?.provider)
                     answer = await exchange(claim, &attempt)
                 case .store(let claim, let reply):
                     answer = await store(claim, reply, attempt)
@@ -90,13 +100,16 @@ struct Renewal: Sendable {
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.breakers.close(provider.handle)
-                    if attempt?.reply.map(engine.shouldLearnExpiry) == true { engine.learnExpiry(of: login) }
+                    if attempt?.reply.map(engine.shouldLearnExpiry) == true {
+                        engine.learnExpiry(of: login, within: timeLeft(attempt))
+                    }
                 case .noteRefusedTarget:
                     engine.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceDeath:
                     engine.noteDeath(of: login)
                     await engine.announceDeath(of: login)
                 case .end(let ending):
+                    if machine.hasConsent { rememberConsent(after: ending, attempt) }
                     finish(ending, attempt)
                     return ending
                 }
@@ -104,6 +117,17 @@ struct Renewal: Sendable {
             guard let answer else { return .refused(.storeFailed) }
             event = answer
         }
+    }
+
+    /// Whether the app has agreed to this very renewal a moment ago.
+    private var hasConsent: Bool {
+        guard let position = engine.consents.take(login, uptime: vault.timeSource.uptime()) else { return false }
+        return (try? vault.store.login(login).position) == position
+    }
+
+    private func rememberConsent(after ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {
+        guard case .failed(.notSent) = ending, let position = attempt?.claim.position else { return }
+        engine.consents.note(login, at: position, uptime: vault.timeSource.uptime())
     }
 
     private func finish(_ ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {
@@ -125,8 +149,10 @@ struct RenewalAttempt: Sendable {
     let provider: StoredProvider?
     let stored: ClaimedLogin
     let policy: ReplayPolicy
-    /// When the transaction of the intent ran.
-    let claimedAt: Duration
+    /// When the intent was known to be durable: how long the disk took for it does not count.
+    var claimedAt: Duration
+    /// What may pass from then to the request.
+    let longestWay: Duration
     /// What the app gave to be exchanged.
     var authToken: AuthToken?
     /// What came, until it is stored.

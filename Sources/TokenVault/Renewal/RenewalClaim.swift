@@ -57,6 +57,8 @@ enum RenewalVerdict: Equatable, Sendable {
         case changed
         /// Others do not see this process as alive any more.
         case ownershipLost
+        /// The renewal has taken so long that a reply to another request might not come in its time.
+        case outOfTime
     }
 }
 

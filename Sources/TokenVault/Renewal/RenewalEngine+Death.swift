@@ -25,10 +25,8 @@ extension RenewalEngine {
         guard let userID else { return }
         let answer = OneAnswer<Void>()
         let asked = AskedLogin(login: login) { answer.isOpen }
-        Task {
-            await AskedLogin.$current.withValue(asked) {
-                await handler.onRefreshFailed(userId: userID, login: LoginID(login))
-            }
+        _ = ask(asked) {
+            await handler.onRefreshFailed(userId: userID, login: LoginID(login))
             answer.give(())
         }
         // Callers are not kept waiting for ever by a handler that does not return.
@@ -44,7 +42,7 @@ extension RenewalEngine {
         guard handler != nil, snapshot.session.failure?.isFinal == true, !snapshot.session.notifiedFailure,
             vault.flightStarted()
         else { return }
-        Task {
+        vault.spawn {
             await self.announceDeath(of: snapshot.login)
             self.vault.flightEnded()
         }

@@ -10,14 +10,16 @@ extension RenewalEngine {
 
     /// Asks the provider when the access token runs out, if it did not tell and its profile says that it can be asked
     /// (RFC 7662). Behind everybody's back: until the answer is there, what the profile assumes holds.
-    func learnExpiry(of login: LoginHandle) {
+    ///
+    /// - Parameter time: what is left of the renewal's; of a log-in it is all.
+    func learnExpiry(of login: LoginHandle, within time: Duration = ReplayPolicy().budget) {
         guard let stored = try? vault.store.login(login), let provider = stored.provider,
             stored.session.expiresAt == nil || stored.session.isExpiryAssumed,
             let token = stored.session.accessToken, let accessToken = token.string().flatMap({ try? AccessToken($0) }),
-            let record = try? vault.store.provider(provider).record, let endpoint = introspection(of: record),
-            vault.flightStarted()
+            let record = try? vault.store.provider(provider).record,
+            let endpoint = introspection(of: record, within: time), vault.flightStarted()
         else { return }
-        Task {
+        vault.spawn {
             defer { self.vault.flightEnded() }
             guard case .active(let expiresAt?) = await endpoint.introspect(accessToken) else { return }
             guard case .at(let expiry) = GivenExpiry(expiresAt, now: self.vault.now) else { return }
@@ -31,11 +33,12 @@ extension RenewalEngine {
         }
     }
 
-    private func introspection(of record: ProviderRecord) -> IntrospectionEndpoint? {
-        guard let profile = try? record.profile, profile.introspectsLifetime,
+    private func introspection(of record: ProviderRecord, within time: Duration) -> IntrospectionEndpoint? {
+        guard time > .zero, let profile = try? record.profile, profile.introspectsLifetime,
             let address = record.introspectionEndpoint ?? profile.endpoints.introspection,
-            let url = try? EndpointURL(stored: address), let binding = try? ServerBinding(record)
+            let url = try? EndpointURL(stored: address), var binding = try? ServerBinding(record)
         else { return nil }
+        binding.limits = binding.limits.within(time)
         return IntrospectionEndpoint(endpoint: url, binding: binding, transport: transport, now: vault.wallClock)
     }
 }

@@ -14,7 +14,7 @@ extension RenewalEngine {
         guard let entry = unproven.take(token.login.handle, generation: Int64(token.generation)),
             vault.flightStarted()
         else { return }
-        Task {
+        vault.spawn {
             await self.forgetPrevious(entry)
             self.vault.flightEnded()
         }

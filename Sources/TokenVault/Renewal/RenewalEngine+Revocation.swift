@@ -50,7 +50,7 @@ extension RenewalEngine {
     /// during it.
     func revokeSoon() {
         guard revocations.passWanted() else { return }
-        Task {
+        vault.spawn {
             repeat { await self.revokeDue() } while self.revocations.passEnded()
         }
     }

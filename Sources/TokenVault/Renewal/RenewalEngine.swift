@@ -1,6 +1,7 @@
 import Logging
 import OAuthClient
 import Synchronization
+import Tracing
 import VaultCrypto
 import VaultStorage
 
@@ -29,6 +30,8 @@ final class RenewalEngine: Sendable {
     let metrics: RenewalMetrics
     let refusedTargets = RefusedTargets()
     let keySets = ProviderKeySets()
+    let consents = RecentConsents()
+    private let closing: Vault.ClosingAction
 
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
@@ -42,11 +45,15 @@ final class RenewalEngine: Sendable {
         self.handler = handler
         sessionHandlers = SessionHandlers(sessionHandler)
         self.options = options
-        turns = ProviderTurns(timeSource: vault.timeSource)
+        let turns = ProviderTurns(timeSource: vault.timeSource)
+        self.turns = turns
+        closing = vault.whenClosing { turns.close() }
         metrics = RenewalMetrics(options.metrics)
         announcer = ResponseAnnouncer(
             options.tokenEndpointListener, revealsSecretBodies: options.revealsSecretBodiesToListener)
     }
+
+    deinit { vault.forgetClosingAction(closing) }
 
     /// The way to a provider for one operation, with a record of what came for the listener, if there is one.
     func recorder(of operation: TokenEndpointResponse.Operation) -> ResponseRecorder? {
@@ -62,15 +69,31 @@ final class RenewalEngine: Sendable {
     func renewedToken(
         _ snapshot: SessionSnapshot, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
-        let login = snapshot.login
-        guard !AskedLogin.isOpen(login) else {
-            throw VaultError(
-                .conflict, "a handler asked for a renewal of the login about which it is being asked",
-                hint: "answer with the new token instead")
+        // Whoever waits for a renewal reads what it brought before the vault is closed.
+        let holdsVault = vault.flightStarted()
+        defer { if holdsVault { vault.flightEnded() } }
+        let asking = try AskedLogin.open.map { asked in
+            guard let wait = vault.askedWaits.begin(asked, for: snapshot.login) else { throw Self.waitsForItself }
+            return wait
         }
+        defer { if let asking { vault.askedWaits.end(asking) } }
         if let refusal = obstacle(in: snapshot) {
             return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
+        return try await vault.working {
+            try await waitForToken(snapshot.login, target: target, demand: demand, deadline: deadline)
+        }
+    }
+
+    private static var waitsForItself: VaultError {
+        VaultError(
+            .conflict, "a handler asked for a renewal that waits for its own answer",
+            hint: "answer with the new token instead")
+    }
+
+    private func waitForToken(
+        _ login: LoginHandle, target: TokenTarget, demand: RenewalDemand, deadline: Duration?
+    ) async throws -> VaultToken {
         vault.lookAtClock()
         let started = vault.timeSource.uptime()
         var round = 0
@@ -143,9 +166,10 @@ final class RenewalEngine: Sendable {
             flight.end(.refused(.closed))
             return
         }
-        let renewal = Renewal(engine: self, flight: flight, login: login, demand: demand)
-        // Unstructured: it belongs to no caller, so no caller's cancellation reaches it.
-        Task {
+        let renewal = Renewal(
+            engine: self, flight: flight, login: login, demand: demand, context: ServiceContext.current ?? .topLevel)
+        // It belongs to no caller, so no caller's cancellation reaches it.
+        vault.spawn {
             let ending = await renewal.run()
             // Out of the table before anybody wakes: who comes now reads the row again.
             self.flights.withLock { $0[login] = nil }
@@ -190,12 +214,12 @@ final class RenewalEngine: Sendable {
 
     /// Runs the action when the app has had its time; nil if it has all the time in the world.
     func alarm(_ action: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
-        guard let limit = options.handlerTimeLimit else { return nil }
-        let timeSource = vault.timeSource
-        return Task {
-            guard (try? await timeSource.sleep(for: limit)) != nil else { return }
-            action()
-        }
+        options.handlerTimeLimit.map { vault.timeSource.alarm(after: $0, action) }
+    }
+
+    /// Lets the app answer, in a task that none of a caller's task-local values reaches.
+    func ask(_ asked: AskedLogin, _ question: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        vault.spawn { await AskedLogin.$current.withValue(asked) { await question() } }
     }
 
     /// What keeps this login from being renewed, as far as the session tells.

@@ -103,6 +103,7 @@ struct RenewalMachine: Equatable, Sendable {
     private(set) var claimsGivenBack = 0
     private(set) var hasRedeemedSuccessor = false
     private(set) var hasTriedOtherToken = false
+    /// The app has agreed to this renewal, perhaps before an earlier attempt that was given back unsent.
     private(set) var hasConsent = false
 
     /// Whether the app is still to be asked by what to renew. It is asked once for each renewal.
@@ -283,7 +284,7 @@ struct RenewalMachine: Equatable, Sendable {
             guard claimsGivenBack < Self.mostClaimsGivenBack else { return end(.failed(verdict)) }
             claimsGivenBack += 1
             return enter(.claiming, .claim)
-        case .needsUser, .transient, .inDoubt, .notSent(.ownershipLost), .withdrawn, .postponed:
+        case .needsUser, .transient, .inDoubt, .notSent(.ownershipLost), .notSent(.outOfTime), .withdrawn, .postponed:
             return end(.failed(verdict))
         }
     }

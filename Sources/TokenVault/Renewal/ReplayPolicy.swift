@@ -67,10 +67,10 @@ extension ReplayPolicy {
 }
 
 extension Vault {
-    /// After how long a renewal of another process counts as stalled: twice what one request may take.
+    /// After how long a renewal of another process counts as stalled: longer than it may take.
     func stallLimit(of provider: ProviderHandle?) -> Duration {
         let policy = provider.flatMap { handle in try? ReplayPolicy(store.provider(handle).record) }
-        return (policy ?? ReplayPolicy()).timeout * 2
+        return (policy ?? ReplayPolicy()).stallLimit
     }
 
     /// Whether this user has another login at the same provider that could be harmed. If it cannot be found out: yes.

@@ -14,7 +14,8 @@ import Synchronization
 /// as often and as much at a time as its profile says, and one that asks to be left alone is. Any number of processes may
 /// run one for the same vault: they share the work, and no login is renewed twice.
 ///
-/// A graceful shutdown, like a cancelled task, lets the renewals under way finish and begins no others.
+/// A graceful shutdown, like a cancelled task, lets the renewals under way finish and begins no others. Revocations that
+/// are due wait for another time.
 ///
 /// Without a scheduler nothing is lost: a token is renewed by the call that needs it. What it adds is that no call waits,
 /// and that logins nobody asks for stay alive. `docs/scheduler.md`
@@ -32,11 +33,8 @@ public final class RenewalScheduler: Service {
     /// What it has done so far.
     public var report: SchedulerReport { current.withLock { $0 } }
 
-    /// For tests: whether nothing happens before time passes or somebody writes to the vault.
-    var isResting: Bool {
-        running.withLock { run in run.map { $0.wakeup.isWaiting && $0.state.withLock { $0.inFlight.isEmpty } } ?? false
-        }
-    }
+    /// For tests: whether its work has begun, or has been.
+    var hasBegun: Bool { running.withLock { $0 != nil } }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
     public func run() async throws {
@@ -53,10 +51,13 @@ public final class RenewalScheduler: Service {
 
     private func work(isOnce: Bool) async throws {
         try users.vault.requireOpen()
-        let run = SchedulerRun(users, options, isOnce: isOnce) { change in self.current.withLock { change(&$0) } }
-        running.withLock { $0 = run }
+        let run = SchedulerRun(users, options, isOnce: isOnce) { [weak self] change in
+            // Weakly: the run is remembered here.
+            self?.current.withLock { change(&$0) }
+        }
         // A task of its own: a renewal that was begun is waited for, whoever cancels this one.
-        let task = Task { await run.run() }
+        let task = users.vault.spawn { await run.run() }
+        running.withLock { $0 = run }
         await withTaskCancellationOrGracefulShutdownHandler {
             await task.value
         } onCancelOrGracefulShutdown: {

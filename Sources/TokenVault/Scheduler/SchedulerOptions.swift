@@ -33,7 +33,7 @@ public struct ScheduledRenewal: Sendable, Equatable {
     public let failure: RefreshFailure?
     /// When its access token runs out now; nil: unknown, or there is none.
     public let expiresAt: Date?
-    /// When it is due next; nil: nothing is to be done for it any more.
+    /// When it is looked at next, at the earliest; nil: nothing is to be done for it any more.
     public let nextDue: Date?
 }
 

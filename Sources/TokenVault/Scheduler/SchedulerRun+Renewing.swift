@@ -19,7 +19,7 @@ extension SchedulerRun {
         state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
-        tell(candidate, outcome)
+        tell(candidate, outcome, rest: step.rest)
     }
 
     private func step(_ candidate: Candidate) async -> Step {
@@ -43,7 +43,17 @@ extension SchedulerRun {
         }
         let (_, wait) = await engine.join(candidate.login, demand: .due, deadline: nil)
         guard case .ended(let ending) = wait else { return Step() }
-        return Step(outcome: RenewalOutcome(ending), rest: rest(after: ending, candidate.provider))
+        let rest = ending == .renewed ? restAfterRenewal(of: candidate.login) : rest(after: ending, candidate.provider)
+        return Step(outcome: RenewalOutcome(ending), rest: rest)
+    }
+
+    /// A token that lives for less than a minute is looked at again before it runs out, as far as it can be.
+    private func restAfterRenewal(of login: LoginHandle) -> Duration {
+        guard let session = try? vault.store.login(login).session, let expiresAt = session.expiresAt else {
+            return SchedulerState.shortRest
+        }
+        let lifetime = expiresAt.since(session.obtainedAt)
+        return max(SchedulerState.leastRest, min(SchedulerState.shortRest, lifetime / 2))
     }
 
     /// When the login is due. A row that says something else, because an older version wrote it, is put right.
@@ -79,15 +89,16 @@ extension SchedulerRun {
         }
     }
 
-    private func tell(_ candidate: Candidate, _ outcome: RenewalOutcome) {
+    private func tell(_ candidate: Candidate, _ outcome: RenewalOutcome, rest: Duration) {
         guard let onRenewal = options.onRenewal else { return }
         let stored = try? vault.store.login(candidate.login)
+        let nextLook = vault.now.advanced(by: rest)
         onRenewal(
             ScheduledRenewal(
                 login: LoginID(candidate.login), provider: candidate.provider.flatMap { known($0)?.name },
                 outcome: outcome, failure: stored.flatMap { RefreshFailure($0.session) },
                 expiresAt: stored?.session.accessToken == nil ? nil : stored?.session.expiresAt?.date,
-                nextDue: stored?.dueAt?.date))
+                nextDue: stored?.dueAt.map { max($0, nextLook).date }))
     }
 }
 

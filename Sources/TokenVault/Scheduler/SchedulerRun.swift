@@ -42,37 +42,51 @@ final class SchedulerRun: Sendable {
         self.report = report
     }
 
-    /// Begins nothing new; ``run()`` returns when what is under way has ended.
-    func stop() { wakeup.stop() }
+    /// Begins nothing new; ``run()`` returns when the renewals under way have ended.
+    func stop() {
+        wakeup.stop()
+        state.withLock { $0.care }?.cancel()
+    }
 
     func run() async {
         let wakeup = wakeup
         let observation = vault.store.changes.observe { wakeup.signal() }
         defer { vault.store.changes.cancel(observation) }
-        vault.whenClosing { [weak self] in self?.stop() }
+        let closing = vault.whenClosing { [weak self] in self?.stop() }
+        defer { vault.forgetClosingAction(closing) }
         if isOnce { _ = await engine.recover() }
         await withDiscardingTaskGroup { group in
             while !wakeup.isStopped {
-                if takeCareTurn() { group.addTask { await self.care() } }
+                takeCare()
                 let plan = look()
                 for candidate in plan.start {
+                    let token = vault.workClock.map { WorkToken($0) }
                     group.addTask {
-                        await self.renew(candidate)
-                        wakeup.signal()
+                        await WorkToken.$current.withValue(token) {
+                            defer { token?.end() }
+                            await self.renew(candidate)
+                            wakeup.signal()
+                        }
                     }
                 }
                 if isOnce, plan.start.isEmpty, !plan.isUnfinished, state.withLock({ $0.inFlight.isEmpty }) { return }
                 await wakeup.wait(for: plan.pause, vault.timeSource)
             }
         }
+        // Revocations that are not begun can wait; one under way holds up the closing of the vault and nothing else.
+        if isOnce, let care = state.withLock({ $0.care }) { await vault.wait(for: care) }
     }
 
-    private func takeCareTurn() -> Bool {
+    /// Not in the group: whoever stops the scheduler does not wait for it.
+    private func takeCare() {
         let uptime = vault.timeSource.uptime()
-        return state.withLock { state in
-            if let last = state.caredAt, uptime - last < Self.careInterval { return false }
+        state.withLock { state in
+            if let last = state.caredAt, state.care != nil || uptime - last < Self.careInterval { return }
             state.caredAt = uptime
-            return true
+            state.care = vault.spawn {
+                await self.care()
+                self.state.withLock { $0.care = nil }
+            }
         }
     }
 

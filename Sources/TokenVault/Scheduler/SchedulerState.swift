@@ -5,6 +5,8 @@ struct SchedulerState: Sendable {
     /// A login that was looked at is left alone for so long, whatever its row says: no clock and no row that cannot be
     /// written makes it ask a provider again and again.
     static let shortRest = Duration.seconds(30)
+    /// What is left of that for a login that was renewed and whose token does not live much longer.
+    static let leastRest = Duration.seconds(5)
     /// Of a login for which nothing can be done before somebody changes something.
     static let longRest = Duration.seconds(600)
     static let mostRests = 100_000
@@ -21,6 +23,8 @@ struct SchedulerState: Sendable {
     var sweep: Sweep?
     var seenSetBack: ClockWatch.SetBack?
     var caredAt: Duration?
+    /// Until it has ended.
+    var care: Task<Void, Never>?
 
     struct Sweep: Sendable {
         /// Where the next page begins; nil: the last has been read.

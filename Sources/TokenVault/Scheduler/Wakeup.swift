@@ -2,10 +2,15 @@ import Synchronization
 
 /// Lets one task wait until something happens, or time has passed. What happens while nobody waits ends the next wait.
 final class Wakeup: Sendable {
+    private struct Waiter {
+        let continuation: CheckedContinuation<Void, Never>
+        let work: WorkToken?
+    }
+
     private struct State {
         var isSignalled = false
         var isStopped = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiter: Waiter?
     }
 
     private let state = Mutex(State())
@@ -15,6 +20,7 @@ final class Wakeup: Sendable {
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
+    /// Never waits: the store's writer calls it.
     func signal() { wake { $0.isSignalled = true } }
 
     /// From now on nothing is waited for.
@@ -25,25 +31,25 @@ final class Wakeup: Sendable {
             change(&state)
             defer { state.waiter = nil }
             if state.waiter != nil { state.isSignalled = false }
+            state.waiter?.work?.endWait()
             return state.waiter
         }
-        waiter?.resume()
+        waiter?.continuation.resume()
     }
 
     func wait(for duration: Duration, _ timeSource: any TimeSource) async {
         guard !takeSignal() else { return }
-        let alarm = Task {
-            guard (try? await timeSource.sleep(for: duration)) != nil else { return }
-            self.signal()
-        }
+        let alarm = timeSource.alarm(after: duration) { self.signal() }
         defer { alarm.cancel() }
+        let work = WorkToken.current
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if state.isSignalled || state.isStopped {
                     state.isSignalled = false
                     return true
                 }
-                state.waiter = continuation
+                work?.beginWait()
+                state.waiter = Waiter(continuation: continuation, work: work)
                 return false
             }
             if isOver { continuation.resume() }

@@ -8,6 +8,8 @@ import VaultStorage
 final class ClockWatch: Sendable {
     /// Clocks are slewed all the time, and two readings are not one.
     static let tolerance = Duration.seconds(5)
+    /// What may pass between the readings of two clocks that are compared.
+    private static let longestReading = Duration.seconds(1)
 
     /// How far back, and where it stood then.
     struct SetBack: Equatable, Sendable {
@@ -33,6 +35,18 @@ final class ClockWatch: Sendable {
         guard lag > 0 else { return nil }
         return SetBack(
             by: .milliseconds(lag), at: Timestamp(milliseconds: since.load(ordering: .relaxed)))
+    }
+
+    /// Readings of both clocks that belong together; nil if the thread was held up between them again and again. Then the
+    /// next look tells.
+    static func read(_ timeSource: any TimeSource) -> (now: Timestamp, uptime: Duration)? {
+        for _ in 0..<3 {
+            let before = timeSource.uptime()
+            let now = timeSource.timestamp
+            let after = timeSource.uptime()
+            if after - before <= longestReading { return (now, before + (after - before) / 2) }
+        }
+        return nil
     }
 
     /// Compares the clocks. Returns how far the wall clock was set since the last look; negative: back.
@@ -65,5 +79,8 @@ extension Vault {
 
     /// Looks whether the wall clock was set.
     @discardableResult
-    func lookAtClock() -> Duration { clock.look(now: now, uptime: timeSource.uptime()) }
+    func lookAtClock() -> Duration {
+        guard let (now, uptime) = ClockWatch.read(timeSource) else { return .zero }
+        return clock.look(now: now, uptime: uptime)
+    }
 }

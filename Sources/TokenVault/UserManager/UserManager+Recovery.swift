@@ -26,10 +26,13 @@ public struct RecoveryReport: Sendable, Equatable {
 /// The recovery that a manager does by itself. It keeps neither the manager nor the process alive.
 final class BackgroundRecovery: Sendable {
     private let task: Task<Void, Never>
+    private let vault: Vault
+    private let closing: Vault.ClosingAction
 
     init(_ engine: RenewalEngine, interval: Duration, startsAtOnce: Bool) {
-        let timeSource = engine.vault.timeSource
-        task = Task { [weak engine] in
+        vault = engine.vault
+        let timeSource = vault.timeSource
+        let task = vault.spawn { [weak engine] in
             if !startsAtOnce, await !Self.sleep(interval, timeSource) { return }
             while !Task.isCancelled {
                 guard let current = engine, !current.vault.isClosing else { return }
@@ -38,10 +41,14 @@ final class BackgroundRecovery: Sendable {
                 guard await Self.sleep(interval, timeSource) else { return }
             }
         }
-        engine.vault.whenClosing { [task] in task.cancel() }
+        self.task = task
+        closing = vault.whenClosing { task.cancel() }
     }
 
-    deinit { task.cancel() }
+    deinit {
+        task.cancel()
+        vault.forgetClosingAction(closing)
+    }
 
     private static func sleep(_ interval: Duration, _ timeSource: any TimeSource) async -> Bool {
         (try? await timeSource.sleep(for: interval)) != nil

@@ -5,7 +5,8 @@ public import Tracing
 /// How a ``UserManager`` works.
 public struct UserManagerOptions: Sendable {
     /// How long callers wait for a renewal that another living process has begun and does not finish, before they get
-    /// ``VaultError/Code/refreshStalled``. Nil: twice as long as the provider may take for one request.
+    /// ``VaultError/Code/refreshStalled``. Nil: a minute, or more where the provider may take longer for one request. While
+    /// that process asks its app, ``handlerTimeLimit`` comes on top; without one there is no limit.
     public var stallLimit: Duration?
     /// What happens when that time is over.
     public var stallPolicy: StallPolicy
@@ -44,7 +45,7 @@ public struct UserManagerOptions: Sendable {
         retriesRevocationsInBackground: Bool = true,
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
-        handlerTimeLimit: Duration? = .seconds(60),
+        handlerTimeLimit: Duration? = Self.usualHandlerTimeLimit,
         metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -62,6 +63,9 @@ public struct UserManagerOptions: Sendable {
         self.tracer = tracer
         self.random = random
     }
+
+    /// What ``handlerTimeLimit`` is by default.
+    public static let usualHandlerTimeLimit = Duration.seconds(60)
 
     /// What to do about a process that lives, has begun a renewal, and does not go on.
     public enum StallPolicy: String, Sendable, Equatable, CaseIterable {

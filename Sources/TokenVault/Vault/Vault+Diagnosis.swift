@@ -80,7 +80,9 @@ extension Vault {
         switch owner {
         case .thisProcess, .otherProcess:
             let age = stored.intent.map { now.since($0.startedAt) } ?? .zero
-            return age >= stallLimit ? .takeOverStalled : .waitForRenewal
+            // What limit its process has set to the app is not known here; this is the usual one.
+            let thinking = stored.intent?.isAsking == true ? UserManagerOptions.usualHandlerTimeLimit : .zero
+            return age >= stallLimit + thinking ? .takeOverStalled : .waitForRenewal
         case .dead: return .recover
         case .nobody:
             if let replay = replay(of: stored), replay == .never {

@@ -31,6 +31,10 @@ public final class Vault: Sendable {
     /// Handlers under way, to be told when their answer is no longer wanted.
     let superseding = Superseding()
     let clock = ClockWatch()
+    /// Which handlers wait for which renewals.
+    let askedWaits = AskedWaits()
+    /// Nil in production: no clock but a test's wants to know when there is work under way.
+    let workClock: (any WorkClock)?
 
     private struct Life {
         var isClosing = false
@@ -39,7 +43,13 @@ public final class Vault: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// Fences of attempts under way in this process.
         var attempts: Set<Int64> = []
-        var closingActions: [@Sendable () -> Void] = []
+        var closingActions: [Int: @Sendable () -> Void] = [:]
+        var lastAction = 0
+    }
+
+    /// For ``forgetClosingAction(_:)``.
+    struct ClosingAction: Sendable {
+        fileprivate let number: Int
     }
 
     private let life = Mutex(Life())
@@ -52,19 +62,21 @@ public final class Vault: Sendable {
         self.store = store
         self.timeSource = timeSource
         self.logger = logger
+        workClock = timeSource as? any WorkClock
         sessions = SessionFeed(store: store, timeSource: timeSource, logger: logger, options: sessionEvents)
     }
 
-    /// Lets renewals under way finish, then closes the file. Calls that come later throw
-    /// ``VaultError/Code/closed``.
+    /// Lets renewals under way finish, then closes the file. Nothing begins any more: renewals that still wait for their
+    /// provider's turn, and calls that come later, end with ``VaultError/Code/closed``. A call that waited for a renewal
+    /// under way gets its token.
     ///
     /// New tokens that cannot be written, because the disk is full for instance, are waited for: for about a second if they
     /// are in the spool, where the next process finds them, and for about ten if they are nowhere but in memory.
     public func close() async {
         let actions = life.withLock { life in
             life.isClosing = true
-            defer { life.closingActions = [] }
-            return life.closingActions
+            defer { life.closingActions = [:] }
+            return life.closingActions.sorted { $0.key < $1.key }.map(\.value)
         }
         for action in actions { action() }
         // Nothing is lost by not waiting for the app.
@@ -91,14 +103,28 @@ public final class Vault: Sendable {
 
 // What renewals need of the vault.
 extension Vault {
-    /// Runs the action when the vault begins to close; at once if it does already.
-    func whenClosing(_ action: @escaping @Sendable () -> Void) {
-        let isClosing = life.withLock { life in
-            if !life.isClosing { life.closingActions.append(action) }
-            return life.isClosing
+    /// Runs the action when the vault begins to close; at once if it does already. Who has nothing to end any more
+    /// forgets it, because a vault outlives its managers.
+    @discardableResult
+    func whenClosing(_ action: @escaping @Sendable () -> Void) -> ClosingAction {
+        let (number, isClosing) = life.withLock { life in
+            life.lastAction += 1
+            if !life.isClosing { life.closingActions[life.lastAction] = action }
+            return (life.lastAction, life.isClosing)
         }
         if isClosing { action() }
+        return ClosingAction(number: number)
     }
+
+    func forgetClosingAction(_ action: ClosingAction) {
+        life.withLock { _ = $0.closingActions.removeValue(forKey: action.number) }
+    }
+
+    /// For tests.
+    var closingActionCount: Int { life.withLock { $0.closingActions.count } }
+
+    /// Whether ``close()`` would have to wait.
+    package var isWorking: Bool { life.withLock { $0.flights > 0 } }
 
     var now: Timestamp { timeSource.timestamp }
 
@@ -108,8 +134,9 @@ extension Vault {
 
     /// Waits, whatever becomes of the task: only for work that belongs to no caller.
     func pause(_ duration: Duration) async {
-        let timeSource = timeSource
-        _ = await Task { try? await timeSource.sleep(for: duration) }.value
+        let isOver = OneAnswer<Void>()
+        _ = timeSource.alarm(after: duration) { isOver.give(()) }
+        await isOver.value()
     }
 
     /// False once the vault is closing: nothing new may begin.

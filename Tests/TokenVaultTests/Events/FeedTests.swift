@@ -162,7 +162,7 @@ struct FeedTests {
         task.cancel()
         #expect(await task.value == 0)
         // Nobody is left, so nothing runs.
-        while world.vault.sessions.state.withLock({ $0.task != nil }) { await Task.yield() }
+        while world.vault.sessions.isReading { await Task.yield() }
         #expect(!world.vault.sessions.catchUp())
     }
 
@@ -198,9 +198,26 @@ struct FeedTests {
         let login = try await world.addChain()
         try await world.set(login)
         world.vault.sessions.post(.unusableToken(login: login.id.handle, .conflict))
-        #expect(world.vault.sessions.state.withLock { $0.task == nil && $0.signal == nil && $0.lastSubscriber == 0 })
+        #expect(world.vault.sessions.state.withLock { $0.signal == nil && $0.lastSubscriber == 0 })
+        #expect(!world.vault.sessions.isReading)
         #expect(world.time.sleeperCount == 0)
         #expect(world.vault.sessions.inbox.withLock { $0.notices.isEmpty })
+    }
+
+    /// The task of the subscriber before is still ending when the next one's begins.
+    @Test func whoComesAsTheLastOneGoesIsToldAtOnce() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        for round in 0..<100 {
+            var events = Optional(world.users.events(login: login.id).makeAsyncIterator())
+            if round.isMultiple(of: 2) { await Task.yield() }
+            #expect(events != nil)
+            events = nil
+            var next = world.users.events(login: login.id).makeAsyncIterator()
+            try await world.set(login, "r\(round)")
+            // The clock stands still: only the commit can wake the feed.
+            #expect(await next.next()?.kind == .updated)
+        }
     }
 
     @Test func anEndlessUserIDIsNoReasonToWaitForEver() async throws {

@@ -18,8 +18,9 @@ struct SessionHandlerTests {
     }
 
     @Test func oneThatHangsIsGivenUpAndAskedAgainAfterABackoff() async throws {
-        let handler = RecordingSessionHandler({ _ in try? await ContinuousClock().sleep(for: .seconds(600)) })
+        let handler = RecordingSessionHandler()
         let world = try await makeWorld(handler)
+        handler.enqueue { _ in try? await world.time.sleep(for: .seconds(600)) }
         try await world.addChain()
         world.expire()
         let started = world.time.uptime()
@@ -209,6 +210,48 @@ struct SessionHandlerTests {
         #expect(world.transport.requestCount == 0)
     }
 
+    /// The app has agreed: that the machine is too slow to send the request is no reason to ask it again.
+    @Test func aRenewalThatIsGivenBackUnsentIsNotAskedForAgain() async throws {
+        let handler = RecordingSessionHandler(RecordingSessionHandler.consent, RecordingSessionHandler.unable)
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        process.users.setSessionHandler(handler)
+        process.store.beforeSending { look in
+            if look <= 4 { world.time.advance(by: .seconds(2 << look)) }
+        }
+        world.transport.enqueue(.generation("2"))
+        world.expire()
+        #expect(try await process.users.accessToken(login: login.id, deadline: .seconds(600)).name == "2")
+        #expect(handler.asked == 1)
+        // The next one is another renewal.
+        world.expire()
+        #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
+        #expect(handler.asked == 2)
+    }
+
+    /// One login's handler asks for another login's token, whose handler asks for the first one's.
+    @Test func handlersThatWouldWaitForEachOtherGetAnError() async throws {
+        var options = World.options
+        options.handlerTimeLimit = nil
+        let world = try await World()
+        let users = try await UserManager(vault: world.vault, transport: world.transport, options: options)
+        for user in ["alice", "bob", "carol"] { try await world.addPlainLogin(user: user, name: user) }
+        let next = ["alice": "bob", "bob": "carol", "carol": "alice"]
+        let refused = Box<[String]>([])
+        let answer: RecordingSessionHandler.Answer = { renewal in
+            let user = renewal.userId
+            let code = await code { try await users.accessToken(userId: next[user] ?? "") }
+            if code == .conflict { refused.value.append(user) }
+            await RecordingSessionHandler.token(user + "-2")(renewal)
+        }
+        users.setSessionHandler(RecordingSessionHandler(Array(repeating: answer, count: 3)))
+        world.expire()
+        #expect(try await users.accessToken(userId: "alice").name == "alice-2")
+        #expect(refused.value == ["carol"])
+        #expect(try await users.accessToken(userId: "carol").name == "carol-2")
+    }
+
     @Test func tokensForSingleResourcesAreRenewedWithoutAsking() async throws {
         let handler = RecordingSessionHandler()
         let world = try await makeWorld(handler)
@@ -230,10 +273,9 @@ struct SessionHandlerTests {
         }
         await handler.waitForQuestion()
         let renewal = try #require(handler.last)
-        let names = try await world.withTimePassing {
-            try renewal.renew()
-            return [try await callers[0].value, try await callers[1].value]
-        }
+        // By the test itself, of which the clock does not know: so before time passes.
+        try renewal.renew()
+        let names = try await world.withTimePassing { [try await callers[0].value, try await callers[1].value] }
         #expect(names == ["2", "2"])
         #expect(handler.asked == 1)
     }

@@ -223,7 +223,7 @@ struct TapkeyTests {
         let (world, handler, _) = try await makeWorld()
         let gate = Gate()
         handler.enqueue { _, _ in
-            if listens { try await ContinuousClock().sleep(for: .seconds(600)) } else { await gate.pass() }
+            if listens { try await world.time.sleep(for: .seconds(600)) } else { await gate.pass() }
             return RefreshedAccessToken(accessToken: try Sample.accessToken("late"))
         }
         world.expire()

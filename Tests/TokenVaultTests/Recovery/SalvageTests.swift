@@ -128,7 +128,7 @@ struct SalvageTests {
         world.time.advance(by: .seconds(6 * 86_400))
         try await world.users.recover()
         #expect(try world.vault.unusableReplies(of: login.id).count == 1)
-        world.time.advance(by: .seconds(86_400))
+        world.time.advance(by: .seconds(86_401))
         #expect(try world.vault.unusableReplies(of: login.id).isEmpty)
         try await world.users.recover()
         #expect(try world.vault.store.unusableReplies(of: login.id.handle).isEmpty)

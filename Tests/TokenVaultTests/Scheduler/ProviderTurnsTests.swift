@@ -96,7 +96,7 @@ struct ProviderTurnsTests {
         let limits = ProviderTurns.Limits(perMinute: 1)
         await turns.begin(turns.newID(), provider, limits, .caller)
         turns.end(provider)
-        let next = Task { await turns.begin(turns.newID(), provider, limits, .caller) }
+        let next = Task { _ = await turns.begin(turns.newID(), provider, limits, .caller) }
         await time.waitForSleepers()
         #expect(turns.waitingCount(provider) == 1)
         time.advance(by: .seconds(60))
@@ -104,5 +104,68 @@ struct ProviderTurnsTests {
         // Nothing was sent: the next one may go at once.
         turns.end(provider, isUnused: true)
         await turns.begin(turns.newID(), provider, limits, .caller)
+    }
+
+    /// The scheduler leaves a part of the rate to callers, so it waits for longer than they do.
+    @Test func aCallerDoesNotWaitForWhatTheSchedulerWaitsFor() async {
+        let time = ManualTimeSource()
+        let turns = ProviderTurns(timeSource: time)
+        let limits = ProviderTurns.Limits(perMinute: 60)
+        for _ in 0..<12 { await turns.begin(turns.newID(), provider, limits, .caller) }
+        let background = Task { await turns.begin(turns.newID(), provider, limits, .background) }
+        while turns.waitingCount(provider) < 1 { await Task.yield() }
+        let caller = Task { await turns.begin(turns.newID(), provider, limits, .caller) }
+        while turns.waitingCount(provider) < 2 { await Task.yield() }
+        await time.waitForSleepers(2)
+        time.advance(by: .seconds(2))
+        #expect(await caller.value)
+        #expect(turns.waitingCount(provider) == 1)
+        await time.waitForRest()
+        time.advance(by: .seconds(6))
+        #expect(await background.value)
+    }
+
+    @Test func aCallerWhoJoinsWhileThePlaceIsTakenIsNotOverlooked() async {
+        let turns = ProviderTurns(timeSource: ManualTimeSource())
+        let limits = ProviderTurns.Limits(concurrent: 1)
+        for _ in 0..<300 {
+            await turns.begin(turns.newID(), provider, limits, .caller)
+            let order = Order()
+            let (other, promoted) = (HeldTurn(turns), HeldTurn(turns))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [provider] in
+                    await other.begin(provider, limits, .background)
+                    order.add("other")
+                    other.end()
+                }
+                while turns.waitingCount(provider) == 0 { await Task.yield() }
+                group.addTask { [provider] in
+                    await promoted.begin(provider, limits, .background)
+                    order.add("promoted")
+                    promoted.end()
+                }
+                group.addTask { promoted.promote() }
+                while turns.waitingCount(provider) < 2 { await Task.yield() }
+                // The promotion may still be under way.
+                promoted.promote()
+                turns.end(provider)
+            }
+            #expect(order.names == ["promoted", "other"])
+        }
+    }
+
+    @Test func atTheEndNobodyWaitsAnyMore() async {
+        let turns = ProviderTurns(timeSource: ManualTimeSource())
+        let limits = ProviderTurns.Limits(concurrent: 1)
+        await turns.begin(turns.newID(), provider, limits, .caller)
+        let waiting = [ProviderTurns.Priority.caller, .background].map { priority in
+            Task { await turns.begin(turns.newID(), provider, limits, priority) }
+        }
+        while turns.waitingCount(provider) < 2 { await Task.yield() }
+        turns.close()
+        for task in waiting { #expect(await !task.value) }
+        #expect(await !turns.begin(turns.newID(), provider, limits, .caller))
+        turns.end(provider)
+        #expect(turns.waitingCount(provider) == 0)
     }
 }

@@ -34,14 +34,15 @@ struct RenewalSchedulerTests {
     @Test func theLongestDueComesFirst() async throws {
         let world = try await World()
         let server = RotatingServer(world)
-        for (index, lifetime) in [500, 100, 400, 200, 300].enumerated() {
+        // Far enough from each other that no spread changes the order.
+        for (index, lifetime) in [1_600, 100, 400, 200, 800].enumerated() {
             try await world.addChain(user: "u\(index)", name: "\(lifetime)", lifetime: .seconds(lifetime))
         }
-        world.time.advance(by: .seconds(1_000))
+        world.time.advance(by: .seconds(2_000))
         try await world.scheduling(SchedulerOptions(concurrency: 1)) { _ in
             await world.pass(upTo: .seconds(60)) { server.count == 5 }
         }
-        #expect(server.tokens == [100, 200, 300, 400, 500].map { Sample.marker + "refresh-\($0)" })
+        #expect(server.tokens == [100, 200, 400, 800, 1_600].map { Sample.marker + "refresh-\($0)" })
     }
 
     @Test func aCommitThatBringsTheNextRenewalNearerWakesIt() async throws {
@@ -53,6 +54,63 @@ struct RenewalSchedulerTests {
             await world.pass(upTo: .seconds(20)) { server.count == 1 }
             #expect(server.count == 1)
         }
+    }
+
+    /// Tokens of twenty seconds are due before half a minute is over.
+    @Test func tokensThatLiveForSecondsAreRenewedAheadToo() async throws {
+        let world = try await World()
+        let server = RotatingServer(world, lifetime: 20)
+        let login = try await world.addChain(lifetime: .seconds(20)).id
+        try await world.scheduling { scheduler in
+            for second in 0..<200 {
+                await world.pass(upTo: .seconds(1))
+                let token = try world.users.validAccessToken(login: login, minimumValidity: .zero)
+                #expect(token != nil, "\(second) s")
+            }
+            #expect((9...20).contains(server.count))
+            #expect(scheduler.report.renewed == server.count)
+        }
+    }
+
+    /// What it says of the next time is when it looks: a login is left alone for a while.
+    @Test func theNextTimeIsNotBeforeTheNextLook() async throws {
+        let world = try await World()
+        _ = RotatingServer(world, lifetime: 8)
+        try await world.addChain(lifetime: .seconds(8))
+        try await world.addChain(user: "bob", name: "b", lifetime: .seconds(8))
+        world.transport.enqueue(.status(.tooManyRequests, headers: [.retryAfter: "1"]))
+        let told = Box<[(at: Date, ScheduledRenewal)]>([])
+        let options = SchedulerOptions(concurrency: 1) { renewal in told.value.append((world.now, renewal)) }
+        try await world.scheduling(options) { _ in
+            await world.pass(upTo: .seconds(60)) { told.value.count >= 6 }
+        }
+        #expect(told.value.contains { $0.1.outcome != .renewed })
+        for (at, renewal) in told.value {
+            let next = try #require(renewal.nextDue)
+            #expect(next.timeIntervalSince(at) >= (renewal.outcome == .renewed ? 5 : 30))
+        }
+    }
+
+    /// What is due in the outbox is begun another time; who shuts down does not wait for a provider that does not answer.
+    @Test func aShutdownDoesNotWaitForRevocations() async throws {
+        let world = try await World()
+        for index in 0..<5 { try await world.addChain(user: "user-\(index)", name: "\(index)") }
+        world.transport.fallback = .failure(.notSent, .connect)
+        for index in 0..<5 { _ = try await world.users.logOut(userId: "user-\(index)") }
+        world.time.advance(by: .seconds(60))
+        await world.time.waitForRest()
+        let before = world.transport.requestCount
+        let gate = Gate()
+        world.transport.fallback = ScriptedReply.status(.ok).behind(gate)
+        let scheduler = world.users.scheduler()
+        let task = Task { try await scheduler.run() }
+        await world.transport.waitForRequests(before + 1)
+        task.cancel()
+        try await task.value
+        #expect(world.transport.requestCount == before + 1)
+        gate.open()
+        await world.vault.close()
+        #expect(world.transport.requestCount == before + 1)
     }
 
     @Test func theRateOfTheProfileIsKept() async throws {

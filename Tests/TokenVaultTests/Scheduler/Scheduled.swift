@@ -79,18 +79,10 @@ extension World {
         }
     }
 
-    /// Nothing happens any more until time passes: the schedulers wait. What waits for time itself, such as a provider's
-    /// rate, shows in that nothing changes for a while.
+    /// Nothing happens any more until time passes.
     func settle() async {
-        var (last, since) = (-1, ContinuousClock.now)
-        while true {
-            let schedulers = Self.schedulers
-            if schedulers.allSatisfy(\.isResting), time.sleeperCount >= schedulers.count { return }
-            let now = transport.requestCount
-            if now != last { (last, since) = (now, .now) }
-            if ContinuousClock.now - since > .milliseconds(60), time.sleeperCount > 0 { return }
-            try? await Task.sleep(for: .microseconds(100))
-        }
+        while !Self.schedulers.allSatisfy(\.hasBegun) { await Task.yield() }
+        await time.waitForRest()
     }
 
     /// Those that run in this task.

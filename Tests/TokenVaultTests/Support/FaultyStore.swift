@@ -23,6 +23,8 @@ final class FaultyStore: VaultStore {
         var afterCommit: (@Sendable (Int) async -> Void)?
         var beforeUpdate: (@Sendable () async -> Void)?
         var beforeStatistics: (@Sendable () -> Void)?
+        var looks = 0
+        var beforeSending: (@Sendable (Int) -> Void)?
     }
 
     private let base: any VaultStore
@@ -60,6 +62,15 @@ final class FaultyStore: VaultStore {
     /// Runs before everything is counted.
     func beforeStatistics(_ action: (@Sendable () -> Void)?) {
         state.withLock { $0.beforeStatistics = action }
+    }
+
+    /// Runs while a renewal of this process looks at its login for the last time before it sends; with the number of the look
+    /// from 1 on.
+    func beforeSending(_ action: (@Sendable (Int) -> Void)?) {
+        state.withLock { state in
+            state.looks = 0
+            state.beforeSending = action
+        }
     }
 
     private func committed() async {
@@ -120,7 +131,16 @@ final class FaultyStore: VaultStore {
 
 extension FaultyStore {
     func session(_ selector: LoginSelector) throws(StoreError) -> SessionSnapshot { try base.session(selector) }
-    func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin { try base.login(handle) }
+    func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
+        let stored = try base.login(handle)
+        guard let intent = stored.intent, intent.owner == owner, intent.tries > 0 else { return stored }
+        let (look, action) = state.withLock { state in
+            state.looks += 1
+            return (state.looks, state.beforeSending)
+        }
+        action?(look)
+        return stored
+    }
     func logins(ofUser userID: String?, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         try base.logins(ofUser: userID, after: after, limit: limit)
     }

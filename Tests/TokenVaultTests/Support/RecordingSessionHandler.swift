@@ -19,7 +19,11 @@ final class RecordingSessionHandler: SessionHandler {
     /// Whether renewals are held, so that they can be answered later.
     private let keeps: Bool
 
-    init(keeps: Bool = false, _ answers: Answer...) {
+    convenience init(keeps: Bool = false, _ answers: Answer...) {
+        self.init(keeps: keeps, answers)
+    }
+
+    init(keeps: Bool = false, _ answers: [Answer]) {
         self.keeps = keeps
         state = Mutex(State(answers: answers))
     }
@@ -52,6 +56,7 @@ final class RecordingSessionHandler: SessionHandler {
     }
 
     static let consent: Answer = { try? $0.renew() }
+    static let nothing: Answer = { _ in }
     static let unable: Answer = { try? $0.unableToRetrieveAuthToken() }
 
     static func token(_ name: String, expiresAt: Date? = nil) -> Answer {

@@ -62,7 +62,7 @@ extension World {
     /// Lets time pass, and the feed notice.
     func pass(_ duration: Duration) {
         time.advance(by: duration)
-        vault.sessions.wake.poke()
+        vault.sessions.inbox.withLock { $0.wake }?.signal()
     }
 
     /// The app sets a token of this life.
@@ -83,10 +83,7 @@ extension World {
 extension SessionFeed {
     /// From here on only the test reads.
     fileprivate func stopReadingByItself() {
-        state.withLock { state in
-            state.task?.cancel()
-            state.task = nil
-            state.epoch += 1
-        }
+        inbox.withLock { $0.wake }?.stop()
+        state.withLock { $0.epoch += 1 }
     }
 }

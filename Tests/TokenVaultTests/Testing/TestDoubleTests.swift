@@ -41,6 +41,52 @@ struct TestDoubleTests {
         #expect(FileManager.default.fileExists(atPath: next.path))
     }
 
+    /// However long a reply takes on this machine, a deadline of the other clock does not pass meanwhile.
+    @Test func timeStandsStillWhileAVaultIsAtWork() async throws {
+        let (world, login) = try await makeWorld()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            try? await Task.sleep(for: .milliseconds(60))
+            return try await ScriptedReply.freshTokens().reply(to: request)
+        }
+        world.expire()
+        let before = world.time.uptime()
+        let token = try await world.time.passing {
+            try await world.users.accessToken(login: login.id, deadline: .seconds(20))
+        }
+        #expect(token.generation == 2)
+        #expect(world.time.uptime() == before)
+        // The deadline's alarm has been called off.
+        await world.time.waitForRest()
+        #expect(world.time.sleeperCount == 0)
+    }
+
+    @Test func aStepDoesNotGoBeyondTheNextInstantThatSomebodyWaitsFor() async throws {
+        let time = ManualTimeSource()
+        let woken = try await time.passing(step: .seconds(3_600)) {
+            var woken: [Duration] = []
+            for seconds in [1, 7, 2] {
+                try await time.sleep(for: .seconds(seconds))
+                woken.append(time.uptime())
+            }
+            return woken
+        }
+        #expect(woken == [.seconds(1), .seconds(8), .seconds(10)])
+    }
+
+    @Test func sleepsThatAreCancelledAsTheyEndLeaveNothingBehind() async {
+        let time = ManualTimeSource()
+        for _ in 0..<500 {
+            let sleeper = Task { try? await time.sleep(for: .seconds(1)) }
+            if Bool.random() { await time.waitForSleepers() }
+            async let cancelled: Void = sleeper.cancel()
+            time.advance(by: .seconds(1))
+            await cancelled
+            await sleeper.value
+        }
+        #expect(time.sleeperCount == 0)
+        #expect(time.keptCancellations == 0)
+    }
+
     private func makeWorld() async throws -> (World, Login) {
         let world = try await World()
         world.transport.fallback = .freshTokens()

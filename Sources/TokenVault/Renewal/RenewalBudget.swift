@@ -1,0 +1,43 @@
+import Synchronization
+import VaultStorage
+
+/// The time of one renewal, from its first request to the last reply: repeats, nonce challenges and introspection
+/// included. `docs/adr/0048-one-budget-for-one-renewal.md`
+final class RenewalBudget: Sendable {
+    /// A request that could not have so much is not begun: a reply that is cut off is worth less than none.
+    static let leastForRequest = Duration.seconds(10)
+
+    private let startedAt = Mutex<Duration?>(nil)
+
+    /// Notes that something is about to be sent. Only the first time counts.
+    func begin(uptime: Duration) {
+        startedAt.withLock { startedAt in
+            if startedAt == nil { startedAt = uptime }
+        }
+    }
+
+    func left(of total: Duration, uptime: Duration) -> Duration {
+        guard let start = startedAt.withLock({ $0 }) else { return total }
+        return total - (uptime - start)
+    }
+}
+
+extension ReplayPolicy {
+    /// What a renewal may take as a whole: half as much again as one request, and no less than it takes by default.
+    var budget: Duration { max(.seconds(45), timeout * 3 / 2) }
+
+    /// After so long an owner counts as stalled: never one that is still within its budget.
+    var stallLimit: Duration { budget + .seconds(15) }
+}
+
+extension Renewal {
+    func timeLeft(_ attempt: RenewalAttempt?) -> Duration {
+        let total = (attempt?.policy ?? ReplayPolicy()).budget
+        return budget.left(of: total, uptime: vault.timeSource.uptime())
+    }
+
+    /// Whether there is time for one more request, after a pause.
+    func hasTimeForRequest(_ attempt: RenewalAttempt, after pause: Duration = .zero) -> Bool {
+        timeLeft(attempt) - pause >= RenewalBudget.leastForRequest
+    }
+}

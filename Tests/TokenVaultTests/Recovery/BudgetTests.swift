@@ -1,0 +1,77 @@
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// One total time for a renewal with all its repeats.
+@Suite(.timeLimit(.minutes(2)))
+struct BudgetTests {
+    /// A server that never ends its reply: whoever asks waits for as long as he may.
+    private func dripping(_ world: World) -> ScriptedReply {
+        ScriptedReply { request throws(HTTPTransportError) in
+            try? await world.time.sleep(for: request.timeout)
+            throw HTTPTransportError(.maybeSent, .timeout)
+        }
+    }
+
+    /// Inside the grace of a server that forgives replays there would be time for four requests of thirty seconds.
+    @Test func aRenewalEndsWithinItsBudget() async throws {
+        let world = try await World(
+            provider: World.provider(refresh: #"{"rotation":"always","graceSeconds":600}"#))
+        let login = try await world.addChain()
+        world.transport.fallback = dripping(world)
+        world.expire()
+        let start = world.time.uptime()
+        let outcome = await world.withTimePassing {
+            await code { try await world.users.accessToken(login: login.id) }
+        }
+        #expect(outcome == .tryLater)
+        #expect(world.time.uptime() - start <= .seconds(45))
+        #expect(world.transport.requests.map(\.timeout) == [.seconds(30), .milliseconds(14_750)])
+        #expect(try world.vault.login(login.id).isInDoubt)
+    }
+
+    @Test func aReplayWithTooLittleTimeIsNotBegun() async throws {
+        let world = try await World(
+            provider: World.provider(refresh: #"{"rotation":"always","graceSeconds":600}"#))
+        let login = try await world.addChain()
+        world.transport.fallback = ScriptedReply { _ throws(HTTPTransportError) in
+            try? await world.time.sleep(for: .milliseconds(17_500))
+            throw HTTPTransportError(.maybeSent, .reset)
+        }
+        world.expire()
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        // 17.5 s and 17.75 s are gone then.
+        #expect(world.transport.requestCount == 2)
+    }
+
+    /// The next refresh token is redeemed at once, if there is time for it.
+    @Test func theSuccessorIsRedeemedWithinTheSameBudget() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            try? await world.time.sleep(for: .seconds(29))
+            return try await ScriptedReply.json(#"{"refresh_token":"CANARY-refresh-2","token_type":"Bearer"}"#)
+                .reply(to: request)
+        }
+        world.expire()
+        let start = world.time.uptime()
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        #expect(world.transport.requests.map(\.timeout) == [.seconds(30), .seconds(16)])
+        #expect(world.time.uptime() - start <= .seconds(60))
+        #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
+    }
+
+    @Test func nobodyIsCalledStalledWithinTheBudget() throws {
+        for seconds in [1, 10, 30, 45, 120, 600] {
+            var policy = ReplayPolicy()
+            policy.timeout = .seconds(seconds)
+            #expect(policy.budget >= policy.timeout + RenewalBudget.leastForRequest || policy.budget >= .seconds(45))
+            #expect(policy.stallLimit > policy.budget)
+        }
+        #expect(ReplayPolicy().budget == .seconds(45))
+        #expect(ReplayPolicy().stallLimit == .seconds(60))
+    }
+}
