@@ -86,9 +86,9 @@ struct VaultSchema: Equatable, Sendable {
     static func checkRecord(
         of connection: Connection, version: Int, migrations: [Migration] = Migrations.all
     ) throws(StoreError) {
-        let schema = try VaultSchema(of: connection)
+        let hasRecord = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migration'"
         var recorded: [Int] = []
-        if schema.objects.contains(where: { $0.name == "migration" }) {
+        if try connection.integer(hasRecord) == 1 {
             let rows = try Statement(connection, "SELECT version FROM migration ORDER BY version")
             while try rows.step() { recorded.append(Int(rows.integer(0))) }
         }
@@ -96,7 +96,8 @@ struct VaultSchema: Equatable, Sendable {
         guard hasGaps || recorded.count != version else { return }
         let last = recorded.last ?? 0
         let asRecorded = try VaultSchema(after: migrations.filter { $0.version <= last })
-        let isHeaderWrong = !hasGaps && schema == asRecorded
+        let found = try VaultSchema(of: connection)
+        let isHeaderWrong = !hasGaps && found == asRecorded
         throw StoreError(
             .damaged,
             "the vault's schema has version \(version) by the file's header and \(last) by its record of migrations",
