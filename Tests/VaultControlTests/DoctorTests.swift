@@ -168,7 +168,7 @@ struct DoctorTests {
         let vault = try await Vault.open(at: harness.vault, unlockedBy: .keyFile(harness.key))
         let invocation = Invocation(
             console: Console(input: 0, output: 1, error: 2, environment: [:]), isJSON: false, isQuiet: true)
-        let findings = VaultCheckup(vault: vault, invocation: invocation, pageSize: pageSize).findings()
+        let findings = await VaultCheckup(vault: vault, invocation: invocation, pageSize: pageSize).findings()
         #expect(findings.last { $0.check == .login }?.text == "3 logins, none dead")
         await vault.close()
     }

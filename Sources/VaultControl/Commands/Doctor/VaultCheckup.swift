@@ -7,11 +7,11 @@ struct VaultCheckup {
     let invocation: Invocation
     var pageSize = Listing.pageSize
 
-    func findings() -> [DoctorFinding] {
-        [diagnosis, outbox, logins].flatMap { $0() }
+    func findings() async -> [DoctorFinding] {
+        await diagnosis() + outbox() + logins()
     }
 
-    private func diagnosis() -> [DoctorFinding] {
+    private func diagnosis() async -> [DoctorFinding] {
         do {
             let diagnosis = try await vault.diagnosis()
             return Self.memory(diagnosis.status.lockedMemory) + ownership(diagnosis)
@@ -85,7 +85,7 @@ struct VaultCheckup {
         return findings.isEmpty ? [DoctorFinding(.ok, .spool, "empty")] : findings
     }
 
-    private func outbox() -> [DoctorFinding] {
+    private func outbox() async -> [DoctorFinding] {
         do {
             let first = try vault.pendingRevocations(limit: 1)
             let count = try await vault.status().pendingRevocations
