@@ -2,6 +2,8 @@
 extension ProviderProfile {
     /// Methods of client authentication that the provider takes, the best first; empty if that is not known.
     public var authenticationMethods: [String] { client.authentication }
+    /// How a client's RSA key signs its assertions; nil: not known.
+    public var assertionAlgorithm: ClientAssertionKey.Algorithm? { client.assertionAlgorithm }
     /// Whether logins are bound to a DPoP key (RFC 9449).
     public var keyBinding: Usage { dpop.usage }
     /// Whether log-ins need the endpoint of RFC 9126.

@@ -36,6 +36,7 @@ extension ProviderProfile {
         limits = try Self.limits(try fields.section("limits"))
         exchange = try Self.exchange(try fields.section("exchange"))
         idTokenIssuers = try Self.idTokenIssuers(try fields.section("idToken"))
+        resource = try Self.resource(try fields.section("resource"))
         reply = try Self.reply(&fields, refresh, dpop)
         try fields.finish()
         try refuseContradictions(file: file)
@@ -112,6 +113,7 @@ extension ProviderProfile {
         if let audience = try section.choice("assertionAudience", ClientRules.Audience.self) {
             rules.assertionAudience = audience
         }
+        rules.assertionAlgorithm = try section.choice("assertionAlgorithm", ClientAssertionKey.Algorithm.self)
         try section.finish()
         return rules
     }

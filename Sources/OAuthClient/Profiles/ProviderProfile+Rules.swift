@@ -15,7 +15,11 @@ extension ProviderProfile {
         package var authentication: [String] = []
         /// False where the server refuses a request with a challenge (RFC 7636).
         package var pkce = true
-        package var assertionAudience = Audience.tokenEndpoint
+        /// The issuer, where it is known: an assertion for a token endpoint that an attacker has named could be used at
+        /// another server with the same key.
+        package var assertionAudience = Audience.issuer
+        /// How an RSA key signs; nil: not known.
+        package var assertionAlgorithm: ClientAssertionKey.Algorithm?
     }
 
     /// How requests are written.

@@ -34,5 +34,6 @@ extension ProviderProfile {
         limits = Limits()
         exchange = nil
         idTokenIssuers = []
+        resource = ResourceRules()
     }
 }

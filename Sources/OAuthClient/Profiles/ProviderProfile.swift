@@ -28,6 +28,8 @@ public struct ProviderProfile: Hashable, Sendable {
     package let limits: Limits
     /// Nil: the provider takes no tokens of the app's own server.
     package let exchange: ExchangeRules?
+    /// How an API of the provider says that a token is no good.
+    package let resource: ResourceRules
     /// Issuers of id tokens that are as good as the provider's own. `{name}` stands for a claim of the token.
     package let idTokenIssuers: [String]
 

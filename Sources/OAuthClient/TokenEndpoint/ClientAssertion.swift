@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 
 /// A signed statement of who the client is (RFC 7523 §3). One for each request, repeats included: its `jti` counts once.
@@ -14,8 +13,9 @@ struct ClientAssertion {
         key: ClientAssertionKey, clientID: ClientID, audience: String, issuedAt: Date,
         identifier: String = RandomText.make(byteCount: 16)
     ) throws(OAuthValueError) {
-        var header = #"{"typ":"JWT","alg":"ES256""#
+        var header = #"{"typ":"JWT","alg":"\#(key.algorithm.rawValue)""#
         if let keyID = key.keyID { header += #","kid":"# + JSONText.quote(keyID) }
+        if let thumbprint = key.certificateThumbprint { header += #","x5t#S256":"\#(thumbprint)""# }
         header += "}"
         let issued = Int64(min(max(issuedAt.timeIntervalSince1970, 0), 1e12))
         let client = JSONText.quote(clientID.rawValue)
@@ -23,11 +23,6 @@ struct ClientAssertion {
             #"{"iss":\#(client),"sub":\#(client),"aud":\#(JSONText.quote(audience)),"jti":"\#(identifier)","#
             + #""iat":\#(issued),"exp":\#(issued + Self.lifetime)}"#
         let signingInput = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
-        do {
-            let signature = try key.signingKey.signature(for: Array(signingInput.utf8))
-            rawValue = signingInput + "." + Base64URL.encode(signature.rawRepresentation)
-        } catch {
-            throw OAuthValueError(.malformed, "client key")
-        }
+        rawValue = signingInput + "." + Base64URL.encode(try key.signature(for: Array(signingInput.utf8)))
     }
 }

@@ -16,6 +16,8 @@ public struct OAuthClientConfiguration: Sendable {
     public var redirectURI: String?
     public var keyBinding: KeyBinding
     public var limits: HTTPLimits
+    /// Whom the assertions of `private_key_jwt` are for: the issuer, where the server takes that; nil: the token endpoint.
+    public var assertionAudience: String?
 
     public init(
         clientID: ClientID, authentication: ClientAuthentication = .none, tokenEndpoint: EndpointURL,

@@ -43,9 +43,11 @@ public final class OAuthTokenManager: Sendable {
         self.transport = transport
         self.now = now
         announcer = ResponseAnnouncer(listener, revealsSecretBodies: revealsSecretBodiesToListener)
-        binding = ServerBinding(
+        var binding = ServerBinding(
             tokenEndpoint: configuration.tokenEndpoint, clientID: configuration.clientID,
             authentication: configuration.authentication, limits: configuration.limits)
+        binding.assertionAudience = configuration.assertionAudience
+        self.binding = binding
         keys = Mutex(Keys(context: keyPair.map { DPoPContext(key: $0) }))
     }
 

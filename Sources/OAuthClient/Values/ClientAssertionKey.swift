@@ -1,20 +1,61 @@
 import Crypto
+import CryptoExtras
+import FoundationEssentials
 
-/// The private key with which a client signs who it is: `private_key_jwt` (RFC 7523 §2.2). ES256 alone is offered.
+/// The private key with which a client signs who it is: `private_key_jwt` (RFC 7523 §2.2).
 public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    let signingKey: P256.Signing.PrivateKey
+    /// How it signs (RFC 7518 §3.1).
+    public enum Algorithm: String, Hashable, Sendable, CaseIterable {
+        case es256 = "ES256"
+        case rs256 = "RS256"
+        case ps256 = "PS256"
+    }
+
+    private enum SigningKey: Sendable {
+        case p256(P256.Signing.PrivateKey)
+        case rsa(_RSA.Signing.PrivateKey)
+    }
+
+    private let signingKey: SigningKey
+    public let algorithm: Algorithm
     /// Which of the client's registered keys this is; sent as `kid`.
     public let keyID: String?
+    /// The DER of the certificate that was registered for the key.
+    private let certificate: [UInt8]?
 
-    /// Takes a P-256 private key in PEM, as SEC 1 or PKCS #8.
-    public init(pem: String, keyID: String? = nil) throws(OAuthValueError) {
-        guard pem.utf8.count <= 4_096 else { throw OAuthValueError(.tooLong, "client key") }
-        do {
-            signingKey = try P256.Signing.PrivateKey(pemRepresentation: pem)
-        } catch {
+    static let longestPEM = 32_768
+
+    /// Takes a P-256 key (SEC 1 or PKCS #8) or an RSA key of at least 2048 bits (PKCS #1 or PKCS #8) in PEM. If the key's
+    /// certificate stands beside it, its SHA-256 thumbprint is sent as `x5t#S256`: some providers know keys by that.
+    ///
+    /// - Parameter algorithm: By default `ES256` for a P-256 key and `RS256` for an RSA key.
+    public init(pem: String, keyID: String? = nil, algorithm: Algorithm? = nil) throws(OAuthValueError) {
+        guard pem.utf8.count <= Self.longestPEM else { throw OAuthValueError(.tooLong, "client key") }
+        let blocks = PEMBlock.all(in: pem)
+        let keys = blocks.filter { $0.label.hasSuffix("PRIVATE KEY") }
+        let certificates = blocks.filter { $0.label == "CERTIFICATE" }
+        guard keys.count == 1, let key = keys.first, keys.count + certificates.count == blocks.count else {
             throw OAuthValueError(.malformed, "client key")
+        }
+        let publicKey: Data
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: key.text) {
+            signingKey = .p256(key)
+            publicKey = key.publicKey.derRepresentation
+        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: key.text) {
+            signingKey = .rsa(key)
+            publicKey = key.publicKey.derRepresentation
+        } else {
+            throw OAuthValueError(.malformed, "client key")
+        }
+        self.algorithm = try Self.algorithm(algorithm, for: signingKey)
+        // The first certificate is the key's own; what follows may be its authorities'.
+        certificate = certificates.first?.bytes
+        if !certificates.isEmpty {
+            guard let certificate, certificate.contains([UInt8](publicKey)) else {
+                throw OAuthValueError(.malformed, "client certificate")
+            }
         }
         if let keyID {
             _ = try SecretGrammar.requireVisible(keyID, "client key id")
@@ -23,20 +64,68 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         self.keyID = keyID
     }
 
-    /// The private key in PEM. Give it to nothing that logs.
-    public func revealPEM() -> String { signingKey.pemRepresentation }
+    private static func algorithm(_ asked: Algorithm?, for key: SigningKey) throws(OAuthValueError) -> Algorithm {
+        switch (key, asked) {
+        case (.p256, nil), (.p256, .es256?): return .es256
+        case (.rsa, nil), (.rsa, .rs256?): return .rs256
+        case (.rsa, .ps256?): return .ps256
+        default: throw OAuthValueError(.malformed, "algorithm of the client key")
+        }
+    }
+
+    /// Whether it is an RSA key, which can sign in more than one way.
+    public var isRSA: Bool { if case .rsa = signingKey { true } else { false } }
+
+    /// The same key, signing in another way.
+    public func signing(by algorithm: Algorithm) throws(OAuthValueError) -> ClientAssertionKey {
+        try ClientAssertionKey(pem: revealPEM(), keyID: keyID, algorithm: algorithm)
+    }
+
+    /// The SHA-256 of the certificate (RFC 7515 §4.1.8), if there is one.
+    public var certificateThumbprint: String? {
+        certificate.map { Base64URL.encode(SHA256.hash(data: $0)) }
+    }
+
+    func signature(for input: [UInt8]) throws(OAuthValueError) -> [UInt8] {
+        do {
+            switch signingKey {
+            case .p256(let key): return [UInt8](try key.signature(for: input).rawRepresentation)
+            case .rsa(let key):
+                let padding: _RSA.Signing.Padding = algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5
+                return [UInt8](
+                    try key.signature(for: SHA256.hash(data: input), padding: padding).rawRepresentation)
+            }
+        } catch {
+            throw OAuthValueError(.malformed, "client key")
+        }
+    }
+
+    /// The private key in PEM, and its certificate. Give it to nothing that logs.
+    public func revealPEM() -> String {
+        let key =
+            switch signingKey {
+            case .p256(let key): key.pemRepresentation
+            case .rsa(let key): key.pemRepresentation
+            }
+        return certificate.map { key + "\n" + PEMBlock.text("CERTIFICATE", $0) } ?? key
+    }
 
     /// The public key, for the registration at the provider.
-    public var publicKeyPEM: String { signingKey.publicKey.pemRepresentation }
+    public var publicKeyPEM: String {
+        switch signingKey {
+        case .p256(let key): key.publicKey.pemRepresentation
+        case .rsa(let key): key.publicKey.pemRepresentation
+        }
+    }
 
     public static func == (one: ClientAssertionKey, other: ClientAssertionKey) -> Bool {
-        one.keyID == other.keyID
-            && one.signingKey.publicKey.rawRepresentation == other.signingKey.publicKey.rawRepresentation
+        one.keyID == other.keyID && one.algorithm == other.algorithm && one.certificate == other.certificate
+            && one.publicKeyPEM == other.publicKeyPEM
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(keyID)
-        hasher.combine(signingKey.publicKey.rawRepresentation)
+        hasher.combine(publicKeyPEM)
     }
 
     public var description: String { "<client key>" }

@@ -23,7 +23,14 @@ extension ClientAuthentication {
     fileprivate init(_ record: ProviderRecord, _ secret: SecretBytes?) throws(OAuthValueError) {
         let text = secret?.string()
         if record.clientAuthentication == "private_key_jwt", let text {
-            self = .privateKeyJWT(try ClientAssertionKey(pem: text, keyID: record.clientKeyID))
+            let algorithm = try record.clientKeyAlgorithm.map { name throws(OAuthValueError) in
+                guard let algorithm = ClientAssertionKey.Algorithm(rawValue: name) else {
+                    throw OAuthValueError(.malformed, "algorithm of the client key")
+                }
+                return algorithm
+            }
+            self = .privateKeyJWT(
+                try ClientAssertionKey(pem: text, keyID: record.clientKeyID, algorithm: algorithm))
             return
         }
         let secret: ClientSecret? = if let text { try ClientSecret(text) } else { nil }

@@ -84,7 +84,7 @@ extension ProviderRecord {
 
     private mutating func set(_ authentication: ClientAuthentication, alternatives: [SecretBytes]) {
         clientAuthentication = authentication.methodName
-        clientKeyID = nil
+        (clientKeyID, clientKeyAlgorithm) = (nil, nil)
         switch authentication {
         case .none: clientSecrets = []
         case .clientSecretBasic(let secret), .clientSecretPost(let secret):
@@ -94,6 +94,7 @@ extension ProviderRecord {
         case .privateKeyJWT(let key):
             clientSecrets = [SecretBytes(utf8: key.revealPEM())]
             clientKeyID = key.keyID
+            clientKeyAlgorithm = key.isRSA ? key.algorithm.rawValue : nil
         }
     }
 

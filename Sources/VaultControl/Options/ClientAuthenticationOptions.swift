@@ -17,18 +17,29 @@ struct ClientAuthenticationOptions: ParsableArguments {
     var clientAuth: String?
 
     @Option(
-        help: .init("The client's private key in PEM, for private_key_jwt (P-256).", valueName: "path"),
+        help: .init(
+            "The client's private key in PEM, for private_key_jwt: P-256 or RSA; its certificate may stand beside it.",
+            valueName: "path"),
         completion: .file())
     var clientKeyFile: String?
 
     @Option(help: .init("Which of the client's registered keys that is.", valueName: "kid"))
     var clientKeyID: String?
 
+    @Option(
+        help: .init(
+            "How an RSA key signs: RS256 or PS256. Without it: what the profile says, else RS256.", valueName: "name"),
+        completion: .list(["RS256", "PS256"]))
+    var clientKeyAlgorithm: String?
+
     @OptionGroup var further: FurtherSecretOptions
 
     /// Whether the method, the first secret or the key is named.
     var isGiven: Bool {
-        get throws { try clientAuth != nil || clientKeyFile != nil || clientKeyID != nil || secret.source != nil }
+        get throws {
+            try clientAuth != nil || clientKeyFile != nil || clientKeyID != nil || clientKeyAlgorithm != nil
+                || secret.source != nil
+        }
     }
 
     /// The method that is named, or else the one that fits what was given.
@@ -49,7 +60,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
 
     /// The method with its secret or key; asked for where that is possible and none is given.
     func authentication(
-        _ method: String, _ reader: inout SecretReader, _ invocation: Invocation
+        _ method: String, _ profile: ProviderProfile, _ reader: inout SecretReader, _ invocation: Invocation
     ) throws -> ClientAuthentication {
         let source = try secret.source
         guard ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"].contains(method) else {
@@ -57,8 +68,10 @@ struct ClientAuthenticationOptions: ParsableArguments {
                 "\(Printable.shortened(method)) is not a known client authentication",
                 hint: "use none, client_secret_basic, client_secret_post or private_key_jwt")
         }
-        guard method == "private_key_jwt" || (clientKeyFile == nil && clientKeyID == nil) else {
-            throw Failure.usage("\(method) has no client key", hint: "leave out --client-key-file and --client-key-id")
+        guard
+            method == "private_key_jwt" || (clientKeyFile == nil && clientKeyID == nil && clientKeyAlgorithm == nil)
+        else {
+            throw Failure.usage("\(method) has no client key", hint: "leave out --client-key-file and its options")
         }
         guard method != "private_key_jwt" else {
             guard let clientKeyFile, source == nil else {
@@ -66,7 +79,7 @@ struct ClientAuthenticationOptions: ParsableArguments {
                     "private_key_jwt needs the client's key and no secret", hint: "use --client-key-file PATH")
             }
             let pem = try reader.read("Client key", from: .file(clientKeyFile))
-            return .privateKeyJWT(try ClientAssertionKey(pem: pem, keyID: clientKeyID))
+            return .privateKeyJWT(try key(pem, profile))
         }
         guard method != "none" else {
             guard source == nil else {
@@ -80,6 +93,23 @@ struct ClientAuthenticationOptions: ParsableArguments {
         }
         let value = try ClientSecret(reader.read("Client secret", from: source ?? .prompt))
         return method == "client_secret_post" ? .clientSecretPost(value) : .clientSecretBasic(value)
+    }
+}
+
+extension ClientAuthenticationOptions {
+    private func key(_ pem: String, _ profile: ProviderProfile) throws -> ClientAssertionKey {
+        let key = try ClientAssertionKey(pem: pem, keyID: clientKeyID)
+        guard let clientKeyAlgorithm else {
+            return try key.isRSA ? profile.assertionAlgorithm.map { try key.signing(by: $0) } ?? key : key
+        }
+        guard let algorithm = ClientAssertionKey.Algorithm(rawValue: clientKeyAlgorithm),
+            key.isRSA == (algorithm != .es256)
+        else {
+            throw Failure.usage(
+                "the client key cannot sign with \(Printable.shortened(clientKeyAlgorithm))",
+                hint: key.isRSA ? "an RSA key takes RS256 or PS256" : "a P-256 key takes ES256 alone")
+        }
+        return try key.signing(by: algorithm)
     }
 }
 

@@ -48,7 +48,7 @@ struct ProviderAddCommand: VaultCommand {
         }
         let provider = try await access.open { vault, reader in
             let authentication = try client.authentication(
-                client.method(preferring: chosen.profile), &reader, invocation)
+                client.method(preferring: chosen.profile), chosen.profile, &reader, invocation)
             var registration = try await registration(authentication, access, chosen.profile)
             registration.profile = chosen.profile.name
             registration.profileDocument = chosen.document

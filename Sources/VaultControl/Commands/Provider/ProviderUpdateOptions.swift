@@ -55,7 +55,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         if isProfileChosen { change.profile = chosen.document.map { .document($0) } ?? .shipped(chosen.profile.name) }
         if try client.isGiven {
             let method = try client.method(preferring: known, inUse: provider.clientAuthentication)
-            change.authentication = try client.authentication(method, &reader, access.invocation)
+            change.authentication = try client.authentication(method, known, &reader, access.invocation)
         }
         let method = change.authentication?.methodName ?? provider.clientAuthentication
         change.alternativeSecrets =
