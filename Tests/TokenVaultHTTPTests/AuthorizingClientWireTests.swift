@@ -49,6 +49,56 @@ struct AuthorizingClientWireTests {
         }
     }
 
+    @Test func aBare401RenewsOnceWhereTheProfileSaysSo() async throws {
+        let bare = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        try await ResourceWorld.with { world in
+            let login = try await world.logIn()
+            let api = try server(bare, Self.success)
+            #expect(
+                try await world.client.send(world.request(port: api.port), login: login.id).head.status
+                    == .unauthorized)
+            #expect(world.renewals == 0)
+        }
+        try await ResourceWorld.with(profile: #"{"refusedStatuses":[401]}"#) { world in
+            let login = try await world.logIn()
+            let api = try server(bare, Self.success)
+            #expect(try await world.client.send(world.request(port: api.port), login: login.id).head.status == .ok)
+            #expect(world.renewals == 1)
+            // A server that refuses every token has one renewed once a minute, and not for each request.
+            let stubborn = try server(bare)
+            for _ in 0..<4 { _ = try await world.client.send(world.request(port: stubborn.port), login: login.id) }
+            #expect(world.renewals == 2)
+        }
+    }
+
+    @Test func anExpiredTokenInABodyRenewsAndOtherBodiesArriveWhole() async throws {
+        func json(_ body: String) -> String {
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+                + "Connection: close\r\n\r\n\(body)"
+        }
+        func chunked(_ body: String) -> String {
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+                + "Connection: close\r\n\r\n"
+                + String(body.utf8.count, radix: 16) + "\r\n\(body)\r\n0\r\n\r\n"
+        }
+        let rules = #"{"refusedCodes":["token_expired"],"codeStatuses":[200]}"#
+        try await ResourceWorld.with(profile: rules) { world in
+            let login = try await world.logIn()
+            let good = #"{"ok":true,"text":"token_expired"}"#
+            let api = try server(json(#"{"ok":false,"error":"token_expired"}"#), json(good))
+            let response = try await world.client.send(world.request(port: api.port), login: login.id)
+            #expect(world.renewals == 1)
+            #expect(try await response.body.collect(upTo: 1_000) == Array(good.utf8))
+            let long = #"{"ok":true,"text":""# + String(repeating: "x", count: 100_000) + #""}"#
+            for reply in [json(long), chunked(long)] {
+                let other = try server(reply)
+                let response = try await world.client.send(world.request(port: other.port), login: login.id)
+                #expect(try await response.body.collect(upTo: 200_000) == Array(long.utf8))
+            }
+            #expect(world.renewals == 1)
+        }
+    }
+
     @Test func aStreamIsNotReplayedAndTheNextRequestHasTheNewToken() async throws {
         try await ResourceWorld.with { world in
             let login = try await world.logIn()

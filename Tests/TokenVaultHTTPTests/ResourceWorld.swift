@@ -16,10 +16,10 @@ struct ResourceWorld {
     private let transport = AsyncHTTPTransport(options: .loopback)
 
     static func with(
-        _ configuration: AuthorizationServerConfiguration = .init(),
+        _ configuration: AuthorizationServerConfiguration = .init(), profile: String? = nil,
         _ body: (ResourceWorld) async throws -> Void
     ) async throws {
-        let world = try await ResourceWorld(configuration)
+        let world = try await ResourceWorld(configuration, profile)
         do {
             try await body(world)
             await world.close()
@@ -29,14 +29,20 @@ struct ResourceWorld {
         }
     }
 
-    private init(_ configuration: AuthorizationServerConfiguration) async throws {
+    private init(_ configuration: AuthorizationServerConfiguration, _ profile: String?) async throws {
         server = try await DevAuthorizationServer.start(configuration)
         temporary = try await TemporaryVault()
-        try await temporary.vault.addProvider(
-            ProviderRegistration(
-                name: "dev", tokenEndpoint: server.base + "/token", revocationEndpoint: server.base + "/revoke",
-                clientID: try ClientID("demo"), allowsInsecureLoopback: true))
-        users = try await UserManager(vault: temporary.vault, transport: transport)
+        var registration = ProviderRegistration(
+            name: "dev", tokenEndpoint: server.base + "/token", revocationEndpoint: server.base + "/revoke",
+            clientID: try ClientID("demo"), allowsInsecureLoopback: true)
+        if let profile {
+            let document =
+                #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],"resource":"# + profile + "}"
+            registration.profileDocument = Array(document.utf8)
+        }
+        try await temporary.vault.addProvider(registration)
+        users = try await UserManager(
+            vault: temporary.vault, transport: transport, options: UserManagerOptions(allowsInsecureLoopback: true))
         client = AuthorizingClient(users: users, options: .init(timeout: .seconds(10)))
     }
 

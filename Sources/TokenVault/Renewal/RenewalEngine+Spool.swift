@@ -99,6 +99,7 @@ extension RenewalEngine {
         token.expirySource = ExpirySource(reply.expiresAt, isAssumed: reply.isExpiryAssumed)
         token.attributes = current.session.attributes.merging(reply.attributes) { $1 }
         token.target = reply.target
+        token.provider = current.provider
         return token
     }
 }

@@ -201,6 +201,7 @@ final class RenewalEngine: Sendable {
         token.expirySource = ExpirySource(stored.expiresAt, isAssumed: stored.isExpiryAssumed)
         token.attributes = session.attributes
         token.target = target
+        token.provider = snapshot.provider
         return token
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 import Synchronization
+import VaultStorage
 
 /// The nonces and clocks of resource servers, in memory.
 ///
@@ -15,6 +16,8 @@ final class ResourceServers: Sendable {
     private struct State {
         var nonces = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         var clockOffsets = RecentTable<String, Duration>(capacity: 1_024)
+        var rules = RecentTable<ProviderHandle, (rules: ProviderProfile.ResourceRules, readAt: Timestamp)>(
+            capacity: 1_024)
     }
 
     private let state = Mutex(State())
@@ -29,6 +32,17 @@ final class ResourceServers: Sendable {
 
     func learn(_ nonce: DPoPNonce, for login: LoginID, at origin: String) {
         state.withLock { $0.nonces.insert(nonce, for: Proving(login: login, origin: origin)) }
+    }
+
+    /// How a provider's APIs refuse a token. A changed profile is noticed within a minute.
+    func rules(
+        of provider: ProviderHandle, now: Timestamp, read: () -> ProviderProfile.ResourceRules?
+    ) -> ProviderProfile.ResourceRules {
+        let known = state.withLock { $0.rules[provider] }
+        if let known, (Duration.zero..<Duration.seconds(60)).contains(now.since(known.readAt)) { return known.rules }
+        let rules = read() ?? known?.rules ?? .init()
+        state.withLock { $0.rules.insert((rules, now), for: provider) }
+        return rules
     }
 
     /// Whether the clock is another one than was known.

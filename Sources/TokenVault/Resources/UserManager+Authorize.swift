@@ -16,8 +16,8 @@ extension UserManager {
     /// request is left alone if anything fails.
     ///
     /// - Returns: The token that was used, for ``reportRejected(_:)``.
-    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is neither `https` nor on this
-    ///   machine; or `CancellationError`.
+    /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
+    ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; or `CancellationError`.
     @discardableResult
     public func authorize(
         _ request: inout HTTPRequest, userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
@@ -68,7 +68,7 @@ extension UserManager {
     private func authorize(
         _ request: inout HTTPRequest, with token: () async throws -> VaultToken
     ) async throws -> VaultToken {
-        _ = try request.target
+        _ = try target(of: request)
         let token = try await token()
         try authorize(&request, with: token)
         return token
@@ -76,7 +76,7 @@ extension UserManager {
 
     /// Adds a token that is at hand. See ``authorize(_:userId:minimumValidity:deadline:)``.
     public func authorize(_ request: inout HTTPRequest, with token: VaultToken) throws {
-        let target = try request.target
+        let target = try target(of: request)
         var fields = request.headerFields
         fields[.dpop] = nil
         switch token.tokenType {
@@ -114,22 +114,29 @@ extension UserManager {
 
     /// Tells what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
     ///
+    /// A token is refused by `WWW-Authenticate` with `invalid_token` (RFC 6750 §3.1), and by what the provider's profile lists
+    /// in its section `resource`, such as a bare 401.
+    ///
     /// Call it for every reply to a request that was authorized here, good ones too: any reply may bring the nonce for the
     /// next request (RFC 9449 §8.2).
     ///
     /// - Parameters:
     ///   - request: As it was sent, with the fields that were added.
     ///   - startedAt: When it was sent. Without it nothing is learned about the server's clock.
+    ///   - body: Of replies for which ``needsBody(of:authorizedWith:)`` says so, up to 64 KiB.
     @discardableResult
     public func read(
-        _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil
+        _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil,
+        body: [UInt8]? = nil
     ) -> ResourceReply {
-        guard let target = try? request.target else { return .final }
+        guard let target = try? target(of: request) else { return .final }
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
         let newNonce = token.tokenType == .dpop ? DPoPNonce(in: response) : nil
         if let newNonce { engine.resourceServers.learn(newNonce, for: token.login, at: target.origin) }
-        if response.status.kind == .successful { engine.prove(token) }
-        guard response.status == .unauthorized else { return .final }
+        let isRefusedByRule = resourceRules(of: token).refusesToken(response, body: body)
+        if response.status.kind == .successful, !isRefusedByRule { engine.prove(token) }
+        guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
+        var isAboutScope = false
         for challenge in AuthenticationChallenge.all(in: response) {
             switch (challenge.scheme, challenge.error) {
             case ("dpop", .useDPoPNonce?), ("dpop", .invalidDPoPProof?):
@@ -138,10 +145,25 @@ extension UserManager {
                 if isNewNonce || (newClock && challenge.error == .invalidDPoPProof) { return .wantsNewProof }
             case ("dpop", .invalidToken?), ("bearer", .invalidToken?):
                 return .refusedToken
+            case ("dpop", _?), ("bearer", _?): isAboutScope = true
             default: continue
             }
         }
-        return .final
+        // What the server says in RFC 6750's own words counts more than what its provider's status usually means.
+        return isRefusedByRule && !isAboutScope ? .refusedToken : .final
+    }
+
+    /// Whether ``read(_:to:authorizedWith:startedAt:body:)`` needs the body of this reply: some providers say in a body
+    /// with status 200 that the token has expired.
+    public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) -> Bool {
+        resourceRules(of: token).needsBody(response)
+    }
+
+    private func resourceRules(of token: VaultToken) -> ProviderProfile.ResourceRules {
+        guard let provider = token.provider else { return .init() }
+        return engine.resourceServers.rules(of: provider, now: vault.now) {
+            try? vault.store.provider(provider).record.profile.resource
+        }
     }
 
     private func hasLearnedClock(_ response: HTTPResponse, _ target: EndpointURL, _ startedAt: Date?) -> Bool {
@@ -152,23 +174,32 @@ extension UserManager {
     }
 }
 
-extension HTTPRequest {
+extension UserManager {
     /// The URL, if a token may go there.
-    fileprivate var target: EndpointURL {
-        get throws {
-            // What a path could add to the host name, or a host name to the path, goes nowhere.
-            guard let scheme, let authority, !authority.contains("/"), !authority.contains("?"),
-                (path ?? "/").hasPrefix("/"),
-                let url = try? EndpointURL("\(scheme)://\(authority)\(path ?? "/")", allowsInsecureLoopback: true)
-            else {
-                throw VaultError(
-                    .invalidArgument, "a token goes to https URLs and to this machine only",
-                    hint: "the request needs a scheme, an authority and a path, all percent-encoded")
-            }
-            return url
+    private func target(of request: HTTPRequest) throws -> EndpointURL {
+        // What a path could add to the host name, or a host name to the path, goes nowhere.
+        guard let scheme = request.scheme, let authority = request.authority, !authority.contains("/"),
+            !authority.contains("?"), (request.path ?? "/").hasPrefix("/")
+        else { throw Self.noTarget }
+        do throws(OAuthValueError) {
+            return try EndpointURL(
+                "\(scheme)://\(authority)\(request.path ?? "/")",
+                allowsInsecureLoopback: engine.options.allowsInsecureLoopback)
+        } catch {
+            throw Self.noTarget
         }
     }
 
+    private static var noTarget: VaultError {
+        VaultError(
+            .invalidArgument, "a token goes to https URLs only",
+            hint:
+                "the request needs a scheme, an authority and a path, all percent-encoded; plain http to this machine is "
+                + "for development: UserManagerOptions.allowsInsecureLoopback")
+    }
+}
+
+extension HTTPRequest {
     /// The nonce in the proof that was sent.
     fileprivate var provenNonce: String? {
         guard let parts = headerFields[.dpop]?.split(separator: "."), parts.count == 3,

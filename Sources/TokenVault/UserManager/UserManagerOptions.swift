@@ -28,6 +28,9 @@ public struct UserManagerOptions: Sendable {
     /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*, whether it
     /// ends or not. Nil: as long as it likes, and whoever waits without a deadline waits with it.
     public var handlerTimeLimit: Duration?
+    /// Whether ``UserManager/authorize(_:userId:minimumValidity:deadline:)`` puts tokens into plain `http` requests to this
+    /// machine: for development servers. Any user of the machine can listen on a port that is free.
+    public var allowsInsecureLoopback: Bool
     /// Where figures go; nil: where the process has told swift-metrics to send them. `docs/observability.md` lists them.
     public var metrics: (any MetricsFactory)?
     /// Where spans go; nil: where the process has told swift-distributed-tracing to send them.
@@ -46,6 +49,7 @@ public struct UserManagerOptions: Sendable {
         tokenEndpointListener: (any TokenEndpointResponseListener)? = nil,
         revealsSecretBodiesToListener: Bool = false,
         handlerTimeLimit: Duration? = Self.usualHandlerTimeLimit,
+        allowsInsecureLoopback: Bool = false,
         metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -59,6 +63,7 @@ public struct UserManagerOptions: Sendable {
         self.tokenEndpointListener = tokenEndpointListener
         self.revealsSecretBodiesToListener = revealsSecretBodiesToListener
         self.handlerTimeLimit = handlerTimeLimit
+        self.allowsInsecureLoopback = allowsInsecureLoopback
         self.metrics = metrics
         self.tracer = tracer
         self.random = random

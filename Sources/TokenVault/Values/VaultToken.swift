@@ -25,6 +25,8 @@ public struct VaultToken: Sendable {
     public var requestedScope: String? { target.scope }
 
     var target = TokenTarget.own
+    /// Whose profile says how an API refuses it.
+    var provider: ProviderHandle?
 
     init(
         accessToken: AccessToken, tokenType: TokenType, expiresAt: Date?, scope: String?, login: LoginID,

@@ -25,8 +25,11 @@ public import TokenVault
 ///
 /// A streamed body is not replayed: then the 401 is the answer, and the next request has the nonce or the new token.
 ///
+/// - the same, where the provider's profile says that it refuses tokens in another way: by a bare 401, or by a code in a body.
+///
 /// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
-/// or this machine is refused with ``VaultError/Code/invalidArgument`` before a token is fetched.
+/// is refused with ``VaultError/Code/invalidArgument`` before a token is fetched; plain `http` to this machine needs
+/// `UserManagerOptions.allowsInsecureLoopback`.
 public final class AuthorizingClient: Sendable {
     private let users: UserManager
     private let options: Options
@@ -103,8 +106,13 @@ public final class AuthorizingClient: Sendable {
         var (mayProveAgain, mayRenew) = (true, true)
         while true {
             let startedAt = users.vault.wallClock()
-            let response = try await exchange(authorized, body, token)
-            switch users.read(response.head, to: authorized, authorizedWith: token, startedAt: startedAt) {
+            var response = try await exchange(authorized, body, token)
+            let shown =
+                users.needsBody(of: response.head, authorizedWith: token)
+                ? try await response.readAhead(upTo: ProviderProfile.ResourceRules.longestBody) : nil
+            let meaning = users.read(
+                response.head, to: authorized, authorizedWith: token, startedAt: startedAt, body: shown)
+            switch meaning {
             case .final:
                 if response.head.status != .unauthorized { brake.release(token.login, authorized) }
                 return response

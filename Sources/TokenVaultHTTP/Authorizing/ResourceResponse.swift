@@ -10,7 +10,7 @@ public import TokenVault
 /// A resource server's reply: its head, and a body that is read as it arrives.
 public struct ResourceResponse: Sendable {
     public let head: HTTPResponse
-    public let body: Body
+    public private(set) var body: Body
     /// The token that the request went out with.
     public let token: VaultToken
 
@@ -28,14 +28,41 @@ public struct ResourceResponse: Sendable {
         self.token = token
     }
 
+    /// The body if it ends within the limit; nil if it goes on. It can be read from its beginning afterwards.
+    mutating func readAhead(upTo limit: Int) async throws -> [UInt8]? {
+        var iterator = body.base.makeAsyncIterator()
+        var bytes: [UInt8] = []
+        do {
+            while let piece = try await iterator.next() {
+                bytes += piece.readableBytesView
+                guard bytes.count <= limit else {
+                    body = Body(base: body.base, front: bytes, rest: iterator)
+                    return nil
+                }
+            }
+        } catch {
+            throw HTTPTransportError.ofResource(error)
+        }
+        body = Body(base: .bytes(ByteBuffer(bytes: bytes)))
+        return bytes
+    }
+
     /// The body, in pieces of any size. It can be read once.
     public struct Body: AsyncSequence, Sendable {
         let base: HTTPClientResponse.Body
+        /// What has been read already, and where reading goes on.
+        var front: [UInt8] = []
+        var rest: HTTPClientResponse.Body.AsyncIterator?
 
         public struct AsyncIterator: AsyncIteratorProtocol {
+            var front: [UInt8]
             var base: HTTPClientResponse.Body.AsyncIterator
 
             @concurrent public mutating func next() async throws -> [UInt8]? {
+                guard front.isEmpty else {
+                    defer { front = [] }
+                    return front
+                }
                 do {
                     return try await base.next().map { Array($0.readableBytesView) }
                 } catch {
@@ -44,7 +71,9 @@ public struct ResourceResponse: Sendable {
             }
         }
 
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(front: front, base: rest ?? base.makeAsyncIterator())
+        }
 
         /// The whole body.
         ///

@@ -78,15 +78,6 @@ struct AuthorizeTests {
         #expect(request == before)
     }
 
-    @Test func thisMachineIsFine() async throws {
-        let world = try await World()
-        try await world.addChain()
-        for authority in ["127.0.0.1:8080", "localhost", "[::1]:1"] {
-            var request = request("http", authority)
-            try await world.users.authorize(&request, userId: "alice")
-        }
-    }
-
     @Test func aTokenIsRenewedFirst() async throws {
         let world = try await World()
         try await world.addChain()
@@ -149,6 +140,87 @@ struct AuthorizeTests {
         #expect(try claims(request).contains("n4"))
         let again = reply(.unauthorized, challenge: useNonce, nonce: "n4")
         #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
+    }
+
+    // MARK: What providers say in their own ways
+
+    private func world(profile: String) async throws -> World {
+        var registration = try Sample.provider()
+        registration.profile = profile
+        return try await World(provider: registration)
+    }
+
+    private func json(
+        _ status: HTTPResponse.Status, length: Int? = nil, type: String = "application/json; charset=utf-8"
+    )
+        -> HTTPResponse
+    {
+        var response = HTTPResponse(status: status)
+        response.headerFields[.contentType] = type
+        response.headerFields[.contentLength] = length.map { String($0) }
+        return response
+    }
+
+    @Test(arguments: [
+        ("github", true), ("hubspot", true), ("salesforce", true), ("generic", false), ("slack", false),
+    ])
+    func aBare401IsARefusedTokenWhereTheProfileSaysSo(profile: String, isRefusal: Bool) async throws {
+        let world = try await world(profile: profile)
+        let login = try await world.addChain()
+        var request = request()
+        let token = try await world.users.authorize(&request, login: login.id)
+        let expected: ResourceReply = isRefusal ? .refusedToken : .final
+        for challenge in [nil, #"Bearer realm="x""#, "Token"] {
+            let refusal = reply(.unauthorized, challenge: challenge)
+            #expect(world.users.read(refusal, to: request, authorizedWith: token) == expected)
+        }
+        for response in [
+            reply(.unauthorized, challenge: #"Bearer error="insufficient_scope""#), reply(.forbidden), reply(.notFound),
+        ] {
+            #expect(world.users.read(response, to: request, authorizedWith: token) == .final)
+        }
+        #expect(!world.users.needsBody(of: json(.unauthorized), authorizedWith: token))
+    }
+
+    @Test func aCodeInABodyIsARefusedTokenWhereTheProfileSaysSo() async throws {
+        let world = try await world(profile: "slack")
+        let login = try await world.addChain()
+        var request = request()
+        let token = try await world.users.authorize(&request, login: login.id)
+        let users = world.users
+        #expect(users.needsBody(of: json(.ok), authorizedWith: token))
+        #expect(users.needsBody(of: json(.ok, length: 65_536), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.ok, length: 65_537), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.ok, type: "image/png"), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.notFound), authorizedWith: token))
+        for (body, expected) in [
+            (#"{"ok":false,"error":"token_expired"}"#, ResourceReply.refusedToken), (#"{"ok":true}"#, .final),
+            (#"{"ok":false,"error":"channel_not_found"}"#, .final), ("token_expired", .final),
+            (#"{"ok":false,"error":{"error":"token_expired"}}"#, .final),
+        ] {
+            let meaning = users.read(json(.ok), to: request, authorizedWith: token, body: Array(body.utf8))
+            #expect(meaning == expected, "\(body)")
+        }
+        #expect(users.read(json(.ok), to: request, authorizedWith: token) == .final)
+    }
+
+    @Test func aTokenIsNotSentInTheClearToThisMachineEither() async throws {
+        let world = try await World()
+        try await world.addChain()
+        for authority in ["127.0.0.1:8080", "localhost", "[::1]:80"] {
+            var request = request("http", authority)
+            #expect(
+                await code { try await world.users.authorize(&request, userId: "alice") } == .invalidArgument)
+            #expect(request.headerFields[.authorization] == nil)
+        }
+        let users = try await UserManager(
+            vault: world.vault, transport: world.transport,
+            options: UserManagerOptions(recoveryInterval: nil, allowsInsecureLoopback: true))
+        var request = request("http", "127.0.0.1:8080")
+        try await users.authorize(&request, userId: "alice")
+        #expect(request.headerFields[.authorization] == "Bearer CANARY-access-1")
+        var elsewhere = self.request("http", "api.example")
+        #expect(await code { try await users.authorize(&elsewhere, userId: "alice") } == .invalidArgument)
     }
 
     @Test func theServersClockIsLearnedForProofsOnly() async throws {

@@ -16,7 +16,8 @@ struct Backend {
             at: settings.vaultPath, unlockedBy: .keyFile(settings.keyFile), options: VaultOptions(logger: logger))
         let users = try await UserManager(
             vault: vault,
-            transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: settings.allowsInsecureLoopback)))
+            transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: settings.allowsInsecureLoopback)),
+            options: UserManagerOptions(allowsInsecureLoopback: settings.allowsInsecureLoopback))
         let api = AuthorizingClient(users: users)
 
         let sessions = BrowserSessions()
