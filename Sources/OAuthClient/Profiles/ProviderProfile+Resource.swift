@@ -23,9 +23,9 @@ extension ProviderProfile {
                 !refusedStatuses.contains(response.status.code),
                 let type = response.headerFields[.contentType]?.lowercased(), type.hasPrefix("application/json")
             else { return false }
-            // What is stated to be longer is data.
-            guard let length = response.headerFields[.contentLength].flatMap({ Int($0) }) else { return true }
-            return length <= Self.longestBody
+            // A body is read ahead as a whole or not at all, so its length must be stated. What is longer is data.
+            guard let length = response.headerFields[.contentLength].flatMap({ Int($0) }) else { return false }
+            return (1...Self.longestBody).contains(length)
         }
 
         package func refusesToken(_ response: HTTPResponse, body: [UInt8]?) -> Bool {

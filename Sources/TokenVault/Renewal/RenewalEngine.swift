@@ -30,6 +30,7 @@ final class RenewalEngine: Sendable {
     let metrics: RenewalMetrics
     let refusedTargets = RefusedTargets()
     let keySets = ProviderKeySets()
+    let serverNonces = ServerNonces()
     let consents = RecentConsents()
     private let closing: Vault.ClosingAction
 

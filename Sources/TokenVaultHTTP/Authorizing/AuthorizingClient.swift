@@ -18,8 +18,9 @@ public import TokenVault
 ///
 /// A request goes out a second time only when the server has refused the token or the proof, and so has done nothing:
 ///
-/// - once, when it wants a nonce in the proof, or when its clock turned out to be another one (401 with
-///   `use_dpop_nonce` or `invalid_dpop_proof`);
+/// - when it wants a nonce in the proof, or when its clock turned out to be another one (401 with `use_dpop_nonce` or
+///   `invalid_dpop_proof`): up to three times, and one request of a login after the other, because a server whose nonce
+///   changes every few uses refuses most of those that come together;
 /// - once, when it answers 401 with `invalid_token`: the token is reported, renewed at most once for any number of
 ///   requests, and the new one tried. If there is no new one, the 401 is the answer.
 ///
@@ -36,6 +37,8 @@ public final class AuthorizingClient: Sendable {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
     private let brake = RejectionBrake()
+    private let gate = ProofGate()
+    private static let mostProofs = 3
 
     public init(users: UserManager, options: Options = Options()) {
         self.users = users
@@ -103,37 +106,60 @@ public final class AuthorizingClient: Sendable {
     ) async throws -> ResourceResponse {
         var authorized = request
         var token = try await authorize(&authorized)
-        var (mayProveAgain, mayRenew) = (true, true)
+        var trial = try await attempt(authorized, body, token)
+        var (proofsLeft, mayRenew) = (Self.mostProofs, true)
         while true {
-            let startedAt = users.vault.wallClock()
-            var response = try await exchange(authorized, body, token)
-            let shown =
-                users.needsBody(of: response.head, authorizedWith: token)
-                ? try await response.readAhead(upTo: ProviderProfile.ResourceRules.longestBody) : nil
-            let meaning = users.read(
-                response.head, to: authorized, authorizedWith: token, startedAt: startedAt, body: shown)
-            switch meaning {
+            let response = trial.response
+            switch trial.meaning {
             case .final:
-                if response.head.status != .unauthorized { brake.release(token.login, authorized) }
+                if response.head.status != .unauthorized { brake.release(token.login, request) }
                 return response
             case .wantsNewProof:
-                guard mayProveAgain, body.canBeSentAgain else { return response }
-                mayProveAgain = false
+                guard proofsLeft > 0, body.canBeSentAgain else { return response }
+                proofsLeft -= 1
+                let current = token
+                trial = try await gate.pass("\(token.login) \(request.authority ?? "")") {
+                    try await attempt(again: request, body, current)
+                }
             case .refusedToken:
                 guard mayRenew else {
                     // A new token is refused like the old one: this server has something else in mind.
-                    brake.pull(token.login, authorized, at: startedAt)
+                    brake.pull(token.login, request, at: trial.startedAt)
                     return response
                 }
-                guard !brake.holds(token.login, authorized, at: startedAt), let newer = await newerToken(than: token),
-                    body.canBeSentAgain
+                guard !brake.holds(token.login, request, at: trial.startedAt),
+                    let newer = await newerToken(than: token), body.canBeSentAgain
                 else { return response }
                 mayRenew = false
                 token = newer
+                trial = try await attempt(again: request, body, token)
             }
-            authorized = request
-            try users.authorize(&authorized, with: token)
         }
+    }
+
+    /// One request, and what its reply means.
+    private struct Trial {
+        let response: ResourceResponse
+        let meaning: ResourceReply
+        let startedAt: Date
+    }
+
+    /// With a new proof, which has the latest nonce.
+    private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken) async throws -> Trial {
+        var authorized = request
+        try users.authorize(&authorized, with: token)
+        return try await attempt(authorized, body, token)
+    }
+
+    private func attempt(_ authorized: HTTPRequest, _ body: RequestBody, _ token: VaultToken) async throws -> Trial {
+        let startedAt = users.vault.wallClock()
+        var response = try await exchange(authorized, body, token)
+        let shown =
+            users.needsBody(of: response.head, authorizedWith: token)
+            ? try await response.readAhead() : nil
+        let meaning = users.read(
+            response.head, to: authorized, authorizedWith: token, startedAt: startedAt, body: shown)
+        return Trial(response: response, meaning: meaning, startedAt: startedAt)
     }
 
     /// Nil if there is none: the reply that was given is then the truth.

@@ -28,21 +28,9 @@ public struct ResourceResponse: Sendable {
         self.token = token
     }
 
-    /// The body if it ends within the limit; nil if it goes on. It can be read from its beginning afterwards.
-    mutating func readAhead(upTo limit: Int) async throws -> [UInt8]? {
-        var iterator = body.base.makeAsyncIterator()
-        var bytes: [UInt8] = []
-        do {
-            while let piece = try await iterator.next() {
-                bytes += piece.readableBytesView
-                guard bytes.count <= limit else {
-                    body = Body(base: body.base, front: bytes, rest: iterator)
-                    return nil
-                }
-            }
-        } catch {
-            throw HTTPTransportError.ofResource(error)
-        }
+    /// The whole body, of a reply that has stated its length. It can be read once more afterwards.
+    mutating func readAhead() async throws -> [UInt8] {
+        let bytes = try await body.collect(upTo: ProviderProfile.ResourceRules.longestBody)
         body = Body(base: .bytes(ByteBuffer(bytes: bytes)))
         return bytes
     }
@@ -50,19 +38,11 @@ public struct ResourceResponse: Sendable {
     /// The body, in pieces of any size. It can be read once.
     public struct Body: AsyncSequence, Sendable {
         let base: HTTPClientResponse.Body
-        /// What has been read already, and where reading goes on.
-        var front: [UInt8] = []
-        var rest: HTTPClientResponse.Body.AsyncIterator?
 
         public struct AsyncIterator: AsyncIteratorProtocol {
-            var front: [UInt8]
             var base: HTTPClientResponse.Body.AsyncIterator
 
             @concurrent public mutating func next() async throws -> [UInt8]? {
-                guard front.isEmpty else {
-                    defer { front = [] }
-                    return front
-                }
                 do {
                     return try await base.next().map { Array($0.readableBytesView) }
                 } catch {
@@ -72,7 +52,7 @@ public struct ResourceResponse: Sendable {
         }
 
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(front: front, base: rest ?? base.makeAsyncIterator())
+            AsyncIterator(base: base.makeAsyncIterator())
         }
 
         /// The whole body.

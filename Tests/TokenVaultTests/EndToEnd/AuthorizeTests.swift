@@ -188,17 +188,18 @@ struct AuthorizeTests {
         var request = request()
         let token = try await world.users.authorize(&request, login: login.id)
         let users = world.users
-        #expect(users.needsBody(of: json(.ok), authorizedWith: token))
+        #expect(users.needsBody(of: json(.ok, length: 10), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.ok), authorizedWith: token))
         #expect(users.needsBody(of: json(.ok, length: 65_536), authorizedWith: token))
         #expect(!users.needsBody(of: json(.ok, length: 65_537), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.ok, type: "image/png"), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.notFound), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.ok, length: 10, type: "image/png"), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.notFound, length: 10), authorizedWith: token))
         for (body, expected) in [
             (#"{"ok":false,"error":"token_expired"}"#, ResourceReply.refusedToken), (#"{"ok":true}"#, .final),
             (#"{"ok":false,"error":"channel_not_found"}"#, .final), ("token_expired", .final),
             (#"{"ok":false,"error":{"error":"token_expired"}}"#, .final),
         ] {
-            let meaning = users.read(json(.ok), to: request, authorizedWith: token, body: Array(body.utf8))
+            let meaning = users.read(json(.ok, length: 10), to: request, authorizedWith: token, body: Array(body.utf8))
             #expect(meaning == expected, "\(body)")
         }
         #expect(users.read(json(.ok), to: request, authorizedWith: token) == .final)
