@@ -39,6 +39,26 @@ struct SessionVectorTests {
         Timestamp(milliseconds: 1_800_000_000_000 + milliseconds)
     }
 
+    /// The last refusal byte for byte: field 128, with a record in it.
+    @Test func aRefusalIsAFieldThatOlderVersionsPassOver() throws {
+        var session = Self.plain
+        let before = Self.written(session)
+        session.lastRefusal = RefusalRecord(
+            at: Timestamp(milliseconds: 0x0102), status: 400, error: SecretBytes(utf8: "invalid_grant"),
+            message: SecretBytes(utf8: "no"))
+        let bytes = Self.written(session)
+        let record: [UInt8] =
+            [1, 8, 2, 1, 0, 0, 0, 0, 0, 0, 2, 8, 0x90, 1, 0, 0, 0, 0, 0, 0, 3, 13] + Array("invalid_grant".utf8)
+            + [4, 2] + Array("no".utf8)
+        #expect(bytes == before + [128, UInt8(record.count)] + record)
+        #expect(try Self.read(bytes) == session)
+        // What an older version does with it: it reads the rest.
+        #expect(RecordField.firstOptionalTag == 128)
+        session.lastRefusal = RefusalRecord(at: Self.time(0), status: nil, error: nil, message: nil)
+        #expect(try Self.read(Self.written(session)) == session)
+        #expect(!"\(session)".contains("invalid_grant"))
+    }
+
     private static var plain: SessionRecord {
         var session = SessionRecord(
             state: .established, accessToken: SecretBytes(utf8: "CANARY-access"), scope: "read write",

@@ -1,3 +1,4 @@
+import OAuthClient
 import VaultStorage
 
 extension VaultError {
@@ -93,8 +94,16 @@ extension VaultError {
     private static let resourceHint = "compare the resource and the scope with what the user granted"
     private static let registrationHint = "check the client id, its secret and the endpoints of the provider"
 
-    /// Why a renewal gave nothing that the caller can use.
+    /// Why a renewal gave nothing that the caller can use, with what the provider said.
     init(_ ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
+        let error = VaultError(of: ending, current: current, now: now)
+        let answer = if case .failed = ending { current.session.lastRefusal } else { nil as RefusalRecord? }
+        self.init(
+            error.code, error.message, hint: error.hint, logins: error.logins, retryAfter: error.retryAfter,
+            answer: answer.map { ProviderAnswer($0) })
+    }
+
+    private init(of ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
         let retryAfter = current.session.notBefore.map { max(.zero, $0.since(now)) }
         switch ending {
         case .refused(let refusal):

@@ -23,6 +23,9 @@ public struct SessionEvent: Sendable, Equatable {
     public let generation: Int?
     /// When it happened.
     public let date: Date
+    /// With ``Kind/refreshFailed(_:)`` and ``Kind/error(_:)``: the provider's status, and its error code if that is a
+    /// registered one, such as `400 invalid_grant`. ``Login/lastRefusal`` has its words.
+    public internal(set) var answer: String?
 
     public enum Kind: Sendable, Equatable {
         /// The access token runs out soon: three minutes before it does, or at once if less is left when it is set. Once

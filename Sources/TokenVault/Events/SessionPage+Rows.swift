@@ -51,8 +51,10 @@ extension SessionPage {
     }
 
     private func told(_ kind: SessionEvent.Kind, _ row: SessionRow, _ generation: Int64) -> SessionEvent {
-        SessionEvent(
+        var event = SessionEvent(
             kind, login: LoginID(login), userID: knownUserID, generation: Int(generation), date: row.time.date)
+        event.answer = row.answer
+        return event
     }
 }
 

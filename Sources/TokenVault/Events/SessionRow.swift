@@ -45,6 +45,8 @@ struct SessionRow: Sendable {
     /// What the login looked like before, as far as the row knows.
     let stateBefore: SessionState?
     let fact: Fact
+    /// What the provider answered, for people.
+    var answer: String?
 }
 
 extension SessionRow {
@@ -56,6 +58,7 @@ extension SessionRow {
             generation: entry.number(AuditEvent.Detail.Key.generation),
             stateBefore: entry.value(AuditEvent.Detail.Key.was).flatMap { SessionState(was: $0, before: entry.time) },
             fact: fact)
+        answer = entry.value(AuditEvent.Detail.Key.answer)
     }
 }
 

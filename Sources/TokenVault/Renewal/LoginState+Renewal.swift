@@ -138,6 +138,7 @@ extension SessionRecord {
         notBefore = nil
         attempts = 0
         rejections = nil
+        lastRefusal = nil
     }
 }
 

@@ -21,6 +21,7 @@ extension Renewal {
             timeLeft: { timeLeft(current) })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
+        let lent = dpop?.takeNewest(engine.serverNonces, at: binding.refreshEndpoint ?? binding.tokenEndpoint)
         let scope =
             claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
         let context = ClassificationContext(
@@ -39,8 +40,13 @@ extension Renewal {
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: context)
         engine.clocks.learn(result.clockOffset, of: provider.handle)
+        if stored.key != nil {
+            engine.serverNonces.learn(result.nonces, lent: lent, isRefused: result.grantsSent > 1)
+        }
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
+        attempt?.answer = result.answer(
+            hiding: [text] + provider.record.clientSecrets.compactMap { $0.string() })
         attempt?.untoldRepeats = max(0, result.grantsSent - 1)
         if let reply = result.doubtfulReply { await keep(reply, claim) }
         let startedAt = Timestamp(result.startedAt)
@@ -68,5 +74,16 @@ extension Renewal {
     func hasOtherLogins(_ attempt: RenewalAttempt) -> Bool {
         guard attempt.policy.asksForOtherLogins, let provider = attempt.provider?.handle else { return false }
         return vault.hasOtherLogins(than: login, of: attempt.stored.userID, at: provider)
+    }
+}
+
+extension DPoPContext {
+    /// Takes the newest nonce of the origin in place of the login's own, and says which, if it is another one.
+    fileprivate mutating func takeNewest(_ nonces: ServerNonces, at endpoint: EndpointURL) -> DPoPNonce? {
+        guard let newest = nonces.newest(at: endpoint.origin), newest != self.nonces[endpoint.origin] else {
+            return nil
+        }
+        self.nonces[endpoint.origin] = newest
+        return newest
     }
 }

@@ -105,6 +105,12 @@ extension Renewal {
             now: vault.now, random: engine.random())
         let nonces = attempt?.nonces ?? [:]
         let repeatEvents = attempt?.repeatEvents ?? []
+        let answer = attempt?.answer
+        if let answer {
+            vault.logger.debug(
+                "the provider refused a renewal",
+                metadata: ["vault-login-handle": "\(login.text)", "vault-provider-answer": "\(answer)"])
+        }
         do {
             let recorded = try await vault.change(login) { state in
                 state.auditEvents += repeatEvents
@@ -124,6 +130,7 @@ extension Renewal {
                 let isSuspicious =
                     if case .dead(let reason) = verdict { state.isLateArrivalSuspected(reason, trial) } else { false }
                 state.record(verdict, of: trial)
+                if let answer { state.note(answer, at: trial.now) }
                 return isSuspicious ? .lateArrivalSuspected : .done
             }
             return tell(recorded)

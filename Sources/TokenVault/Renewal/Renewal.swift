@@ -162,6 +162,8 @@ struct RenewalAttempt: Sendable {
     var nonces: [String: DPoPNonce] = [:]
     /// Whether the server may have spent the refresh token although its answer brought nothing.
     var leavesDoubt = false
+    /// What the provider said, if it refused.
+    var answer: ProviderAnswer?
     /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
     /// transaction has told of it.
     var untoldRepeats = 0

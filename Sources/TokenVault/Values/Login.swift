@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import OAuthClient
 
 /// What a vault tells about a login. Nothing in it is secret, except that it connects a user with a provider.
 public struct Login: Sendable, Equatable {
@@ -32,6 +33,8 @@ public struct Login: Sendable, Equatable {
     public let isInDoubt: Bool
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
+    /// What the provider said when it last refused to renew this login; nil after a success.
+    public let lastRefusal: Refusal?
     /// The user's id at the provider, if a checked id token has told it. No rendering shows it: it may be an e-mail address.
     public var subject: String? { hiddenSubject.text }
     let hiddenSubject: HiddenText
@@ -50,6 +53,12 @@ public struct Login: Sendable, Equatable {
         public let expiresAt: Date?
         /// Whether a resource server refused it.
         public let isRejected: Bool
+    }
+
+    /// A renewal that the provider refused.
+    public struct Refusal: Sendable, Equatable {
+        public let date: Date
+        public let answer: ProviderAnswer
     }
 
     /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than this.

@@ -1,3 +1,4 @@
+import OAuthClient
 import VaultStorage
 
 extension Login {
@@ -44,6 +45,7 @@ extension Login {
         notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
         self.isInDoubt = isInDoubt
         attributes = session.attributes
+        lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
         hiddenSubject = HiddenText(text: session.subject)
         resourceTokens = session.resourceTokens.map { token in
             ResourceToken(

@@ -29,6 +29,8 @@ extension SessionRecord {
         static let accessGeneration: UInt8 = 23
         static let attributes: UInt8 = 24
         static let isExpiryAssumed: UInt8 = 25
+        // From 128 on: nothing is decided by it, so an older version may pass it over.
+        static let lastRefusal: UInt8 = 128
     }
 
     static let defaultTokenType = "Bearer"
@@ -64,6 +66,7 @@ extension SessionRecord {
         record.append(Tag.accessGeneration, accessGeneration)
         record.append(Tag.attributes, attributes)
         if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
+        if let lastRefusal { record.append(Tag.lastRefusal, record: lastRefusal.encoded()) }
         return record
     }
 
@@ -119,6 +122,7 @@ extension SessionRecord {
         case Tag.rejectedSince: rejections?.since = try field.timestamp()
         case Tag.doubtCause: doubtCause = try field.uint8()
         case Tag.cameAfterDoubt: cameAfterDoubt = try field.bool()
+        case Tag.lastRefusal: lastRefusal = try RefusalRecord(field)
         default: try field.ignoreIfOptional()
         }
     }

@@ -42,6 +42,8 @@ package struct SessionRecord: Equatable, Sendable {
     package var attributes: [String: String] = [:]
     /// ``expiresAt`` is what the profile assumes, because the server did not tell.
     package var isExpiryAssumed = false
+    /// What the provider last said to a renewal that it refused; nil after a success.
+    package var lastRefusal: RefusalRecord?
 
     package init(
         state: SessionStateCode, accessToken: SecretBytes? = nil, tokenType: String = "Bearer", scope: String? = nil,

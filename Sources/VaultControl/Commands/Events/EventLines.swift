@@ -53,8 +53,12 @@ struct EventLines {
     private static func cells(_ event: SessionEvent) -> [String] {
         [
             event.date.formatted(.iso8601), event.kind.name, event.userID ?? "", event.login?.description ?? "",
-            event.generation.map { String($0) } ?? "", detail(event.kind),
+            event.generation.map { String($0) } ?? "", detail(event),
         ]
+    }
+
+    private static func detail(_ event: SessionEvent) -> String {
+        [detail(event.kind), event.answer.map { "(\($0))" } ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private static func detail(_ kind: SessionEvent.Kind) -> String {
@@ -86,6 +90,7 @@ struct EventLines {
         case .error(let code): members.append(("error", .string(code.name)))
         case .missed(let count): members.append(("count", .integer(count)))
         }
+        if let answer = event.answer { members.append(("answer", .string(answer))) }
         return .object(members)
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TokenVault
 
 /// How a login is shown. No secret is in what the library tells of it.
@@ -42,9 +43,22 @@ enum LoginFacts {
         let now = invocation.now
         var facts = facts(diagnosis.login, invocation)
         facts.add("renewal", diagnosis.renewal.map { RenewalFacts.words($0, now: now) } ?? "none under way")
+        facts.add("last refusal", diagnosis.login.lastRefusal.map { words($0, now: now) })
         facts.add("doubt", diagnosis.renewal?.doubt.map { RenewalFacts.words($0, now: now) })
         facts.add("next step", NextStepWords.words(diagnosis, now: now))
         return facts
+    }
+
+    /// In the provider's words; facts are escaped where they are written.
+    private static func words(_ refusal: Login.Refusal, now: Date) -> String {
+        "\(Instant.words(refusal.date, now: now)): \(refusal.answer.words)"
+    }
+
+    private static func json(_ refusal: Login.Refusal) -> JSONValue {
+        .object([
+            ("at", Instant.json(refusal.date)), ("status", refusal.answer.status.map { .integer($0) } ?? .null),
+            ("answer", .string(Printable.escape(refusal.answer.words))),
+        ])
     }
 
     static func json(_ entry: LoginEntry) -> JSONValue {
@@ -73,7 +87,8 @@ enum LoginFacts {
             ("id", .string(login.id.description)), ("user", .string(login.userID)),
             ("provider", JSONValue(login.provider)), ("label", JSONValue(login.label)),
             ("state", .string(StateWords.code(login.state))), ("failure", failure ?? .null),
-            ("inDoubt", .bool(login.isInDoubt)), ("notBefore", Instant.json(login.notBefore)),
+            ("lastRefusal", login.lastRefusal.map { json($0) } ?? .null), ("inDoubt", .bool(login.isInDoubt)),
+            ("notBefore", Instant.json(login.notBefore)),
             ("tokenType", .string(login.tokenType)), ("scope", JSONValue(login.scope)),
             ("obtainedAt", Instant.json(login.obtainedAt)), ("expiresAt", Instant.json(login.expiresAt)),
             ("renewable", .bool(login.isRefreshable)), ("dpop", .bool(login.isDPoPBound)),

@@ -1,0 +1,36 @@
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension LoginState {
+    /// Keeps what the provider said to a renewal that it refused, and tells status and code with the outcome. The trail
+    /// outlives the login, so only codes from the registry go there.
+    mutating func note(_ answer: ProviderAnswer, at now: Timestamp) {
+        session.lastRefusal = RefusalRecord(answer, at: now)
+        guard let outcome = auditEvents.popLast() else { return }
+        let detail = AuditEvent.Detail(AuditEvent.Detail.Key.answer, "\(answer)")
+        auditEvents.append(AuditEvent(outcome.kind, outcome.detail + [detail]))
+    }
+}
+
+extension AuditEvent.Detail.Key {
+    /// What the provider answered: status and registered code.
+    static let answer = "answer"
+}
+
+extension RefusalRecord {
+    init(_ answer: ProviderAnswer, at now: Timestamp) {
+        self.init(
+            at: now, status: answer.status.map { Int64($0) },
+            error: answer.error.map { SecretBytes(utf8: $0.rawValue) },
+            message: answer.message.map { SecretBytes(utf8: $0.reveal()) })
+    }
+}
+
+extension ProviderAnswer {
+    init(_ record: RefusalRecord) {
+        self.init(
+            status: record.status.map { Int($0) }, error: record.error?.string().flatMap { OAuthErrorCode($0) },
+            message: record.message?.string().map { ServerMessage($0) })
+    }
+}
