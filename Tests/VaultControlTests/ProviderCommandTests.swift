@@ -75,6 +75,19 @@ struct ProviderCommandTests {
         }
     }
 
+    @Test func aProviderWithoutPublicClientsIsNotAddedAsOne() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let refused = try await harness.run("provider", "add", "g", "--profile", "google", "--client-id", "c")
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("client_secret_post needs the client's secret"), "\(refused.error)")
+        #expect(try await harness.run("provider", "list").output.isEmpty)
+        let file = try harness.file("secret", Harness.marker + "secret")
+        let added = try await harness.run(
+            "provider", "add", "g", "--profile", "google", "--client-id", "c", "--client-secret-file", file, "--json")
+        #expect(try added.json["clientAuthentication"] as? String == "client_secret_post")
+    }
+
     @Test func aNameThatIsTakenIsToldAsSuch() async throws {
         try await World.with { world in
             let result = try await world.fails(

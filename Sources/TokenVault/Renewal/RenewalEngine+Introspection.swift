@@ -21,7 +21,9 @@ extension RenewalEngine {
         else { return }
         vault.spawn {
             defer { self.vault.flightEnded() }
-            guard case .active(let expiresAt?) = await endpoint.introspect(accessToken) else { return }
+            let outcome = await endpoint.introspect(accessToken)
+            if case .inactive = outcome { await self.noteInactive(login, token) }
+            guard case .active(let expiresAt?) = outcome else { return }
             guard case .at(let expiry) = GivenExpiry(expiresAt, now: self.vault.now) else { return }
             // Without an answer, and without a place for it, nothing is lost.
             _ = try? await self.vault.change(login) { state in
@@ -32,6 +34,22 @@ extension RenewalEngine {
             }
         }
     }
+
+    /// The provider itself says that its token is no good. The next one is waited for, because this may be how it answers for
+    /// every token.
+    private func noteInactive(_ login: LoginHandle, _ token: SecretBytes) async {
+        let notBefore = vault.now.advanced(by: Self.pauseAfterInactiveToken)
+        _ = try? await vault.change(login) { state in
+            guard state.session.accessToken == token, state.session.state == .established else { return }
+            let generation = state.session.accessGeneration ?? state.position.generation
+            guard state.session.rejectedGeneration != generation else { return }
+            state.session.rejectedGeneration = generation
+            state.session.notBefore = notBefore
+            state.auditEvents.append(AuditEvent(.tokenRejected, [.init("cause", "introspected")]))
+        }
+    }
+
+    private static let pauseAfterInactiveToken = Duration.seconds(60)
 
     private func introspection(of record: ProviderRecord, within time: Duration) -> IntrospectionEndpoint? {
         guard time > .zero, let profile = try? record.profile, profile.introspectsLifetime,

@@ -99,6 +99,19 @@ struct ReplyMetadataTests {
         #expect(try world.vault.login(login.id).expirySource == .assumed)
     }
 
+    /// The provider itself says that its new token is no good: nobody gets it, and the next one is not asked for at once.
+    @Test func aTokenThatIsInactiveFromTheStartIsRefused() async throws {
+        let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }
+        world.transport.enqueue(Self.salesforce("1", "eu1"), .json(#"{"active":false}"#))
+        let login = try await logIn(world)
+        while try world.vault.login(login.id).notBefore == nil { await Task.yield() }
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(world.transport.requestCount == 2)
+        world.time.advance(by: .seconds(61))
+        world.transport.enqueue(Self.salesforce("2", "eu1"), .json(#"{"active":true}"#))
+        #expect(try await world.users.accessToken(login: login.id).name == "2")
+    }
+
     @Test func aLimitThatIsReachedIsTold() async throws {
         let world = try await world(own: #""refresh":{"maximumTokens":2}"#)
         let first = try await world.addChain(name: "1")

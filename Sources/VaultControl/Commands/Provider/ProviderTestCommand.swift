@@ -71,8 +71,12 @@ struct ProviderFindings {
 
     init(_ provider: Provider, _ profile: ProviderProfile, _ metadata: ServerMetadata?) {
         if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so nobody can log in") }
-        if profile.wantsPushedRequests, provider.pushedAuthorizationEndpoint == nil {
-            missing("the profile wants pushed requests, and no endpoint for them is known")
+        if provider.pushedAuthorizationEndpoint == nil {
+            if profile.wantsPushedRequests {
+                missing("the profile wants pushed requests, and no endpoint for them is known")
+            } else if provider.requiresPushedRequests {
+                missing("the provider takes pushed requests alone, and no endpoint for them is known")
+            }
         }
         if provider.revocationEndpoint == nil { note("no revocation endpoint, so a log-out cannot end its grants") }
         let methods = profile.authenticationMethods
