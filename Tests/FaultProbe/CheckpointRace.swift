@@ -84,7 +84,10 @@ final class CheckpointRace {
             if isTwoProcesses { try ProcessNeighbour(sandbox, ledger) } else { try StoreNeighbour(sandbox, ledger) }
 
         _ = try await neighbour.renew("alice", schedule.before)
-        try await neighbour.reopen()
+        // While nobody writes: the WAL is complete, and not begun anew as the gate would have it.
+        let other = try RawConnection(sandbox.path)
+        _ = try other.integer("SELECT count(*) FROM login")
+        _ = other.checkpointUngated()
 
         Faults.arm(FAULT_UNFETCH, files: FAULT_DATABASE, first: 1, count: 1, action: FAULT_PAUSE)
         let isGated = isGated

@@ -22,6 +22,7 @@ struct FaultProbe {
         case "creation": try CreationSweep(report).run()
         case "creator": try Creation.run(options)
         case "victim": try await Victim.die(options)
+        case "reader": try Reader.hold(options)
         case "neighbour": try await ProcessNeighbour.serve(options)
         default: exit(64)
         }

@@ -12,11 +12,16 @@ final class IOSweep {
     struct Failure {
         let name: String
         let operations: UInt32
+        let files: UInt32
         let action: fault_action
         let code: Int32
 
-        init(_ name: String, _ operations: fault_operation..., code: Int32, action: fault_action = FAULT_FAIL) {
+        init(
+            _ name: String, _ operations: fault_operation..., code: Int32, action: fault_action = FAULT_FAIL,
+            files: fault_file_role = FAULT_ANY_FILE
+        ) {
             self.name = name
+            self.files = files.rawValue
             self.operations = operations.reduce(0) { $0 | $1.rawValue }
             self.action = action
             self.code = code
@@ -25,7 +30,10 @@ final class IOSweep {
         static var all: [Failure] {
             [
                 Failure("IOERR_READ", FAULT_READ, code: Int32(FAULT_IOERR_READ)),
-                Failure("SHORT_READ", FAULT_READ, code: Int32(FAULT_IOERR_SHORT_READ), action: FAULT_FAIL_HALFWAY),
+                // Of a database file SQLite takes it for the end, and the rest for zeros: a system never tells it of less.
+                Failure(
+                    "SHORT_READ", FAULT_READ, code: Int32(FAULT_IOERR_SHORT_READ), action: FAULT_FAIL_HALFWAY,
+                    files: FAULT_WAL),
                 Failure("IOERR_WRITE", FAULT_WRITE, code: Int32(FAULT_IOERR_WRITE)),
                 Failure("FULL", FAULT_WRITE, code: SQLITE_FULL, action: FAULT_FAIL_HALFWAY),
                 Failure("IOERR_FSYNC", FAULT_SYNC, code: Int32(FAULT_IOERR_FSYNC)),
@@ -86,7 +94,7 @@ final class IOSweep {
         let run = ScenarioRun(sandbox, scenario.ledger.copy)
         try await scenario.prepare(run)
         Faults.arm(
-            operations: failure.operations, files: FAULT_ANY_FILE.rawValue, first: first, count: count,
+            operations: failure.operations, files: failure.files, first: first, count: count,
             action: failure.action, code: failure.code)
         var outcome: StoreError?
         do {

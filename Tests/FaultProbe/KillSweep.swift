@@ -59,7 +59,7 @@ final class KillSweep {
 
 /// A process that does one thing to a vault and dies at it.
 struct Victim {
-    static let tasks = ["insertion", "intent", "renewal", "checkpoint"]
+    static let tasks = ["insertion", "intent", "renewal", "checkpoint", "beginning-anew"]
 
     let acknowledged: [String: Int64]
     let owner: Int64?
@@ -99,7 +99,7 @@ struct Victim {
         let work = Work(store: store, ledger: ledger)
         let task = options.text("task")
         if task == "renewal" { try await work.openIntent("alice") }
-        if task == "checkpoint" { try await work.openIntent("alice") }
+        if task == "checkpoint" || task == "beginning-anew" { try await work.openIntent("alice") }
         Faults.arm(
             operations: FAULT_EVERYTHING.rawValue, files: FAULT_ANY_FILE.rawValue,
             first: options.integer("operation", or: 1), count: 1, action: FAULT_KILL_BEFORE, code: 0)
@@ -107,6 +107,7 @@ struct Victim {
         case "insertion": try await work.insert("carol")
         case "intent": try await work.openIntent("alice")
         case "renewal": try await work.renew("alice")
+        case "beginning-anew": _ = await store.removeRemnants()
         default: break
         }
         for (user, entry) in ledger.users { say("stored \(user) \(entry.acknowledged ?? 0)") }

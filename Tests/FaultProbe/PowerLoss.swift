@@ -112,10 +112,15 @@ final class PowerLoss {
                 }
                 while try await group.next() != nil { note() }
             }
+            if round > 1 { _ = await store.removeRemnants() }
             for _ in 0..<5 { try await step(mayFail) { try await work.renew("alice") } }
-            // The last one to close leaves the WAL to the next one's recovery, with whatever stands in it.
             if round % 2 == 0 { try stranger?.execute("COMMIT") }
+            // In every other round somebody has the vault open, so that the last store cannot move the WAL into the database
+            // file, and leaves it to the next one's recovery, with whatever stands in it.
+            let company = round % 2 == 1 ? try attempt(mayFail) { try RawConnection(sandbox.path) } : nil
+            _ = try attempt(mayFail) { try company?.integer("SELECT count(*) FROM login") }
             store.close()
+            withExtendedLifetime(company) {}
         }
     }
 

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A connection without any of the store's settings.
 @safe final class RawConnection: @unchecked Sendable {
@@ -41,5 +42,17 @@ import CSQLite
     /// A checkpoint as SQLite runs it by itself: without anybody who keeps writers away. Gives SQLite's result code.
     func checkpointUngated() -> Int32 {
         unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+}
+
+/// Somebody who holds a snapshot of a vault until his input ends.
+enum Reader {
+    static func hold(_ options: Options) throws {
+        guard let path = options.text("vault") else { exit(64) }
+        let connection = try RawConnection(path)
+        try connection.execute("BEGIN; SELECT count(*) FROM login")
+        say("ready")
+        while readLine() != nil {}
+        try connection.execute("COMMIT")
     }
 }

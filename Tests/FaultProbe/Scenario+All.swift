@@ -24,6 +24,10 @@ extension Scenario {
             scenario("verification") { _ = try $0.work().store.verify { _ in } },
             try migration(image, ledger),
             keySlot(image, ledger),
+            closing(image, ledger),
+            scenario("beginning anew") { run in
+                if case .kept(let error) = await (try run.work().store.removeRemnants()) { throw error }
+            },
         ]
     }
 
@@ -36,8 +40,12 @@ extension Scenario {
         let work = Work(store: store, ledger: ledger)
         for user in users { try await work.insert(user) }
         try await work.renew("alice")
+        // Somebody who has the vault open keeps what is in the WAL there.
+        let company = try RawConnection(sandbox.path)
+        _ = try company.integer("SELECT count(*) FROM login")
         store.close()
-        return (Image(of: sandbox), ledger)
+        let image = Image(of: sandbox)
+        return withExtendedLifetime(company) { (image, ledger) }
     }
 
     private static func creation() -> Scenario {
@@ -73,6 +81,19 @@ extension Scenario {
             _ = try store.statistics()
         }
         scenario.prepare = { _ in }
+        return scenario
+    }
+
+    /// The last connection moves the WAL into the database file, and cuts it off.
+    private static func closing(_ image: Image, _ ledger: Ledger) -> Scenario {
+        var scenario = Scenario(name: "closing", image: image, ledger: ledger) { run in
+            try run.work().store.close()
+            run.store = nil
+        }
+        scenario.prepare = { run in
+            run.store = try run.sandbox.open()
+            try await run.work().renew("alice")
+        }
         return scenario
     }
 

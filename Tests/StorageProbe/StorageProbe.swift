@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultStorage
 
 /// `storage-probe VAULT KEY USER LOGINS ROUNDS`: writes to a vault and says so after each acknowledged change, until it
-/// is done or killed. Tests kill it. See also ``Liveness``, ``SampleVault`` and ``Scale``.
+/// is done or killed. Tests kill it. See also ``Liveness``, ``SampleVault``, ``Scale`` and ``Visit``.
 @main
 struct StorageProbe {
     static func main() async throws {
@@ -14,6 +14,10 @@ struct StorageProbe {
             return try await liveness.closeFrom(readsFirst: arguments[1] == "read-closefrom")
         }
         if arguments.count == 3, arguments[1] == "sample" { return try await SampleVault.make(in: arguments[2]) }
+        if arguments.count == 6, arguments[1] == "visit" {
+            return try await Visit.perform(
+                vault: arguments[2], key: arguments[3], login: arguments[4], arguments[5])
+        }
         if arguments.count == 5, ["make", "tick"].contains(arguments[1]), let count = Int(arguments[4]) {
             return try await Scale.perform(arguments[1], vault: arguments[2], key: arguments[3], count: count)
         }

@@ -1,19 +1,36 @@
 import Foundation
+import VaultStorage
 
 /// A process of its own on the same vault.
 final class Probe {
     private let process = Process()
     private let output = Pipe()
+    private let input = Pipe()
 
     convenience init(_ fixture: VaultFixture, user: String, logins: Int, rounds: Int) throws {
         try self.init([fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"])
     }
 
-    init(_ arguments: [String]) throws {
-        process.executableURL = Self.executable("storage-probe")
+    init(_ arguments: [String], program: String = "storage-probe") throws {
+        process.executableURL = Self.executable(program)
         process.arguments = arguments
         process.standardOutput = output
+        process.standardInput = input
         try process.run()
+    }
+
+    /// A process that changes a login once; see the probe's `Visit`.
+    convenience init(_ fixture: VaultFixture, visits login: LoginHandle, _ how: String) throws {
+        try self.init(["visit", fixture.path, fixture.keyPath, login.text, how])
+        if how == "linger" || how == "look" { _ = lines { $0.contains("ready") } }
+    }
+
+    var id: Int32 { process.processIdentifier }
+
+    /// Lets it go on to its end.
+    func release() -> Int32 {
+        try? input.fileHandleForWriting.close()
+        return wait()
     }
 
     /// A program that is built beside the tests.

@@ -32,7 +32,8 @@ extension UserManager {
     }
 
     /// Erases a user: the key of everything that is sealed for him is destroyed, and his rows with it. His grants are
-    /// revoked. Backups made before still hold what they hold.
+    /// revoked. ``RevocationReport/remnants`` says whether the vault's files still hold former states of the rows. Backups
+    /// made before still hold what they hold.
     @discardableResult
     public func eraseUser(_ userID: String) async throws -> RevocationReport {
         let styles = try revocationStyles()
@@ -44,7 +45,11 @@ extension UserManager {
             state.auditEvents.append(AuditEvent(.userErased))
             return plans
         }
-        return await finish(plans)
+        // Providers may take their time, and what is revoked leaves its own traces.
+        _ = await vault.store.removeRemnants()
+        var report = await finish(plans)
+        report.remnants = RevocationReport.Remnants(await vault.store.removeRemnants())
+        return report
     }
 
     private func updateUser<R: Sendable>(
@@ -70,5 +75,16 @@ extension LoginState {
         refresh = nil
         key = nil
         intent = nil
+    }
+}
+
+extension RevocationReport.Remnants {
+    init(_ remnants: VaultStorage.Remnants) {
+        self =
+            switch remnants {
+            case .gone: .gone
+            case .held(let processes): .held(processes: processes)
+            case .kept(let error): .kept(VaultError(error))
+            }
     }
 }

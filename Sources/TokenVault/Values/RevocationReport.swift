@@ -1,10 +1,24 @@
 /// What became of the tokens of logins that were ended. The tokens are unusable here in every case.
 public struct RevocationReport: Sendable, Equatable {
     public var results: [Result]
+    /// After the erasure of a user: what is left of the user in the vault's files. `nil` otherwise.
+    public var remnants: Remnants?
 
     public struct Result: Sendable, Equatable {
         public let login: LoginID
         public let outcome: Outcome
+    }
+
+    /// Whether former states of rows, sealed as they are, still stand in the vault's files.
+    public enum Remnants: Sendable, Equatable {
+        case gone
+        /// Somebody reads the vault as it was before. They go with the first changes of this process after that, or when
+        /// the last process closes the vault.
+        ///
+        /// - Parameter processes: the ids of those who read, as far as the system tells.
+        case held(processes: [Int32])
+        /// They could not be removed. They go when the last process closes the vault.
+        case kept(VaultError)
     }
 
     /// What the provider said. ``isSettled`` is what a program needs.

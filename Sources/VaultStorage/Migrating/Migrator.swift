@@ -39,7 +39,9 @@ struct Migrator {
         let connection = try inspect()
         guard try version(of: connection) < known else { return nil }
         if let refusal = file.readOnlyRefusal { throw refusal }
+        defer { connection.closeAsLast(of: file.path) }
         try checkHistory(connection)
+        try settleDoubt(connection)
         try connection.configure()
         guard let (first, snapshot) = try applyFirst(connection) else { return nil }
         for migration in migrations where migration.version > first { try apply(migration, on: connection) }
@@ -68,6 +70,7 @@ struct Migrator {
         } catch {
             if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
             if isUnchanged, let snapshot { _ = unsafe unlink(snapshot) }
+            noteDoubt(after: error, connection)
             throw error
         }
     }
@@ -85,6 +88,7 @@ struct Migrator {
     private func inspect() throws(StoreError) -> Connection {
         let connection = try file.connect()
         try connection.prepareForInspection()
+        try WALMark.check(connection, file)
         return connection
     }
 
@@ -93,6 +97,13 @@ struct Migrator {
         try VaultSchema.checkFinished(connection)
         try VaultSchema.checkRecord(of: connection, version: found, migrations: migrations)
         return found
+    }
+
+    /// No step may stand on what a commit that failed has left in the WAL.
+    private func settleDoubt(_ connection: Connection) throws(StoreError) {
+        guard let lockFile = LockFile(besideVaultAt: file.path), lockFile.isWALDoubtful else { return }
+        try CheckpointGate(path: file.path, writer: connection).startOver()
+        lockFile.isWALDoubtful = false
     }
 
     /// Runs one step, unless another process has done so in the meantime.
@@ -105,8 +116,15 @@ struct Migrator {
             try connection.execute("COMMIT")
         } catch {
             if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
+            noteDoubt(after: error, connection)
             throw error
         }
+    }
+
+    /// A commit that failed may be in the WAL nevertheless, without ever having reached the disk.
+    private func noteDoubt(after error: StoreError, _ connection: Connection) {
+        guard case .io = error.code, connection.access == .readWrite else { return }
+        LockFile(besideVaultAt: file.path, creating: true)?.isWALDoubtful = true
     }
 
     private func take(_ migration: Migration, on connection: Connection) throws(StoreError) {

@@ -27,20 +27,10 @@ extension WriteTransaction {
 extension SQLiteVaultStore {
     /// Never throws: what cannot be written now is told at the next opening.
     func tellOfMigrations() {
-        do throws(StoreError) {
-            try place.checkProcess()
-            let channel = try WriteChannel(context, committedHead: nil)
-            try channel.begin()
-            do throws(StoreError) {
-                try place.checkFiles()
-                try channel.transaction.begin()
-                try channel.transaction.tellOfMigrations()
-                try channel.commit()
-            } catch {
-                channel.rollBack()
-            }
-        } catch {
-            return
-        }
+        _ = WriteBatch(context, place).perform([MigrationTale()])
     }
+}
+
+private final class MigrationTale: WriteOperation, @unchecked Sendable {
+    override func run(_ transaction: WriteTransaction) throws { try transaction.tellOfMigrations() }
 }

@@ -117,6 +117,15 @@ package final class OwnerLock: Sendable {
         }
     }
 
+    /// Whether nobody else has the vault open: no other process, and no other store of this one. Not before the system says
+    /// so for certain.
+    var isAlone: Bool {
+        files.withLock { files in
+            guard let files, isOurProcess else { return false }
+            return files.held.isLockedElsewhere(start: 1, length: (1 << 62) - 1) == false
+        }
+    }
+
     private func isUsable(_ files: Files) -> Bool {
         isOurProcess && files.areIntact && Descriptor.Identity(path: path) == files.held.identity
     }

@@ -68,6 +68,20 @@ final class VaultPlace: Sendable {
         set { lock.isWALDoubtful = newValue }
     }
 
+    /// Whether everything is as it was when the vault was opened, and nothing in the WAL is in doubt.
+    var isWhole: Bool {
+        do throws(StoreError) {
+            try checkProcess()
+            try checkFiles()
+            return !isWALDoubtful
+        } catch {
+            return false
+        }
+    }
+
+    /// See ``OwnerLock/isAlone``.
+    var isAlone: Bool { lock.isAlone }
+
     func checkRoom() throws(StoreError) { try file.checkRoom() }
 
     private static func replaced(_ path: String) -> StoreError {

@@ -8,6 +8,7 @@ final class ReaderPool: Sendable {
     private struct State {
         var idle: [Reader] = []
         var isClosed = false
+        var checkpointsWhenLast = false
     }
 
     private let context: VaultContext
@@ -45,12 +46,20 @@ final class ReaderPool: Sendable {
         state.withLock { state in
             if !state.isClosed, state.idle.count < Self.kept { state.idle.append(reader) }
         }
+        if checkpointsWhenLast { reader.connection.checkpointsWhenLast() }
     }
 
-    func close() {
-        state.withLock { state in
+    /// For connections that are still in use when the pool is closed.
+    var checkpointsWhenLast: Bool { state.withLock { $0.checkpointsWhenLast } }
+
+    /// - Parameter checkpointing: see ``Connection/checkpointsWhenLast()``.
+    func close(checkpointing: Bool) {
+        let idle = state.withLock { state in
             state.isClosed = true
-            state.idle = []
+            state.checkpointsWhenLast = checkpointing
+            defer { state.idle = [] }
+            return state.idle
         }
+        for reader in idle { reader.connection.close(checkpointing: checkpointing) }
     }
 }

@@ -6,7 +6,9 @@ extension Connection {
     /// Reads `TVLT` in a hex dump of the file.
     static let applicationID: Int64 = 0x5456_4C54
     static let busyTimeout: Int32 = 10_000
-    static let journalSizeLimit: Int64 = 64 * 1024 * 1024
+    /// What a WAL that begins anew keeps of the file, so that it need not grow again: some times
+    /// ``CheckpointSchedule/threshold``.
+    static let journalSizeLimit: Int64 = 4 * 1024 * 1024
 
     private static var flags: [(option: Int32, value: Int32, name: String)] {
         [
@@ -19,7 +21,7 @@ extension Connection {
             (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, "extensions"),
             (SQLITE_DBCONFIG_DQS_DML, 0, "double-quoted strings"),
             (SQLITE_DBCONFIG_DQS_DDL, 0, "double-quoted strings"),
-            // Checkpoints run behind the gate only, and never because a connection closes.
+            // Checkpoints run behind the gate only; see ``checkpointsWhenLast()`` for the exception.
             (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, "no checkpoint on close"),
         ]
     }
@@ -81,6 +83,16 @@ extension Connection {
         guard unsafe vault_file_control_int(handle, SQLITE_FCNTL_PERSIST_WAL, &persistsWAL) == SQLITE_OK,
             persistsWAL == 1
         else { throw Self.refused("persistent WAL") }
+    }
+
+    /// Lets SQLite move the WAL into the database file, and cut it to nothing, when this connection closes and is the last
+    /// one of all. That needs no gate: SQLite does it under the exclusive lock of the database file, when no other
+    /// connection of any process is left to begin the WAL anew.
+    ///
+    /// Only for connections that are about to be closed, and not while the WAL is doubtful.
+    func checkpointsWhenLast() {
+        var result: Int32 = -1
+        unsafe _ = vault_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, &result)
     }
 
     private static func refused(_ setting: String) -> StoreError {

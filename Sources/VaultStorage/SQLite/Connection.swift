@@ -8,6 +8,7 @@ import VaultCrypto
     let access: Access
     let liveness: Liveness?
     private var statements: [UInt: Statement] = [:]
+    private var isClosed = false
 
     enum Access {
         case readWrite
@@ -35,9 +36,15 @@ import VaultCrypto
         unsafe handle = connection
     }
 
-    deinit {
+    deinit { close() }
+
+    /// Nothing is to be done with the connection afterwards.
+    /// - Parameter checkpointing: see ``checkpointsWhenLast()``.
+    func close(checkpointing: Bool = false) {
         statements = [:]
-        if isAbandoned { return }
+        if isClosed || isAbandoned { return }
+        isClosed = true
+        if checkpointing { checkpointsWhenLast() }
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -100,6 +107,9 @@ import VaultCrypto
     }
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    /// Rows that were changed since the connection was opened.
+    var totalChanges: Int { Int(unsafe sqlite3_total_changes(handle)) }
 
     /// Rows that the last statement changed.
     var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }

@@ -43,8 +43,15 @@ extension SQLiteVaultStore {
         let liveness = Liveness()
         let connection = try file.connect(liveness)
         try connection.prepareForInspection()
+        try WALMark.check(connection, file)
         try VaultSchema.check(connection)
-        let context = try unlock(connection, file, unlocker, policy, clock, liveness)
+        let context: VaultContext
+        do throws(StoreError) {
+            context = try unlock(connection, file, unlocker, policy, clock, liveness)
+        } catch {
+            connection.closeAsLast(of: file.path)
+            throw error
+        }
         let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
         let store = try SQLiteVaultStore(file, context, connection)
         if context.access.isWritable {

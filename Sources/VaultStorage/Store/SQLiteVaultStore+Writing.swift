@@ -121,6 +121,13 @@ extension SQLiteVaultStore {
         return StoredKeySlot(handle: handle, description: slot.description)
     }
 
+    package func removeRemnants() async -> Remnants {
+        if context.liveness.isLost { return .kept(.ownershipLost) }
+        return await withCheckedContinuation { continuation in
+            writer.submit(RemnantOperation(context.path, continuation))
+        }
+    }
+
     package func removeKeySlot(_ handle: KeySlotHandle) async throws {
         try await write { try $0.removeKeySlot(handle) }
     }

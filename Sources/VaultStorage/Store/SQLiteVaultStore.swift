@@ -46,11 +46,19 @@ package final class SQLiteVaultStore: Sendable {
     package func close() {
         // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
         if ForkGuard.isForked { return }
-        writer.close { [readers, spoolFile, ownerLock] in
-            readers.close()
+        writer.close { [context, place, readers, spoolFile, ownerLock] in
+            Self.close(readers, place, context.path)
             spoolFile.close()
             ownerLock.release()
         }
+    }
+
+    /// The writer's connections are closed: the last one of the store, and of all perhaps, is a reader's.
+    private static func close(_ readers: ReaderPool, _ place: VaultPlace, _ path: String) {
+        let lockFile = LockFile(besideVaultAt: path)
+        lockFile?.takeClosingTurn()
+        readers.close(checkpointing: place.isWhole)
+        withExtendedLifetime(lockFile) {}
     }
 
     /// As ``close()``, on a thread of its own: the last operations may wait for other processes' locks, and for the disk.

@@ -98,6 +98,9 @@ package protocol VaultStore: Sendable {
     /// The last slot cannot be removed.
     func removeKeySlot(_ handle: KeySlotHandle) async throws
 
+    /// Removes from the vault's files what former states of rows have left there, such as those of an erased user.
+    func removeRemnants() async -> Remnants
+
     /// Told of each commit of this store. Other processes' commits are found by looking.
     var changes: ChangeSignal { get }
 
@@ -139,6 +142,7 @@ extension VaultStore {
     package func shutDown() async { close() }
     package func prepareSpool() throws(StoreError) { try prepareSpool(for: 1) }
     package var readOnlyRefusal: StoreError? { nil }
+    package func removeRemnants() async -> Remnants { .gone }
 
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] { [] }
     package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {}

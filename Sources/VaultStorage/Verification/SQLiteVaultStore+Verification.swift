@@ -5,6 +5,7 @@ extension SQLiteVaultStore {
         // A connection of its own: the readers' stay free for readers.
         try context.liveness.check()
         let connection = try context.connect()
+        defer { connection.close(checkpointing: readers.checkpointsWhenLast) }
         try connection.configure(isReader: true)
         try place.checkDatabase()
         return try VaultCheck(connection, context).run(progress)

@@ -54,6 +54,20 @@ extension VaultCheck {
         }
     }
 
+    /// Nothing authenticates it: it tells files apart, not attackers.
+    func checkWALMark() throws(StoreError) {
+        _ = try damageAsFinding("walMark") { () throws(StoreError) in
+            let rows = try Statement(connection, "SELECT mark, previous, id, schemaCookie FROM walMark")
+            let cookie = try connection.integer("PRAGMA schema_version")
+            guard try rows.step(), rows.bytes16(0) != nil, rows.bytes16(1) != nil, rows.integer(2) == 1,
+                (0...max(0, cookie)).contains(rows.integer(3)), try !rows.step()
+            else {
+                note("walMark", nil, "its row is missing or malformed")
+                return
+            }
+        }
+    }
+
     /// The schema's history must be the one that this program knows, whole. Its times are guarded by nothing.
     func checkMigration(_ row: Statement) throws(StoreError) {
         let version = row.integer(0)

@@ -39,6 +39,7 @@ final class VaultCheck {
         }
         try checkFile()
         try checkVault()
+        try checkWALMark()
         try walk("migration", progress, checkMigration)
         try checkMigrationsAreComplete()
         try walk("keySlot", progress, checkKeySlot)

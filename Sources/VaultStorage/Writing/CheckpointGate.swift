@@ -5,8 +5,9 @@ import Glibc
 ///
 /// Before 3.51.3 SQLite can lose acknowledged commits when one connection checkpoints while another one restarts the
 /// WAL. So a checkpoint runs only while a sibling connection holds the write lock: then nobody, in no process, can
-/// restart the WAL. A passive checkpoint needs no write lock itself. The WAL starts over by itself at the next commit
-/// after a complete one if nobody reads from it at that moment, and is cut to `journal_size_limit` then.
+/// restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the sibling lets the WAL begin
+/// anew, with a new mark, if nobody reads from it; see ``WALMark``. If somebody does, the WAL starts over by itself at a later
+/// commit.
 @safe final class CheckpointGate {
     enum Outcome: Equatable {
         case failed(StoreError)
@@ -16,14 +17,30 @@ import Glibc
         case complete
         /// All of it is, and the next commit begins the WAL anew.
         case restartable
+        /// All of it is, and the WAL has begun anew.
+        case begunAnew
+        /// All of it is, and the commit that was to begin the WAL anew has failed, so that it may be there or not.
+        case doubtful(StoreError)
+    }
+
+    /// What becomes of a WAL that is in the database file as a whole.
+    enum Rest {
+        /// It is left to the next commit.
+        case stays
+        /// It begins anew, in the file as it is.
+        case beginsAnew
+        /// It begins anew, and what it held is cut off the file.
+        case isCutOff
     }
 
     private let path: String
     private let liveness: Liveness?
     private let writer: Connection
     private var sibling: Connection?
-    /// Set by SQLite at each commit: how many pages the WAL has.
+    /// Set by SQLite at each commit of the writer: how many pages the WAL has.
     private let pages: UnsafeMutablePointer<Int32>
+    /// The same of the sibling's.
+    private let siblingPages: UnsafeMutablePointer<Int32>
     private var schedule = CheckpointSchedule()
     /// How much of the WAL is in the database file, and since when it has not been more.
     private var progress: (pages: Int32, since: SuspendingClock.Instant) = (-1, .now)
@@ -33,34 +50,46 @@ import Glibc
         liveness = writer.liveness
         self.writer = writer
         unsafe pages = .allocate(capacity: 1)
+        unsafe siblingPages = .allocate(capacity: 1)
         unsafe pages.initialize(to: 0)
-        unsafe _ = sqlite3_wal_hook(
-            writer.handle,
-            { counter, _, _, pages in
-                unsafe counter?.assumingMemoryBound(to: Int32.self).pointee = pages
-                return SQLITE_OK
-            }, pages)
+        unsafe siblingPages.initialize(to: 0)
+        unsafe Self.count(writer, pages)
     }
 
     deinit {
-        unsafe _ = sqlite3_wal_hook(writer.handle, nil, nil)
+        unsafe Self.count(writer, nil)
+        if let sibling { unsafe Self.count(sibling, nil) }
         unsafe pages.deallocate()
+        unsafe siblingPages.deallocate()
+    }
+
+    private static func count(_ connection: Connection, _ counter: UnsafeMutablePointer<Int32>?) {
+        unsafe _ = sqlite3_wal_hook(
+            connection.handle,
+            { counter, _, _, pages in
+                unsafe counter?.assumingMemoryBound(to: Int32.self).pointee = pages
+                return SQLITE_OK
+            }, counter)
     }
 
     /// Checkpoints when enough has gathered. Never throws: a checkpoint that fails is tried again later, and nothing
     /// is lost by its absence.
     /// - Parameter waited: how long the last commit waited for the write lock.
-    func checkpointIfDue(waited: Duration) {
+    /// - Returns: `nil` if none was due.
+    func checkpointIfDue(waited: Duration) -> Outcome? {
         let count = unsafe pages.pointee
-        guard let patience = schedule.patience(at: count, waited: waited) else { return }
-        schedule.note(checkpoint(patience), at: count)
+        guard let patience = schedule.patience(at: count, waited: waited) else { return nil }
+        let outcome = checkpoint(patience, rest: .beginsAnew)
+        schedule.note(outcome, at: count)
+        return outcome
     }
 
     /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first: while
     ///   the database file is half changed, a loss of power must find in the WAL what the other half is to be.
     @discardableResult
     func checkpoint(
-        _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false
+        _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false,
+        rest: Rest = .stays
     ) -> Outcome {
         var outcome = Outcome.incomplete
         do throws(StoreError) {
@@ -82,7 +111,11 @@ import Glibc
             while let count = try Self.wait(until: end, for: completePages) {
                 outcome = .complete
                 // The sibling's own snapshot is in the way too, unless it began on a WAL that was complete.
-                if known == count { return try hasNoReader(within: patience) ? .restartable : .complete }
+                if known == count {
+                    guard try hasNoReader(within: patience) else { return .complete }
+                    return rest == .stays
+                        ? .restartable : try beginAnew(sibling, after: count, isCut: rest == .isCutOff)
+                }
                 known = count
                 try sibling.execute("ROLLBACK")
                 try hold(sibling)
@@ -91,6 +124,39 @@ import Glibc
         } catch {
             return error.code == .busy ? outcome : .failed(error)
         }
+    }
+
+    /// Lets a doubtful WAL begin anew, or throws.
+    func startOver(rest: Rest = .stays) throws(StoreError) {
+        switch checkpoint(CheckpointSchedule.somePatience, ofDoubtfulWAL: true, rest: rest) {
+        case .restartable, .begunAnew: return
+        case .failed(let error), .doubtful(let error): throw error
+        case .incomplete, .complete:
+            throw StoreError(
+                .busy, "the vault is busy: somebody holds a snapshot of it, and a commit has failed before",
+                hint: "end the backup or program that reads the file")
+        }
+    }
+
+    /// The sibling has seen the WAL as it is now, complete, and nobody reads from it: whatever is committed begins it anew,
+    /// unless somebody has begun to read from it this very moment.
+    private func beginAnew(
+        _ sibling: Connection, after count: Int32, isCut: Bool
+    ) throws(StoreError) -> Outcome {
+        // What is beyond it is cut off the WAL by the commit that begins it.
+        let limit = isCut ? 0 : Connection.journalSizeLimit
+        try sibling.execute("PRAGMA journal_size_limit = \(limit)")
+        guard try WALMark.replace(sibling) else { return .restartable }
+        do throws(StoreError) {
+            try sibling.execute("COMMIT")
+        } catch {
+            if sibling.lastCode & 0xff == SQLITE_FULL { throw error }
+            return .doubtful(error)
+        }
+        let written = unsafe siblingPages.pointee
+        unsafe pages.pointee = written
+        progress = (-1, .now)
+        return written > count && count > 0 ? .complete : .begunAnew
     }
 
     private func hold(_ sibling: Connection) throws(StoreError) { try sibling.execute("BEGIN IMMEDIATE") }
@@ -135,6 +201,7 @@ import Glibc
         try connection.configure()
         // Others may write for a while; the next commit is as good an occasion.
         unsafe sqlite3_busy_timeout(connection.handle, 500)
+        unsafe Self.count(connection, siblingPages)
         return connection
     }
 }

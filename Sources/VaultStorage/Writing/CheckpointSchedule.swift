@@ -7,6 +7,9 @@
 struct CheckpointSchedule {
     /// 1 MiB.
     static let threshold: Int32 = 250
+    /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: others may
+    /// have ended before their turn, one after the other.
+    static let leftover = 512 * 1024
     /// How long each of the two is waited for when the WAL has that many pages.
     private static let patience: [(pages: Int32, wait: Duration)] = [
         // 32 MiB: half of what the WAL may come to.
@@ -38,7 +41,10 @@ struct CheckpointSchedule {
     }
 
     mutating func note(_ outcome: CheckpointGate.Outcome, at pages: Int32) {
-        if outcome == .restartable { next = Self.threshold } else { postpone(from: pages) }
+        switch outcome {
+        case .restartable, .begunAnew: next = Self.threshold
+        case .failed, .incomplete, .complete, .doubtful: postpone(from: pages)
+        }
     }
 
     private mutating func postpone(from pages: Int32) { next = pages + pages / 4 }

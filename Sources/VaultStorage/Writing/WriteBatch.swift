@@ -8,6 +8,10 @@ final class WriteBatch {
     private var mustStartOver: Bool
     /// Whether a commit of this process is in doubt, and has not been overwritten by a later one.
     private var hasDoubt = false
+    /// Whether the WAL still holds what was to be cut off.
+    private var owesCut = false
+    /// How many commits are made before that is tried again.
+    private var commitsBeforeCut = 0
 
     init(_ context: VaultContext, _ place: VaultPlace) {
         self.context = context
@@ -20,7 +24,8 @@ final class WriteBatch {
     /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
     ///   process begin because of it has begun then.
     func perform(_ operations: [WriteOperation], committed: () -> Void = {}) -> Int {
-        var rest = operations[...]
+        let afterwards = operations.filter(\.comesAfterCommit)
+        var rest = afterwards.isEmpty ? operations[...] : operations.filter { !$0.comesAfterCommit }[...]
         var commits = 0
         while !rest.isEmpty {
             commits += 1
@@ -29,13 +34,53 @@ final class WriteBatch {
             for operation in outcome.done { operation.finish(outcome.failure) }
             rest = rest.dropFirst(outcome.done.count)
         }
-        if let channel { channel.gate.checkpointIfDue(waited: channel.waited) }
+        if let channel {
+            if let outcome = channel.gate.checkpointIfDue(waited: channel.waited) { note(outcome) }
+            commitsBeforeCut -= commits
+            if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(patience: .zero) }
+        }
+        for operation in afterwards { operation.finish(cutWAL(patience: CheckpointSchedule.somePatience)) }
         return commits
     }
 
-    /// Moves the WAL into the database file while nobody waits.
+    /// Moves the WAL into the database file while nobody waits. Who is the last one leaves that to SQLite; see
+    /// ``Connection/checkpointsWhenLast()``.
     func close() {
-        if (try? place.checkProcess()) != nil { channel?.gate.checkpoint() }
+        guard let channel, (try? place.checkProcess()) != nil, !place.isAlone else { return }
+        note(channel.gate.checkpoint(rest: .isCutOff))
+    }
+
+    /// Lets the WAL begin anew without what it holds. `nil` if that is done.
+    private func cutWAL(patience: Duration) -> StoreError? {
+        do throws(StoreError) {
+            try place.checkProcess()
+            let channel = try currentChannel()
+            try place.checkFiles()
+            let outcome = channel.gate.checkpoint(patience, rest: .isCutOff)
+            note(outcome)
+            switch outcome {
+            case .begunAnew: return nil
+            case .failed(let error), .doubtful(let error): throw error
+            case .incomplete, .complete, .restartable:
+                throw StoreError(.busy, "the vault is busy: somebody reads it as it was")
+            }
+        } catch {
+            owesCut = true
+            commitsBeforeCut = 8
+            return error
+        }
+    }
+
+    private func note(_ outcome: CheckpointGate.Outcome) {
+        switch outcome {
+        case .begunAnew: owesCut = false
+        case .doubtful:
+            // A recovery may bring back the mark that was to be committed; nothing may stand on it.
+            channel = nil
+            mustStartOver = true
+            place.isWALDoubtful = true
+        case .failed, .incomplete, .complete, .restartable: break
+        }
     }
 
     private struct Outcome {
@@ -105,7 +150,15 @@ final class WriteBatch {
     private func currentChannel() throws(StoreError) -> WriteChannel {
         if let channel { return channel }
         let made = try WriteChannel(context, committedHead: committedHead)
-        if mustStartOver { try startOver(made) }
+        if mustStartOver {
+            try startOver(made)
+        } else if WALFile.size(besideVaultAt: context.path) > CheckpointSchedule.leftover {
+            let outcome = made.gate.checkpoint(rest: .isCutOff)
+            if case .doubtful(let error) = outcome {
+                note(outcome)
+                throw error
+            }
+        }
         channel = made
         return made
     }
@@ -117,16 +170,9 @@ final class WriteBatch {
     /// failed. Written again it can be synced, in the WAL and then in the database file, and the WAL must not be
     /// continued after that. So for as long as somebody holds a snapshot, nothing is committed.
     private func startOver(_ channel: WriteChannel) throws(StoreError) {
-        switch channel.gate.checkpoint(CheckpointSchedule.somePatience, ofDoubtfulWAL: true) {
-        case .restartable:
-            place.isWALDoubtful = false
-            mustStartOver = false
-        case .failed(let error): throw error
-        case .incomplete, .complete:
-            throw StoreError(
-                .busy, "the vault is busy: somebody holds a snapshot of it, and a commit has failed before",
-                hint: "end the backup or program that reads the file")
-        }
+        try channel.gate.startOver(rest: .beginsAnew)
+        place.isWALDoubtful = false
+        mustStartOver = false
     }
 
     /// Nothing is tried twice on a connection that has met an error of the disk.

@@ -6,8 +6,14 @@ final class WriteChannel {
     let gate: CheckpointGate
     /// How long the last transaction waited for others to end theirs.
     private(set) var waited = Duration.zero
+    private let path: String
+    /// Whether the WAL may still be empty. Only the first transaction of a connection can find it so.
+    private var isFirst = true
+    /// Whether the transaction that is open begins the WAL, and how much had been changed before it.
+    private var begins: (isTrue: Bool, changes: Int) = (false, 0)
 
     init(_ context: VaultContext, committedHead: WriteTransaction.AuditHead?) throws(StoreError) {
+        path = context.path
         connection = try Connection(path: context.path, liveness: context.liveness)
         try connection.configure()
         transaction = try WriteTransaction(connection, context, committedHead: committedHead)
@@ -18,9 +24,17 @@ final class WriteChannel {
         let start = SuspendingClock.now
         try connection.statement("BEGIN IMMEDIATE").run()
         waited = start.duration(to: .now)
+        if isFirst { begins = (WALFile.size(besideVaultAt: path) == 0, connection.totalChanges) }
     }
 
-    func commit() throws(StoreError) { try connection.statement("COMMIT").run() }
+    /// With the mark of a new WAL, if this is its first commit; see ``WALMark``.
+    func commit() throws(StoreError) {
+        if isFirst {
+            if begins.isTrue, connection.totalChanges != begins.changes { _ = try WALMark.replace(connection) }
+            isFirst = false
+        }
+        try connection.statement("COMMIT").run()
+    }
 
     func rollBack() {
         if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }

@@ -3,6 +3,9 @@ class WriteOperation: @unchecked Sendable {
     /// Runs inside the transaction and keeps its result. Throws what the body threw.
     func run(_ transaction: WriteTransaction) throws {}
 
+    /// Whether it is no change, but wants the WAL to be cut off once all changes are committed.
+    var comesAfterCommit: Bool { false }
+
     /// Tells the caller. `failure` is what became of the transaction as a whole.
     func finish(_ failure: StoreError?) {}
 }
@@ -39,6 +42,28 @@ final class BodyOperation<R: Sendable>: WriteOperation, @unchecked Sendable {
         case (_, let failure?): continuation.resume(throwing: failure)
         case (.success(let value)?, nil): continuation.resume(returning: value)
         case (nil, nil): continuation.resume(throwing: StoreError.closed)
+        }
+    }
+}
+
+/// Removes from the WAL what former commits have left there.
+final class RemnantOperation: WriteOperation, @unchecked Sendable {
+    private let path: String
+    private let continuation: CheckedContinuation<Remnants, Never>
+
+    init(_ path: String, _ continuation: CheckedContinuation<Remnants, Never>) {
+        self.path = path
+        self.continuation = continuation
+    }
+
+    override var comesAfterCommit: Bool { true }
+
+    override func finish(_ failure: StoreError?) {
+        switch failure {
+        case nil: continuation.resume(returning: .gone)
+        case let failure? where failure.code == .busy:
+            continuation.resume(returning: .held(processes: WALReaders.processes(besideVaultAt: path)))
+        case let failure?: continuation.resume(returning: .kept(failure))
         }
     }
 }

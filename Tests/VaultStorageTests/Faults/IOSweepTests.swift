@@ -6,6 +6,7 @@ import Testing
     static let scenarios = [
         ("creation", 700), ("opening", 350), ("insertion", 120), ("intent", 100), ("renewal", 90),
         ("checkpoint", 600), ("verification", 200), ("migration", 400), ("key slot", 70),
+        ("closing", 60), ("beginning anew", 100),
     ]
 
     @Test(.timeLimit(.minutes(120)), arguments: scenarios)

@@ -6,12 +6,12 @@ import VaultStorage
     /// Columns on which nothing hangs; `docs/vault-format.md` says why each of them may be changed unnoticed.
     static let advisory: Set = [
         "migration.appliedAt", "migration.auditSequence", "provider.id", "keySlot.id", "authorizationRequest.id",
-        "outbox.id", "unusableReply.id",
+        "outbox.id", "unusableReply.id", "walMark.mark", "walMark.previous", "walMark.schemaCookie",
     ]
 
     static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
-        "unusableReply", "authorizationRequest", "outbox", "audit",
+        "unusableReply", "authorizationRequest", "outbox", "audit", "walMark",
     ]
 
     @Test(arguments: tables) func everyChangeIsNoticed(table: String) async throws {
@@ -73,7 +73,7 @@ import VaultStorage
 /// One value of one row, and what it becomes.
 struct TamperedRow: CustomStringConvertible {
     /// Tables of which a change concerns the vault as a whole.
-    private static let vaultTables: Set = ["vault", "keySlot", "migration"]
+    private static let vaultTables: Set = ["vault", "keySlot", "migration", "walMark"]
 
     let table: String
     let column: String

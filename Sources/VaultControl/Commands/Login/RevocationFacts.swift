@@ -9,16 +9,52 @@ enum RevocationFacts {
             table.append(result.login.description, words(result.outcome))
         }
         try invocation.emit(
-            json: .object([
-                ("isComplete", .bool(report.isComplete)), ("revocations", .array(report.results.map(json))),
-            ]),
+            json: .object(
+                [
+                    ("isComplete", .bool(report.isComplete)), ("revocations", .array(report.results.map(json))),
+                ] + (report.remnants.map { [("remnants", json($0))] } ?? [])),
             text: report.results.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
         invocation.note(done)
+        let isGone = tell(report.remnants, invocation)
         guard report.isComplete else {
             invocation.warn("not every provider has confirmed; the revocations are kept in the vault until they have")
             invocation.hint("try again with: vaultctl outbox retry")
             throw ExitRequest(status: .partlyDone)
         }
+        if !isGone { throw ExitRequest(status: .partlyDone) }
+    }
+
+    /// Gives whether nothing is left.
+    private static func tell(_ remnants: RevocationReport.Remnants?, _ invocation: Invocation) -> Bool {
+        switch remnants {
+        case nil, .gone: return true
+        case .held(let processes):
+            let who =
+                switch processes.count {
+                case 0: "another process reads"
+                case 1: "process \(processes[0]) reads"
+                default: "processes \(processes.map(String.init).joined(separator: ", ")) read"
+                }
+            invocation.warn(
+                "\(who) the vault as it was; until then, the user's sealed rows stay in its write-ahead log")
+            invocation.hint("end what reads the vault; they go when the last process closes the vault")
+        case .kept(let error):
+            invocation.warn("the user's sealed rows stay in the vault's write-ahead log: \(error.message)")
+            invocation.hint("they go when the last process closes the vault")
+        }
+        return false
+    }
+
+    private static func json(_ remnants: RevocationReport.Remnants) -> JSONValue {
+        let (state, processes, problem): (String, [Int32], JSONValue) =
+            switch remnants {
+            case .gone: ("gone", [], .null)
+            case .held(let processes): ("held", processes, .null)
+            case .kept(let error): ("kept", [], .string(error.code.name))
+            }
+        return .object([
+            ("state", .string(state)), ("processes", .array(processes.map { .integer(Int($0)) })), ("problem", problem),
+        ])
     }
 
     static func words(_ outcome: RevocationReport.Outcome) -> String {
