@@ -23,13 +23,13 @@ enum StartingConditions {
 
     private static var missingThreads: Failure? {
         var ends: [Int32] = [0, 0]
-        guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { return nil }
         defer { close(ends[0]) }
         var started: [pthread_t] = []
         for _ in 0..<threads {
             var thread = pthread_t()
             // Each lives until all have been made.
-            let end = UnsafeMutableRawPointer(bitPattern: Int(ends[0]))
+            let end = unsafe UnsafeMutableRawPointer(bitPattern: Int(ends[0]))
             let status = unsafe pthread_create(
                 &thread, nil,
                 { end in
@@ -41,7 +41,7 @@ enum StartingConditions {
             started.append(thread)
         }
         close(ends[1])
-        for thread in started { unsafe _ = pthread_join(thread, nil) }
+        for thread in started { pthread_join(thread, nil) }
         guard started.count < threads else { return nil }
         return Failure(
             .machine, "the system gives this program no threads",
