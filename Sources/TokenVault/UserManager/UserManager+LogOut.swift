@@ -5,9 +5,13 @@ import VaultStorage
 extension UserManager {
     /// Ends a login. It is gone from the vault at once, tokens included; then its provider is asked to end the grant.
     /// What is not confirmed stays sealed in the outbox, and the report says so.
+    ///
+    /// At providers where an access token ends the grant, a login whose own has run out is renewed before it goes, for at
+    /// most ten seconds. If that does not succeed, the grant lives on there, and the report says ``RevocationReport/Outcome/unsupported``.
     @discardableResult
     public func logOut(login: LoginID) async throws -> RevocationReport {
         let styles = try revocationStyles()
+        await renewToRevoke(login, styles)
         let now = vault.now
         let plan = try await vault.updateLogin(login.handle) { state in
             let plan = state.planRevocation(styles, now: now)
@@ -18,6 +22,18 @@ extension UserManager {
         }
         return await finish([plan])
     }
+
+    /// Where an access token ends the grant, and the login's own has run out: one that works is fetched first, while the login
+    /// is still there. What comes of it the transaction finds out.
+    private func renewToRevoke(_ login: LoginID, _ styles: [ProviderHandle: RevocationStyle]) async {
+        guard let snapshot = try? vault.session(.login(login.handle)), let provider = snapshot.provider,
+            let style = styles[provider], style.hasEndpoint, style.target == .accessToken, snapshot.isRefreshable,
+            snapshot.session.livingAccessToken(at: vault.now) == nil, snapshot.session.failure == nil
+        else { return }
+        _ = try? await engine.renewedToken(snapshot, demand: .validity(nil), deadline: Self.longestWaitBeforeLogOut)
+    }
+
+    private static let longestWaitBeforeLogOut = Duration.seconds(10)
 
     /// Ends this user's only login. See ``logOut(login:)``.
     @discardableResult
@@ -61,11 +77,16 @@ struct RevocationPlan: Sendable {
     /// Known without asking.
     let outcome: RevocationReport.Outcome?
 
+    /// The grant outlives what can be revoked of it.
+    var livesOn = false
+
     /// What is true of the login as a whole: done only if every token is.
     func combined(_ outcomes: [OutboxHandle: RevocationReport.Outcome]) -> RevocationReport.Outcome {
         // An entry that is gone, and not by this manager, was confirmed to somebody else.
         let own = records.map { outcomes[$0.handle] ?? .revoked }
-        return own.first { !$0.isSettled } ?? (own.contains(.revoked) ? .revoked : own.first ?? .revoked)
+        if let open = own.first(where: { !$0.isSettled }) { return open }
+        if livesOn { return .unsupported }
+        return own.contains(.revoked) ? .revoked : own.first ?? .revoked
     }
 }
 
@@ -83,16 +104,17 @@ struct RevocationStyle: Sendable {
 
 extension LoginState {
     /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
-    /// nothing else, and where the provider wants both.
+    /// nothing else, and where the provider wants both. One that has run out ends nothing, and is not sent.
     func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
         let style = provider.flatMap { styles[$0] }
-        let takesAccessToken = style?.target == .accessToken && session.accessToken != nil
-        let refreshToken = takesAccessToken ? nil : refresh?.refreshToken
-        let accessToken = refreshToken == nil || style?.target == .both ? session.accessToken : nil
-        guard let provider, refreshToken != nil || accessToken != nil,
-            session.failure?.isFinal != true || refreshToken != nil
-        else {
-            return RevocationPlan(login: handle, records: [], outcome: .nothingToRevoke)
+        let target = style?.target ?? .refreshToken
+        let living = session.livingAccessToken(at: now)
+        let refreshToken = target == .accessToken ? nil : refresh?.refreshToken
+        let accessToken = refreshToken == nil || target == .both ? living : nil
+        let livesOn = grantOutlives(target, living)
+        guard let provider, refreshToken != nil || accessToken != nil else {
+            return RevocationPlan(
+                login: handle, records: [], outcome: provider != nil && livesOn ? .unsupported : .nothingToRevoke)
         }
         guard style?.hasEndpoint == true else {
             return RevocationPlan(login: handle, records: [], outcome: .unsupported)
@@ -102,13 +124,25 @@ extension LoginState {
         let other = refresh?.previousRole == .predecessor ? nil : refresh?.previousRefresh
         var records: [OutboxRecord] = []
         var tokens: [(SecretBytes?, SecretBytes?)] = [(refreshToken, nil), (other, nil), (nil, accessToken)]
-        if style?.target != .refreshToken { tokens += session.resourceTokens.map { (nil, $0.accessToken) } }
+        if target != .refreshToken { tokens += session.resourceTokens.map { (nil, $0.accessToken) } }
         for (refresh, access) in tokens where refresh != nil || access != nil {
             records.append(
                 OutboxRecord(
                     provider: provider, login: handle, user: user, refreshToken: refresh, accessToken: access,
                     dpopPrivateKey: key?.dpopPrivateKey, nonces: key?.nonces ?? [:], createdAt: now))
         }
-        return RevocationPlan(login: handle, records: records, outcome: nil)
+        return RevocationPlan(login: handle, records: records, outcome: nil, livesOn: livesOn)
     }
+
+    /// Whether the provider goes on taking a token of this grant that cannot be revoked from here: the next refresh token after a
+    /// reply that was lost, or any where only an access token that has run out could have ended it.
+    private func grantOutlives(_ target: ProviderProfile.RevocationRules.Target, _ living: SecretBytes?) -> Bool {
+        if target == .accessToken { return living == nil && refresh?.refreshToken != nil }
+        return session.failure?.reason == RefreshFailure.Reason.lostResponse.code
+    }
+}
+
+extension SessionRecord {
+    /// The login's own access token, as far as it has not run out.
+    func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasRunOut(at: now) ? nil : accessToken }
 }
