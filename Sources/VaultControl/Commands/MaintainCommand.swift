@@ -76,6 +76,9 @@ struct MaintainCommand: VaultCommand {
 
 /// What happens, for who watches: one line each, on standard error, so that the output is the summary alone.
 private struct MaintainLines: Sendable {
+    /// The scheduler looks at a login once in so long: what is due sooner, or was due before, comes then.
+    private static let secondsBetweenLooks = 30.0
+
     private let invocation: Invocation
 
     init(_ invocation: Invocation) { self.invocation = invocation }
@@ -88,7 +91,8 @@ private struct MaintainLines: Sendable {
         // Somebody else had done it: no news.
         guard renewal.outcome != .unneeded else { return }
         let name = "\(renewal.login) (\(Printable.shortened(renewal.provider ?? "app")))"
-        let next = renewal.nextDue.map { Instant.relative($0, now: invocation.now) }
+        let nextLook = invocation.now.addingTimeInterval(Self.secondsBetweenLooks)
+        let next = renewal.nextDue.map { Instant.relative(max($0, nextLook), now: invocation.now) }
         switch renewal.outcome {
         case .renewed:
             print("renewed \(name), again \(next ?? "when it is asked for")")

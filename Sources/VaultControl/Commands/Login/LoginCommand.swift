@@ -7,6 +7,6 @@ struct LoginCommand: ParsableCommand {
         subcommands: [
             LoginBeginCommand.self, LoginCompleteCommand.self, LoginOpenCommand.self, LoginAddCommand.self,
             LoginListCommand.self, LoginShowCommand.self, LoginRefreshCommand.self, LoginTakeOverCommand.self,
-            LoginSalvageCommand.self, LoginRevokeCommand.self, LoginRemoveCommand.self,
+            LoginReviveCommand.self, LoginSalvageCommand.self, LoginRevokeCommand.self, LoginRemoveCommand.self,
         ])
 }

@@ -1,0 +1,33 @@
+import ArgumentParser
+import TokenVault
+
+struct LoginReviveCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revive",
+        abstract: "Use a login again that was given up without a word of its provider.",
+        discussion: """
+            vaultctl login revive LOGIN
+
+            A login ends as unclassifiedRejection or keyMismatch when its provider has refused it alone for a day and never \
+            said that its grant is over. Its refresh token and key are kept. Remove what stood in the way, such as a firewall \
+            rule, and revive it: the next renewal uses them again.
+
+            A login that waits for its user to act, or for an administrator, can be revived once that has been done.
+
+            Nothing is sent by this. If the provider still refuses, the login ends again in the same way. One whose provider \
+            ended the grant cannot be revived: its refresh token is gone, and the user must log in again.
+            """)
+
+    @OptionGroup var selection: LoginSelection
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let login = try await VaultAccess(global, invocation).manage { users in
+            let login = try selection.find(in: users.vault)
+            return try await users.revive(login: login.id)
+        }
+        let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
+        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
+        invocation.hint("see whether it works with: vaultctl login refresh \(login.id)")
+    }
+}
