@@ -18,6 +18,8 @@ final class Exchange: HTTPClientResponseDelegate {
         var response: HTTPResponse?
         var body: [UInt8] = []
         var bodyParts = 0
+        /// The reply is of no use, and what it holds is kept.
+        var refusal: ReplyRefused?
     }
 
     private let limits: HTTPLimits
@@ -42,16 +44,37 @@ final class Exchange: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<HTTPReply>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        task.eventLoop.makeCompletedFuture {
-            let response = try self.response(from: head)
-            state.withLock { $0.response = response }
+        // A head that is refused comes before a body that may hold the only copy of a token.
+        let response: HTTPResponse
+        var refusal: ReplyRefused?
+        do throws(ReplyRefused) {
+            response = try self.response(from: head)
+        } catch {
+            guard let status = Self.status(of: head) else { return task.eventLoop.makeFailedFuture(error) }
+            var fields = HTTPFields()
+            fields[.contentType] = head.headers.first(name: "content-type").map { String($0.prefix(256)) }
+            response = HTTPResponse(status: status, headerFields: fields)
+            refusal = error
         }
+        state.withLock { state in
+            state.response = response
+            state.refusal = refusal
+        }
+        return task.eventLoop.makeSucceededVoidFuture()
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<HTTPReply>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
         task.eventLoop.makeCompletedFuture {
             try state.withLock { state in
                 state.bodyParts += 1
+                if let refusal = state.refusal {
+                    let room = RawReply.mostBody - state.body.count
+                    state.body.append(contentsOf: part.readableBytesView.prefix(room))
+                    guard part.readableBytes < room, state.bodyParts <= AsyncHTTPTransport.mostBodyParts else {
+                        throw refusal
+                    }
+                    return
+                }
                 guard part.readableBytes <= limits.bodyBytes - state.body.count,
                     state.bodyParts <= AsyncHTTPTransport.mostBodyParts
                 else { throw ReplyRefused.tooLarge }
@@ -62,6 +85,7 @@ final class Exchange: HTTPClientResponseDelegate {
 
     func didFinishRequest(task: HTTPClient.Task<HTTPReply>) throws -> HTTPReply {
         try state.withLock { state in
+            if let refusal = state.refusal { throw refusal }
             guard let response = state.response else { throw ReplyRefused.malformedHead }
             return HTTPReply(response: response, body: state.body)
         }
@@ -69,8 +93,7 @@ final class Exchange: HTTPClientResponseDelegate {
 
     /// The reason phrase is left behind: it is free text of the server and means nothing.
     private func response(from head: HTTPResponseHead) throws(ReplyRefused) -> HTTPResponse {
-        let code = Int(head.status.code)
-        guard (100...999).contains(code) else { throw .malformedHead }
+        guard let status = Self.status(of: head) else { throw .malformedHead }
         let bytes = head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
         guard head.headers.count <= limits.headerFields, bytes <= limits.headerBytes else {
             throw .tooLarge
@@ -85,6 +108,11 @@ final class Exchange: HTTPClientResponseDelegate {
             guard let name = HTTPField.Name(name) else { throw .malformedHead }
             fields.append(HTTPField(name: name, value: value))
         }
-        return HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
+        return HTTPResponse(status: status, headerFields: fields)
+    }
+
+    private static func status(of head: HTTPResponseHead) -> HTTPResponse.Status? {
+        let code = Int(head.status.code)
+        return (100...999).contains(code) ? HTTPResponse.Status(code: code) : nil
     }
 }

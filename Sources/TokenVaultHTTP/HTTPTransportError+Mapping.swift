@@ -9,7 +9,8 @@ extension HTTPTransportError {
     /// The one place where errors of the network libraries become ours. Their texts stay behind: they may quote the peer.
     init(_ error: any Error, mayHaveBeenSent: Bool, received: HTTPReply? = nil) {
         self.init(
-            mayHaveBeenSent ? .maybeSent : .notSent, Self.code(of: error, mayHaveBeenSent), received: received)
+            mayHaveBeenSent ? .maybeSent : .notSent, Self.code(of: error, mayHaveBeenSent),
+            received: (error as? BrokenReply)?.received ?? received)
     }
 
     private static func code(of error: any Error, _ mayHaveBeenSent: Bool) -> HTTPTransportError.Code {
@@ -24,6 +25,8 @@ extension HTTPTransportError {
             mayHaveBeenSent ? .reset : .tls
         case let error as HTTPClientError:
             code(of: error, mayHaveBeenSent)
+        case let error as BrokenReply:
+            code(of: error.cause, mayHaveBeenSent)
         case is HTTPParserError:
             .protocolViolation
         default:
