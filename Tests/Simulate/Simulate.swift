@@ -7,10 +7,14 @@ enum Simulate {
     static func main() {
         hashDeterministically()
         guard let order = Order(CommandLine.arguments.dropFirst()) else {
-            print("usage: simulate [--seed N [--trace]] | [--from SEED] [--schedules COUNT] | --kept")
+            print(
+                "usage: simulate [--seed N [--trace]] | [--from SEED] [--schedules COUNT] | --kept | --isolation COUNT")
             exit(1)
         }
         Simulation.takeOver()
+        if let scripts = order.isolation {
+            exit(isolate(from: order.from, scripts) ? 0 : 1)
+        }
         if let seed = order.seed {
             exit(play(seed, isTraced: order.isTraced) ? 0 : 1)
         }
@@ -33,6 +37,16 @@ enum Simulate {
         for violation in result.violations { print("seed \(seed) (\(result.behaviour)): \(violation)") }
         print("hash \(String(result.hash, radix: 16)) \(result.counts.text)")
         return result.violations.isEmpty
+    }
+
+    /// Whether what a provider says to one login changes nothing for others.
+    private static func isolate(from first: UInt64, _ scripts: UInt64) -> Bool {
+        let counts = Isolation.play(from: first, count: scripts)
+        for violation in counts.violations.prefix(10) { print(violation) }
+        print(
+            "isolation: scripts=\(counts.scripts) replies=\(counts.replies) renewals=\(counts.renewals)"
+                + " rows=\(counts.rows) ended=\(counts.ended) failed=\(counts.violations.count)")
+        return counts.violations.isEmpty
     }
 
     private static func run(_ order: Order) -> Bool {
@@ -60,6 +74,7 @@ enum Simulate {
 /// What is to be played.
 private struct Order {
     var seed: UInt64?
+    var isolation: UInt64?
     var isTraced = false
     var isKept = false
     var from: UInt64 = 1
@@ -71,11 +86,12 @@ private struct Order {
             switch argument {
             case "--trace": isTraced = true
             case "--kept": isKept = true
-            case "--seed", "--from", "--schedules":
+            case "--seed", "--from", "--schedules", "--isolation":
                 guard let text = rest.popFirst(), let number = UInt64(text), number < 1 << 48 else { return nil }
                 switch argument {
                 case "--seed": seed = number
                 case "--from": from = number
+                case "--isolation": isolation = number
                 default: schedules = number
                 }
             default: return nil
