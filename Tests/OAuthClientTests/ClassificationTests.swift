@@ -40,6 +40,31 @@ struct ClassificationTests {
                 == .transient(TransientFailure(.throttled(status: 403))))
     }
 
+    @Test func row3AnOverloadedServerHasNotLookedAtTheToken() {
+        for header in ["120", "rubbish"] {
+            let outcome = classified(reply(503, Sample.error("invalid_grant"), [("Retry-After", header)]))
+            let delay: Duration? = header == "120" ? .seconds(120) : nil
+            #expect(outcome == .transient(TransientFailure(.throttled(status: 503), retryAfter: delay)))
+        }
+        // An earlier doubt stays, and no other failure of a server is as harmless.
+        let doubted = classified(reply(503, "", [("Retry-After", "1")])) { $0.inDoubtIntentExisted = true }
+        #expect(
+            doubted
+                == .transient(
+                    TransientFailure(.throttled(status: 503), retryAfter: .seconds(1), keepsDoubt: true)))
+        for status in [500, 502, 504] {
+            let outcome = classified(reply(status, "", [("Retry-After", "120")]))
+            #expect(
+                outcome
+                    == .transient(
+                        TransientFailure(.serverError(status: status), retryAfter: .seconds(120), keepsDoubt: true)))
+        }
+        let unprocessed: [TransientCause] = [.notSent(.connect), .throttled(status: 429), .throttled(status: 503)]
+        #expect(unprocessed.count { $0.isUnprocessed } == 3)
+        let processed: [TransientCause] = [.throttled(status: 400), .serverError(status: 503), .unclassifiedError]
+        #expect(processed.count { $0.isUnprocessed } == 0)
+    }
+
     @Test func row3AGoodReplyWithRetryAfterIsSuccess() {
         guard case .success = classified(reply(200, Sample.good(), [("Retry-After", "60")])) else {
             Issue.record("a good reply was thrown away")
@@ -119,7 +144,8 @@ struct ClassificationTests {
         func outcome(_ count: Int, _ hours: Int, doubt: Bool = false, fields: [(String, String)] = []) -> TokenOutcome {
             let context = ClassificationContext(
                 expectedTokenType: .dpop, inDoubtIntentExisted: doubt,
-                rejections: RejectionHistory(count: count, span: .seconds(hours * 3_600)), proofWasSent: true,
+                rejections: RejectionHistory(count: count, span: .seconds(hours * 3_600), othersSucceeded: true),
+                proofWasSent: true,
                 startedAt: Sample.start, repliedAt: Sample.start)
             return classify(.reply(reply(400, Sample.error("invalid_dpop_proof"), fields)), context, .rfc)
         }
@@ -157,8 +183,15 @@ struct ClassificationTests {
         #expect(classified(form) == .dead(.invalidGrant))
     }
 
-    @Test(arguments: ["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_target"])
-    func row9OurRegistrationIsWrongAndNoLoginIsFlagged(_ code: String) throws {
+    @Test(arguments: ["invalid_client", "unsupported_grant_type"])
+    func row9TheClientIsRefusedForEveryLogin(_ code: String) throws {
+        let error = try #require(OAuthErrorCode(code))
+        #expect(classified(reply(401, Sample.error(code))) == .misconfigured(.client(error)))
+    }
+
+    /// What one login asked for says nothing about others, whatever it is that was wrong with it.
+    @Test(arguments: ["unauthorized_client", "invalid_target"])
+    func row9aOneLoginIsRefusedAndNoneIsFlagged(_ code: String) throws {
         let error = try #require(OAuthErrorCode(code))
         #expect(classified(reply(401, Sample.error(code))) == .misconfigured(.refused(error)))
     }
@@ -202,7 +235,7 @@ struct ClassificationTests {
 
     @Test func row14VendorCodesAreMappedByTheProfile() throws {
         let github = ReplyRules(meanings: [
-            "bad_refresh_token": .deadByProfile, "incorrect_client_credentials": .misconfigured,
+            "bad_refresh_token": .deadByProfile, "incorrect_client_credentials": .clientRefused,
         ])
         let dead = reply(
             200, "error=bad_refresh_token&error_description=The+refresh+token+passed+is+incorrect",
@@ -211,7 +244,7 @@ struct ClassificationTests {
         let code = try #require(OAuthErrorCode("incorrect_client_credentials"))
         #expect(
             classified(reply(200, Sample.error("incorrect_client_credentials")), rules: github)
-                == .misconfigured(.refused(code)))
+                == .misconfigured(.client(code)))
         let slack = ReplyRules(
             tokenPath: ["authed_user"], successMember: "ok", meanings: ["invalid_refresh_token": .deadByProfile])
         #expect(
@@ -272,9 +305,10 @@ struct ClassificationTests {
     }
 
     @Test func additionARepeatedUnclassifiedRejectionEndsInTheFlag() {
-        func outcome(_ count: Int, _ hours: Int) -> TokenOutcome {
+        func outcome(_ count: Int, _ hours: Int, others: Bool = true) -> TokenOutcome {
             classified(reply(403, "<html>")) {
-                $0.rejections = RejectionHistory(count: count, span: .seconds(hours * 3_600))
+                $0.rejections = RejectionHistory(
+                    count: count, span: .seconds(hours * 3_600), othersSucceeded: others)
             }
         }
         let later = TokenOutcome.transient(TransientFailure(.unclassifiedRejection(status: 403)))
@@ -283,6 +317,8 @@ struct ClassificationTests {
         #expect(outcome(9, 23) == later)
         #expect(outcome(1_000, 1) == later)
         #expect(outcome(.max, .max / 3_600) == .dead(.unclassifiedRejection))
+        // A provider that refuses everybody ends nobody's login.
+        #expect(outcome(.max, .max / 3_600, others: false) == later)
     }
 
     @Test(arguments: [
@@ -297,7 +333,7 @@ struct ClassificationTests {
 
     @Test func row18A2xxWithAnErrorIsAnError() {
         #expect(classified(reply(200, Sample.error("invalid_grant"))) == .dead(.invalidGrant))
-        #expect(classified(reply(200, Sample.error("invalid_client"))) == .misconfigured(.refused(.invalidClient)))
+        #expect(classified(reply(200, Sample.error("invalid_client"))) == .misconfigured(.client(.invalidClient)))
         let unknown = TokenOutcome.transient(TransientFailure(.unclassifiedError, keepsDoubt: true))
         #expect(classified(reply(200, Sample.error("nobody_knows"))) == unknown)
         #expect(classified(reply(200, Sample.error("use_dpop_nonce"))) == unknown)
@@ -332,6 +368,57 @@ struct ClassificationTests {
         let partial = classified(reply(200, Sample.good(["access_token": token])))
         #expect(partial == .partial(PartialTokens(refreshToken: refresh, cause: .unusableAccessToken)))
         #expect(PartialCause.unusableAccessToken.redeemsAtOnce)
+    }
+
+    /// The same token again is no successor: nothing says that the server has done anything.
+    @Test func row19aTheTokenThatWasSentIsNoSuccessor() throws {
+        let sent = try RefreshToken(Sample.refresh)
+        func outcome(_ members: [String: String?]) -> TokenOutcome {
+            classified(reply(200, Sample.good(members))) { $0.sentRefreshToken = sent }
+        }
+        #expect(outcome(["access_token": nil]) == .inDoubt(.unusableTokens))
+        #expect(outcome(["access_token": nil, "error": "\"invalid_grant\""]) == .dead(.invalidGrant))
+        #expect(outcome(["token_type": "\"mac\""]) == .misconfigured(.wrongTokenType))
+        guard case .success(let tokens) = outcome([:]) else {
+            Issue.record("a good reply was thrown away")
+            return
+        }
+        #expect(tokens.refreshToken == sent)
+    }
+
+    /// Outside of the grammar, and all the same what the server wants to see again.
+    @Test(arguments: ["a\\r\\nb", "a\\u0000b", "t\u{00F6}ken", "\\u007f", " "])
+    func row21AnUnusualRefreshTokenIsKeptAsItCame(_ text: String) throws {
+        guard case .success(let tokens) = classified(reply(200, Sample.good(["refresh_token": "\"\(text)\""]))) else {
+            Issue.record("a good reply was thrown away")
+            return
+        }
+        #expect(tokens.refreshToken != nil)
+        #expect(!tokens.hasLostSuccessor)
+        let long = String(repeating: "x", count: 70_000)
+        guard case .success(let longer) = classified(reply(200, Sample.good(["refresh_token": "\"\(long)\""]))) else {
+            Issue.record("a good reply was thrown away")
+            return
+        }
+        #expect(longer.refreshToken?.reveal() == long)
+    }
+
+    @Test(arguments: ["7", "true", "[\"a\"]", "{}"])
+    func row21ARefreshTokenThatCannotBeSentIsNotAMissingOne(_ value: String) {
+        let outcome = classified(reply(200, Sample.good(["refresh_token": value])))
+        guard case .success(let tokens) = outcome else {
+            Issue.record("the access token was thrown away")
+            return
+        }
+        #expect(tokens.refreshToken == nil)
+        #expect(tokens.hasLostSuccessor)
+        let downgraded = classified(reply(200, Sample.good(["refresh_token": value, "token_type": "\"mac\""])))
+        #expect(downgraded == .inDoubt(.unusableTokens))
+        guard case .success(let missing) = classified(reply(200, Sample.good(["refresh_token": nil]))) else {
+            Issue.record("a good reply was thrown away")
+            return
+        }
+        #expect(!missing.hasLostSuccessor)
     }
 
     @Test(arguments: ["\"Bearer\"", "\"mac\"", nil, "7", "\"DPoPx\""])

@@ -54,6 +54,7 @@ extension TokenOutcome {
         case .partial(let partial): "partial \(partial.cause)"
         case .siblingWon: "siblingWon"
         case .dead(let cause): "dead \(cause)"
+        case .misconfigured(.client): "clientRefused"
         case .misconfigured: "misconfigured"
         case .needsUser: "needsUser"
         case .transient(let failure): failure.words

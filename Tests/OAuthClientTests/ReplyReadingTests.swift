@@ -108,7 +108,7 @@ struct ReplyReadingTests {
         #expect(tokens.anomalies.isEmpty)
     }
 
-    @Test(arguments: ["\"a\\nb\"", "\"a\\u0000b\"", "7", "\"\\u00e9\""])
+    @Test(arguments: ["7", "true", "{}", "[\"a\"]"])
     func aRefreshTokenThatCannotBeSentIsReported(_ text: String) throws {
         let tokens = try tokens(Sample.good(["refresh_token": text]))
         #expect(tokens.refreshToken == nil)

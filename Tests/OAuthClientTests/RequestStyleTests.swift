@@ -138,7 +138,7 @@ struct RequestStyleTests {
         let refused = reply(401, Sample.error("invalid_client"))
         let refresh = ScriptedTransport(refused, good())
         let attempt = await endpoint(binding, refresh).refresh(try Sample.exchange(), context: .init())
-        #expect(attempt.outcome == .misconfigured(.refused(.invalidClient)))
+        #expect(attempt.outcome == .misconfigured(.client(.invalidClient)))
         #expect(refresh.sent.map { $0.form["client_secret"] } == ["old"])
         let code = ScriptedTransport(refused, good())
         _ = await endpoint(binding, code).exchangeCode(

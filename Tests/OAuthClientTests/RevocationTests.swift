@@ -21,7 +21,8 @@ struct RevocationTests {
         (400, Sample.error("unsupported_token_type"), .unsupportedTokenType),
         (401, Sample.error("invalid_client"), .misconfigured(.invalidClient)),
         (400, Sample.error("invalid_request"), .misconfigured(.invalidRequest)),
-        (400, "", .tryLater(retryAfter: nil)), (404, "<html>", .tryLater(retryAfter: nil)),
+        (401, "", .misconfigured(nil)), (400, "", .tryLater(retryAfter: nil)),
+        (404, "<html>", .tryLater(retryAfter: nil)),
     ])
     func onlyA200EndsAToken(_ status: Int, _ body: String, _ expected: RevocationOutcome) async throws {
         let (attempt, transport) = try await revoke([.reply(reply(status, body))])
@@ -42,6 +43,28 @@ struct RevocationTests {
                 transport: transport, now: { Sample.start })
             #expect(await endpoint.revoke(.refresh(try RefreshToken("r-CANARY"))).outcome == expected)
         }
+    }
+
+    /// An access token that has run out ends nothing: the grant and its refresh token live on.
+    @Test(arguments: [
+        ("github", 404, "", RevocationOutcome.tryLater(retryAfter: nil)), ("github", 204, "", .revoked),
+        ("slack", 200, #"{"ok":false,"error":"token_expired"}"#, .tryLater(retryAfter: nil)),
+        ("slack", 200, #"{"ok":false,"error":"invalid_auth"}"#, .tryLater(retryAfter: nil)),
+        ("slack", 200, #"{"ok":false,"error":"token_revoked"}"#, .revoked),
+        ("slack", 200, #"{"ok":true,"revoked":true}"#, .revoked),
+    ])
+    func whatHasRunOutIsNotTakenForAnEndedGrant(
+        _ name: String, _ status: Int, _ body: String, _ expected: RevocationOutcome
+    ) async throws {
+        let transport = ScriptedTransport([.reply(reply(status, body))])
+        var binding = try Sample.binding()
+        let profile = try ProviderProfile.named(name)
+        binding.revocation = profile.revocation
+        binding.rules = profile.reply
+        let endpoint = RevocationEndpoint(
+            endpoint: try Sample.endpoint("https://server.example.com/revoke"), binding: binding,
+            transport: transport, now: { Sample.start })
+        #expect(await endpoint.revoke(.access(try AccessToken("a-CANARY"))).outcome == expected)
     }
 
     @Test func noEndpointIsToldAsSuchAndSendsNothing() async throws {

@@ -30,6 +30,8 @@ private struct Classification {
         let asksToWait = status == 429 || RetryAfter.isPresent(in: reply.response)
         switch status {
         case 200...299: return accepted(ReplyBody(reply, format: rules.format))
+        // An overloaded server that says when to come back has not looked at the request.
+        case 503 where asksToWait: return later(.throttled(status: status), keepsDoubt: context.hasDoubt)
         case 500...599: return later(.serverError(status: status), keepsDoubt: maySpend)
         case 300...399 where asksToWait: return later(.throttled(status: status), keepsDoubt: maySpend)
         case 400...499 where asksToWait: return later(.throttled(status: status), keepsDoubt: context.hasDoubt)
@@ -96,6 +98,7 @@ private struct Classification {
         switch meaning {
         case .dead: return finished(.invalidGrant)
         case .deadByProfile: return finished(.profileCode)
+        case .clientRefused: return .misconfigured(.client(code))
         case .misconfigured: return .misconfigured(.refused(code))
         case .needsUser: return .needsUser(code)
         case .temporary: return later(.temporary(code), keepsDoubt: context.hasDoubt)
@@ -142,7 +145,8 @@ private struct Classification {
 
     private var isRefusedForTooLong: Bool {
         let limit = rules.rejectionLimit
-        guard let history = context.rejections else { return false }
+        // A provider that refuses all of its logins ends none of them.
+        guard let history = context.rejections, history.othersSucceeded else { return false }
         return history.count >= limit.count &- 1 && history.span >= limit.span
     }
 

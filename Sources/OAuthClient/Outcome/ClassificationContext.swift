@@ -14,6 +14,8 @@ package struct ClassificationContext: Sendable {
     package var rejections: RejectionHistory?
     /// The subject and issuer of the login's id token, if it has one.
     package var expectedIdentity: IDTokenIdentity?
+    /// What was sent: a reply that brings it again has brought no successor.
+    package var sentRefreshToken: RefreshToken?
 
     /// The reply is to a code: it may bring the tokens of further logins.
     package var grantIsNew: Bool
@@ -69,9 +71,12 @@ package struct RejectionHistory: Hashable, Sendable {
     package var count: Int
     /// From the first of them until now.
     package var span: Duration
+    /// Whether another login of the provider has been renewed since the first of them.
+    package var othersSucceeded: Bool
 
-    package init(count: Int, span: Duration) {
+    package init(count: Int, span: Duration, othersSucceeded: Bool = false) {
         self.count = count
         self.span = span
+        self.othersSucceeded = othersSucceeded
     }
 }

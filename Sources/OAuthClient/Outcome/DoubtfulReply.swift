@@ -25,6 +25,7 @@ package struct DoubtfulReply: Sendable {
         guard leavesDoubt, !reply.body.isEmpty else { return nil }
         switch outcome {
         case .inDoubt(let doubt): cause = doubt.words
+        case .success: cause = "its refresh token cannot be sent"
         // Pages of gateways that are down are many, and hold no tokens.
         case .transient(let failure) where SalvagedTokens.mayBe(in: reply.body): cause = failure.cause.words
         default: return nil

@@ -38,13 +38,18 @@ package struct IssuedTokens: Equatable, Sendable {
     }
 }
 
+extension IssuedTokens {
+    /// The reply held the next refresh token, and not in a form that can be sent: what is stored may be spent.
+    package var hasLostSuccessor: Bool { anomalies.contains(.unusableRefreshToken) }
+}
+
 /// Something in a good reply that was left out or changed.
 package enum ReplyAnomaly: String, Hashable, Sendable, CaseIterable {
     /// A negative or unreadable lifetime: taken as unknown.
     case unusableLifetime
     /// A lifetime of more than ten years: shortened to that.
     case clampedLifetime
-    /// A refresh token that could not be sent again: the old one is kept.
+    /// A refresh token that cannot be sent again. The old one is spent as far as anybody knows.
     case unusableRefreshToken
     /// A scope outside the grammar, or given twice: taken as missing.
     case unusableScope

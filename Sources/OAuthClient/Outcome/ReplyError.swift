@@ -49,9 +49,10 @@ extension ReplyRules {
 
     private static let registered: [OAuthErrorCode: Meaning] = [
         .invalidGrant: .dead,
-        .invalidClient: .misconfigured,
+        .invalidClient: .clientRefused,
+        .unsupportedGrantType: .clientRefused,
+        // Also said of one tenant that has not let the client in.
         .unauthorizedClient: .misconfigured,
-        .unsupportedGrantType: .misconfigured,
         .invalidRequest: .misconfigured,
         .invalidTarget: .misconfigured,
         .invalidScope: .scopeRefused,

@@ -5,6 +5,9 @@ package struct ReplyRules: Hashable, Sendable {
         case dead
         /// `dead`, by a code that is not the RFC's.
         case deadByProfile
+        /// The client is refused, whatever it asks for.
+        case clientRefused
+        /// This request is refused: for what it asks, or for whom.
         case misconfigured
         case needsUser
         case temporary

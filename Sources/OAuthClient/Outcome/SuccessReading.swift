@@ -19,7 +19,10 @@ struct SuccessReading {
     }
 
     /// The new refresh token, if there is one that can be sent.
-    var refreshToken: RefreshToken? { body["refresh_token"].text.flatMap { try? RefreshToken($0) } }
+    var refreshToken: RefreshToken? { body["refresh_token"].text.flatMap { try? RefreshToken(received: $0) } }
+
+    /// There is something in its place that cannot be sent back: the old one is spent all the same.
+    private var hasUnusableRefreshToken: Bool { refreshToken == nil && !body["refresh_token"].isAbsent }
 
     var hasAccessToken: Bool { !body["access_token"].isAbsent }
 
@@ -30,7 +33,8 @@ struct SuccessReading {
             return partial(.unusableAccessToken) ?? .inDoubt(.unusableTokens)
         }
         guard let tokenType = tokenType() else {
-            return partial(.wrongTokenType) ?? .misconfigured(.wrongTokenType)
+            return partial(.wrongTokenType)
+                ?? (hasUnusableRefreshToken ? .inDoubt(.unusableTokens) : .misconfigured(.wrongTokenType))
         }
         let idToken = idToken()
         let identity = idToken.flatMap(IDTokenIdentity.init)
@@ -39,7 +43,7 @@ struct SuccessReading {
         }
         if idToken != nil && identity == nil { anomalies.insert(.unusableIDToken) }
         let refreshToken = refreshToken
-        if refreshToken == nil && !body["refresh_token"].isAbsent { anomalies.insert(.unusableRefreshToken) }
+        if hasUnusableRefreshToken { anomalies.insert(.unusableRefreshToken) }
         let lifetime = lifetime()
         let scope = scope()
         var tokens = IssuedTokens(
@@ -53,9 +57,8 @@ struct SuccessReading {
 
     /// The new refresh token alone: the old one is spent, whatever else is wrong with the reply.
     func partial(_ cause: PartialCause) -> TokenOutcome? {
-        refreshToken.map {
-            .partial(PartialTokens(refreshToken: $0, refreshExpiresIn: refreshLifetime(), cause: cause))
-        }
+        guard let refreshToken, refreshToken != context.sentRefreshToken else { return nil }
+        return .partial(PartialTokens(refreshToken: refreshToken, refreshExpiresIn: refreshLifetime(), cause: cause))
     }
 
     private mutating func tokenType() -> TokenType? {

@@ -8,7 +8,7 @@ package enum TokenOutcome: Equatable, Sendable {
     case siblingWon
     /// 7, 8, 11 and 14 by profile, bare status, repeated unclassified rejection: this login is finished.
     case dead(DeadCause)
-    /// 9, 10 after its repeat, 11: our registration is wrong. No login is flagged; the provider's breaker opens.
+    /// 9, 10 after its repeat, 11: our registration, or this one request, is wrong. No login is flagged.
     case misconfigured(Misconfiguration)
     /// 12: the user must act; the refresh token is not dead.
     case needsUser(OAuthErrorCode)
@@ -26,14 +26,16 @@ package enum TokenOutcome: Equatable, Sendable {
 
 /// What is wrong between the provider and our registration there.
 package enum Misconfiguration: Hashable, Sendable, CustomStringConvertible {
-    /// 9, 10, 11: by this code.
+    /// 9: the client itself was refused, by this code. It holds for every login of the provider.
+    case client(OAuthErrorCode)
+    /// 9a, 10, 11: what this login asked for was refused, by this code. It says nothing about others.
     case refused(OAuthErrorCode)
     /// 20, with no refresh token to keep: tokens of another type than the login requires.
     case wrongTokenType
 
     package var description: String {
         switch self {
-        case .refused(let code): code.description
+        case .client(let code), .refused(let code): code.description
         case .wrongTokenType: "wrong token type"
         }
     }

@@ -16,7 +16,7 @@ package struct TransientFailure: Hashable, Sendable {
 package enum TransientCause: Hashable, Sendable {
     /// 1: nothing was sent.
     case notSent(HTTPTransportError.Code)
-    /// 3: 429, or a status with `Retry-After`.
+    /// 3: 429, or a status other than 5xx with `Retry-After`; of 5xx, 503 alone.
     case throttled(status: Int)
     /// 3a.
     case serverError(status: Int)
@@ -32,4 +32,16 @@ package enum TransientCause: Hashable, Sendable {
     case unclassifiedRejection(status: Int)
     /// 18: an error with a 2xx that nobody knows.
     case unclassifiedError
+}
+
+extension TransientCause {
+    /// Whether the server has not looked at the request at all, so that it counts as if it had not been sent.
+    package var isUnprocessed: Bool {
+        switch self {
+        case .notSent, .throttled(status: 429), .throttled(status: 503): true
+        case .throttled, .serverError, .nonceMissing, .nonceRepeated, .temporary, .redirect, .unclassifiedRejection,
+            .unclassifiedError:
+            false
+        }
+    }
 }

@@ -68,8 +68,8 @@ extension ProviderProfile {
     private static func readErrors(_ rules: inout ReplyRules, _ section: ProfileFields) throws(ProfileError) {
         var section = section
         let lists: [(String, ReplyRules.Meaning)] = [
-            ("dead", .deadByProfile), ("misconfigured", .misconfigured), ("needsUser", .needsUser),
-            ("temporary", .temporary), ("scopeRefused", .scopeRefused),
+            ("dead", .deadByProfile), ("clientRefused", .clientRefused), ("misconfigured", .misconfigured),
+            ("needsUser", .needsUser), ("temporary", .temporary), ("scopeRefused", .scopeRefused),
         ]
         for (name, meaning) in lists {
             for code in try section.texts(name) {

@@ -14,13 +14,15 @@ extension RevocationOutcome {
         let body = ReplyBody(reply, format: .automatic)
         if style.doneStatuses.contains(status) {
             // A server that says in its bodies what went wrong does so here too.
-            self = rules.successMember == nil ? .revoked : Self.told(body, rules, delay)
+            self = rules.successMember == nil ? .revoked : Self.told(body, rules, style, delay)
             return
         }
         guard (400...499).contains(status), status != 429, !RetryAfter.isPresent(in: reply.response),
             case .code(let code) = ReplyError(body, rules)
         else {
-            self = .tryLater(retryAfter: delay)
+            // RFC 6749 §5.2 keeps this status for a client that is refused.
+            let isRefusal = status == 401 && delay == nil && body.isEmpty
+            self = isRefusal ? .misconfigured(nil) : .tryLater(retryAfter: delay)
             return
         }
         if style.doneCodes.contains(code.rawValue) {
@@ -29,19 +31,23 @@ extension RevocationOutcome {
         }
         switch (code, rules.meaning(of: code, in: body)) {
         case (.unsupportedTokenType, _): self = .unsupportedTokenType
-        case (_, .misconfigured), (_, .invalidProof): self = .misconfigured(code)
+        case (_, .clientRefused), (_, .misconfigured), (_, .invalidProof): self = .misconfigured(code)
         default: self = .tryLater(retryAfter: delay)
         }
     }
 
-    private static func told(_ body: ReplyBody, _ rules: ReplyRules, _ delay: Duration?) -> RevocationOutcome {
+    /// What ends a login here is not what ends a grant there: an access token that has run out is refused, and the grant
+    /// lives on. So nothing but the profile's own codes counts as done.
+    private static func told(
+        _ body: ReplyBody, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules, _ delay: Duration?
+    ) -> RevocationOutcome {
         switch ReplyError(body, rules) {
         case .none: return .revoked
         case .unreadable: return .tryLater(retryAfter: delay)
+        case .code(let code) where style.doneCodes.contains(code.rawValue): return .revoked
         case .code(let code):
             switch rules.meaning(of: code, in: body) {
-            case .dead, .deadByProfile: return .revoked
-            case .misconfigured: return .misconfigured(code)
+            case .clientRefused, .misconfigured: return .misconfigured(code)
             default: return .tryLater(retryAfter: delay)
             }
         }

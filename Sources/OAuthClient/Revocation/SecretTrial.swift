@@ -12,7 +12,9 @@ package struct SecretTrial: Sendable {
         case first
         /// The first secret is refused; this one, counted from zero, is taken.
         case other(Int)
-        /// None of them, or the server does not tell.
+        /// None of them.
+        case refused
+        /// The server does not tell.
         case unknown
     }
 
@@ -21,14 +23,13 @@ package struct SecretTrial: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
-    /// Nil where there is nothing to choose from, or where the endpoint does not authenticate the client in the way of the
-    /// token endpoint.
+    /// Nil where the endpoint does not authenticate the client in the way of the token endpoint.
     package init?(
         endpoint: EndpointURL?, binding: ServerBinding, transport: any HTTPTransport,
         now: @escaping @Sendable () -> Date
     ) {
         let style = binding.revocation
-        guard let endpoint, !binding.alternatives.isEmpty, style.authentication == .client, style.carrier != .bearer,
+        guard let endpoint, style.authentication == .client, style.carrier != .bearer,
             style.doneStatuses == [200], binding.rules.successMember == nil
         else { return nil }
         self.endpoint = endpoint
@@ -40,16 +41,19 @@ package struct SecretTrial: Sendable {
     /// At most one request for each secret.
     package func run() async -> Finding {
         for (index, candidate) in binding.candidates.enumerated() {
-            guard let token = try? RefreshToken("no-such-token-" + CodeVerifier.random().reveal()) else { break }
+            guard let token = try? RefreshToken("no-such-token-" + CodeVerifier.random().reveal()) else {
+                return .unknown
+            }
             let endpoint = RevocationEndpoint(
                 endpoint: endpoint, binding: candidate, transport: transport, now: now)
             switch await endpoint.revoke(.refresh(token)).outcome {
             // Some servers call a client with a wrong secret unauthorized.
-            case .misconfigured(.invalidClient?), .misconfigured(.unauthorizedClient?): continue
+            // And some say it by a bare 401.
+            case .misconfigured(.invalidClient?), .misconfigured(.unauthorizedClient?), .misconfigured(nil): continue
             case .revoked: return index == 0 ? .first : .other(index)
             default: return .unknown
             }
         }
-        return .unknown
+        return .refused
     }
 }

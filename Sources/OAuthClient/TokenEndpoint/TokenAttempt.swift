@@ -62,7 +62,8 @@ package struct TokenAttempt: Sendable {
     /// Whether the refresh token that was sent may be spent although the chain did not move on.
     package var leavesDoubt: Bool {
         switch outcome {
-        case .success, .partial, .siblingWon, .dead: false
+        case .success(let tokens): tokens.hasLostSuccessor
+        case .partial, .siblingWon, .dead: false
         case .inDoubt: true
         case .transient(let failure): failure.keepsDoubt
         case .misconfigured, .needsUser, .nonceRequired, .invalidProof, .scopeRefused:

@@ -34,6 +34,8 @@ package struct TokenEndpoint: Sendable {
                 FormParameter("grant_type", "refresh_token"),
                 FormParameter("refresh_token", exchange.refreshToken.reveal()),
             ] + exchange.resources.map { FormParameter("resource", $0) }
+        var context = context
+        context.sentRefreshToken = exchange.refreshToken
         return await run(
             TokenRequest(
                 endpoint: binding.refreshEndpoint ?? binding.tokenEndpoint, parameters: parameters,
@@ -85,7 +87,7 @@ package struct TokenEndpoint: Sendable {
         let context = ClassificationContext(expectedTokenType: dpop == nil ? .bearer : .dpop)
         var attempt = await run(request, ProofSession(dpop), context)
         for candidate in binding.candidates.dropFirst() {
-            guard case .misconfigured(.refused(.invalidClient)) = attempt.outcome else { break }
+            guard case .misconfigured(.client(.invalidClient)) = attempt.outcome else { break }
             let next = TokenEndpoint(binding: candidate, transport: transport, now: now)
             attempt = await next.run(request, ProofSession(dpop), context)
         }

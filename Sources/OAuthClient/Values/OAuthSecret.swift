@@ -32,6 +32,13 @@ enum SecretGrammar {
         return value
     }
 
+    /// Any text that a reply can hold.
+    static func requireReturnable(_ value: String, _ subject: String) throws(OAuthValueError) -> String {
+        guard !value.isEmpty else { throw OAuthValueError(.empty, subject) }
+        guard value.utf8.count <= HTTPLimits.tokenEndpoint.bodyBytes else { throw OAuthValueError(.tooLong, subject) }
+        return value
+    }
+
     /// Looks at all bytes without a way out in the middle, so that the compiler takes many at once: every read of a
     /// stored token comes by here.
     private static func isVisible(_ value: String) -> Bool {

@@ -6,5 +6,11 @@ public struct RefreshToken: OAuthSecret {
         self.value = try SecretGrammar.requireVisible(value, "refresh token")
     }
 
+    /// Takes what a server has given, or what was stored of it, as it is: whatever travels back in a form is a refresh
+    /// token, be it outside the grammar or not.
+    package init(received value: String) throws(OAuthValueError) {
+        self.value = try SecretGrammar.requireReturnable(value, "refresh token")
+    }
+
     public func reveal() -> String { value }
 }

@@ -109,14 +109,20 @@ extension VaultError {
         case .refused(let refusal):
             self.init(refusal, now: now)
         case .failed(.dead(let reason)):
-            self.init(dead: reason)
+            // What is stored counts: a refusal may mean more there than by itself.
+            let failure = current.session.failure.flatMap { $0.isFinal ? RefreshFailure.Reason(code: $0.reason) : nil }
+            self.init(dead: failure ?? reason)
         case .failed(.needsUser):
             self.init(RenewalRefusal.needsUser, now: now)
-        case .failed(.misconfigured):
+        case .failed(.clientRefused):
             self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
+        case .failed(.misconfigured):
+            self.init(
+                .providerMisconfigured, "the provider refused what was asked for this login",
+                hint: Self.registrationHint, retryAfter: retryAfter)
         case .failed(.targetRefused):
             self.init(RenewalRefusal.targetRefused, now: now)
-        case .failed(.transient):
+        case .failed(.transient), .failed(.unprocessed):
             self.init(.tryLater, "the renewal did not succeed this time", retryAfter: retryAfter)
         case .failed(.inDoubt):
             self.init(

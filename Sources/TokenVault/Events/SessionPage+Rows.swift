@@ -28,6 +28,9 @@ extension SessionPage {
                 change(isPast ? .staleTokenStored : .tokenStored, at: row.time, &events)
             }
             if !isPast { events += tellDue(row.time, options) }
+        case .revived(let expiry):
+            guard !isKnown else { return events }
+            change(expiry.hasPassed(at: row.time) ? .staleTokenStored : .tokenStored, at: row.time, &events)
         case .died(let failure):
             events.append(told(.refreshFailed(failure), row, number))
             if !isKnown { change(.died(failure), at: row.time, &events) }

@@ -10,6 +10,8 @@ struct SessionRow: Sendable {
         case died(RefreshFailure)
         case ended(TerminationReason)
         case removed(TerminationReason?)
+        /// The *refresh failed* flag was lifted: what was kept of the login counts again.
+        case revived(Expiry)
         /// A renewal met something that only people can mend.
         case obstacle(VaultError.Code)
     }
@@ -76,6 +78,9 @@ extension SessionRow.Fact {
             let date = entry.number(AuditEvent.Detail.Key.since).map { Timestamp(milliseconds: $0) } ?? entry.time
             self = .died(
                 RefreshFailure(reason: .init(name: entry.value("reason") ?? ""), date: date.date))
+        case .loginRevived:
+            guard let expiry else { return nil }
+            self = .revived(expiry)
         case .renewed, .tokenUpdated:
             // A token for one resource leaves the login's own as it is.
             guard let expiry else { return nil }

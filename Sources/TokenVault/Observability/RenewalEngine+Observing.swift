@@ -20,10 +20,10 @@ struct Asked: Sendable {
 
 extension RenewalEngine {
     /// Notes what a renewal came to that got as far as an attempt.
-    func note(_ ending: RenewalMachine.Ending, _ asked: Asked, took: Duration) {
+    func note(_ ending: RenewalMachine.Ending, of login: LoginHandle, _ asked: Asked, took: Duration) {
         metrics.renewed(RenewalOutcome(ending), provider: asked.name, took: took)
         guard let provider = asked.provider else { return }
-        paces.note(ending, of: provider, uptime: vault.timeSource.uptime(), random: random())
+        paces.note(ending, of: login, at: provider, uptime: vault.timeSource.uptime(), random: random())
     }
 
     /// Counts a login that has just died.

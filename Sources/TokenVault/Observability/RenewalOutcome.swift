@@ -40,9 +40,9 @@ extension RenewalOutcome {
             case .refused: .refused
             case .failed(.dead): .dead
             case .failed(.needsUser): .needsUser
-            case .failed(.misconfigured): .misconfigured
+            case .failed(.clientRefused), .failed(.misconfigured): .misconfigured
             case .failed(.targetRefused): .targetRefused
-            case .failed(.transient): .transient
+            case .failed(.transient), .failed(.unprocessed): .transient
             case .failed(.inDoubt): .inDoubt
             case .failed(.notSent): .notSent
             case .failed(.withdrawn): .withdrawn

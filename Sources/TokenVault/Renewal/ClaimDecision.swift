@@ -36,6 +36,10 @@ enum ClaimDecision: Equatable, Sendable {
         /// Intents to be taken from owners that live.
         var stalled: Set<Int64> = []
         var setBack: ClockWatch.SetBack?
+        /// How long ago something was.
+        var span: @Sendable (Timestamp) -> SteadyClock.Span
+        /// Whether this attempt is known to have spent nothing, although that is not written down.
+        var isUnspent: @Sendable (Int64) -> Bool = { _ in false }
         var owner: @Sendable (IntentRecord) -> Owner
     }
 
@@ -76,7 +80,9 @@ enum ClaimDecision: Equatable, Sendable {
 
     private static func grant(_ state: LoginState, _ circumstances: Circumstances) -> ClaimDecision {
         guard circumstances.canUseProvider else { return .refused(.providerMissing) }
-        guard let intent = state.intent, let doubt = doubt(intent, state, circumstances) else {
+        let open = state.intent.flatMap { doubt($0, state, circumstances) }
+        // Nothing is open of a doubt that a renewal has left: it is settled when the token is wanted, not before.
+        guard let doubt = open ?? state.refresh?.doubt, open != nil || circumstances.demand != .recovery else {
             // The app was being asked when its owner died: there is nothing to settle.
             if circumstances.demand == .recovery { return .close }
             return .proceed(circumstances.asksSession && circumstances.target.isOwn ? .session : .grant, nil)
@@ -84,7 +90,7 @@ enum ClaimDecision: Equatable, Sendable {
         // A late reply brought the next token: the one in doubt is not sent again at all.
         if state.hasSuccessorInHand { return .proceed(.grant, doubt) }
         let situation = ReplayPolicy.Situation(
-            elapsed: circumstances.now.since(doubt.since), tries: intent.tries,
+            circumstances.span(doubt.since), tries: state.timesSent(circumstances.isUnspent),
             hasOtherLogins: circumstances.hasOtherLogins)
         switch circumstances.replay.answer(situation) {
         case .atOnce, .later: return .proceed(.grant, doubt)
@@ -108,7 +114,7 @@ enum ClaimDecision: Equatable, Sendable {
     private static func doubt(
         _ intent: IntentRecord, _ state: LoginState, _ circumstances: Circumstances
     ) -> Doubt? {
-        guard !intent.isAsking else { return nil }
+        guard !intent.isAsking, intent.isInDoubt || !circumstances.isUnspent(intent.fence) else { return nil }
         guard !circumstances.stalled.contains(intent.fence) else {
             return Doubt(since: intent.doubtSince ?? intent.startedAt, cause: .takenOver)
         }

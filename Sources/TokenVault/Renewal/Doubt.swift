@@ -16,7 +16,18 @@ extension IntentRecord {
     }
 }
 
+extension RefreshRecord {
+    /// The doubt that a renewal has left although it succeeded.
+    var doubt: Doubt? { doubtSince.map { Doubt(since: $0, cause: .lostReply) } }
+}
+
 extension LoginState {
+    /// How often the current refresh token has been sent, as far as its end is not known.
+    func timesSent(_ isUnspent: (Int64) -> Bool) -> Int {
+        guard let intent else { return refresh?.doubtSince == nil ? 0 : 1 }
+        return !intent.isInDoubt && isUnspent(intent.fence) ? 0 : intent.tries
+    }
+
     /// Takes an attempt from its owner, who may live: it is in doubt from its beginning, and anybody may go on.
     ///
     /// A new fence, so that nothing that the owner does later counts.

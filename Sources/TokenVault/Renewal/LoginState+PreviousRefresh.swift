@@ -12,6 +12,8 @@ extension LoginState {
     /// Takes what a reply says of the refresh token: a new one, or that the old one goes on.
     mutating func replaceRefreshToken(with reply: SpooledReply) {
         guard let new = reply.refreshToken, new != refresh?.refreshToken else {
+            let since = refresh?.doubtSince ?? reply.obtainedAt
+            refresh?.doubtSince = reply.hasLostSuccessor ? since : nil
             if let expiresAt = reply.refreshExpiresAt { refresh?.refreshExpiresAt = expiresAt }
             // The current one has just worked.
             if !hasSuccessorInHand { refresh?.forgetPrevious() }
@@ -28,6 +30,7 @@ extension LoginState {
         }
         record.refreshToken = new
         record.refreshExpiresAt = reply.refreshExpiresAt
+        record.doubtSince = nil
         refresh = record
     }
 
@@ -55,6 +58,7 @@ extension LoginState {
         guard hasSuccessorInHand, var record = refresh, let old = record.refreshToken else { return false }
         record.refreshToken = record.previousRefresh
         record.refreshExpiresAt = nil
+        record.doubtSince = nil
         record.keep(old, as: .predecessor, since: now)
         refresh = record
         return true
@@ -68,6 +72,7 @@ extension LoginState {
         let role = record.previousRole
         record.refreshToken = other
         record.refreshExpiresAt = nil
+        record.doubtSince = nil
         record.forgetPrevious()
         refresh = record
         intent = nil

@@ -70,8 +70,8 @@ extension LoginState {
     /// The login's own token stays, with the generation that brought it.
     private mutating func takeResourceToken(of reply: SpooledReply) {
         session.accessGeneration = session.accessGeneration ?? position.generation
-        session.clearPostponements()
         guard let accessToken = reply.accessToken else { return }
+        session.clearPostponements()
         var token = ResourceTokenRecord(
             target: reply.target, accessToken: accessToken, tokenType: reply.tokenType, scope: reply.scope,
             obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt, generation: position.successor.generation)
@@ -117,10 +117,12 @@ extension LoginState {
     }
 
     /// No renewal before a while, in any process.
-    mutating func postpone(from now: Timestamp, retryAfter: Duration?, random: Double) {
+    mutating func postpone(
+        from now: Timestamp, by backoff: Backoff = .renewal, retryAfter: Duration?, random: Double
+    ) {
         session.attempts += 1
         session.notBefore = now.advanced(
-            by: Backoff.renewal.pause(afterFailures: session.attempts, retryAfter: retryAfter, random: random))
+            by: backoff.pause(afterFailures: session.attempts, retryAfter: retryAfter, random: random))
     }
 }
 

@@ -22,12 +22,18 @@ extension LoginState {
         let now = trial.now
         switch verdict {
         case .dead(let reason):
-            die(reason, at: now, isLateArrivalSuspected: isLateArrivalSuspected(reason, trial))
+            let isLate = isLateArrivalSuspected(reason, trial)
+            die(isLate ? .lostResponse : reason, at: now, isLateArrivalSuspected: isLate)
         case .needsUser:
             session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("needsUser")
+        case .clientRefused:
+            rest(after: claim, newDoubt: trial.newDoubt)
+            tellOfFailure("misconfigured")
         case .misconfigured:
+            // Its own pause, in every process: nobody else is held up, and nobody asks again at once.
+            postpone(from: now, by: .breaker, retryAfter: nil, random: trial.random)
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("misconfigured")
         case .targetRefused:
@@ -41,6 +47,13 @@ extension LoginState {
             }
             postpone(from: now, retryAfter: retryAfter, random: trial.random)
             rest(after: claim, newDoubt: verdict.newDoubt)
+            tellOfFailure("transient")
+        case .unprocessed(let retryAfter, _):
+            postpone(from: now, retryAfter: retryAfter, random: trial.random)
+            // A doubt from before does not come nearer to its end by it.
+            var unsent = claim
+            unsent.tries -= 1
+            rest(after: unsent, newDoubt: verdict.newDoubt)
             tellOfFailure("transient")
         case .inDoubt:
             postpone(from: now, retryAfter: nil, random: trial.random)
@@ -85,11 +98,13 @@ extension LoginState {
         auditEvents.append(AuditEvent(.loginDead, detail))
     }
 
-    /// Tokens that came after a doubt die within the time that the earlier request may have been on its way: it may have
-    /// arrived after them, and the server took it for theft.
+    /// Tokens that came after a doubt are refused at their first use: the earlier request may have arrived after them, and the
+    /// server took it for theft. It shows at the next renewal, however long after.
     func isLateArrivalSuspected(_ reason: RefreshFailure.Reason, _ trial: Trial) -> Bool {
-        guard session.cameAfterDoubt, reason == .deadGrant || reason == .lostResponse else { return false }
-        return trial.now.since(session.obtainedAt) < trial.policy.timeout
+        guard session.cameAfterDoubt, trial.policy.punishesReuse, reason == .deadGrant || reason == .lostResponse else {
+            return false
+        }
+        return trial.now.since(session.obtainedAt) < trial.policy.memory
     }
 
     /// Ends the attempt. In doubt, the intent stays without an owner: whoever renews next knows of it.

@@ -7,10 +7,11 @@ extension Renewal {
     /// Sends the refresh token, once.
     func send(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
         guard let current = attempt, let provider = current.provider,
-            let text = current.stored.refresh?.refreshToken?.string(), let refreshToken = try? RefreshToken(text),
+            let text = current.stored.refresh?.refreshToken?.string(),
+            let refreshToken = try? RefreshToken(received: text),
             let binding = try? ServerBinding(provider.record)
         else {
-            // What is stored cannot be sent: a matter of our registration, not of this grant.
+            // What is stored cannot be sent: a matter of what is stored, not of this grant, nor of others.
             return .replied(.verdict(.misconfigured))
         }
         let stored = current.stored
@@ -27,9 +28,7 @@ extension Renewal {
         let context = ClassificationContext(
             expectedTokenType: stored.key == nil ? .bearer : .dpop,
             inDoubtIntentExisted: claim.isInDoubt,
-            rejections: stored.session.rejections.map { history in
-                OAuthClient.RejectionHistory(count: history.count, span: vault.now.since(history.since))
-            },
+            rejections: rejections(current, provider),
             expectedIdentity: stored.identity)
         var exchange = RefreshExchange(
             refreshToken: refreshToken, scope: scope.flatMap { try? Scope($0) }, dpop: dpop)
@@ -48,7 +47,8 @@ extension Renewal {
         attempt?.answer = result.answer(
             hiding: [text] + provider.record.clientSecrets.compactMap { $0.string() })
         attempt?.untoldRepeats = max(0, result.grantsSent - 1)
-        if let reply = result.doubtfulReply { await keep(reply, claim) }
+        if let reply = result.doubtfulReply { await keep(reply, claim, movesOn: result.outcome.movesOn) }
+        attempt?.refusal = ClientRefusal(result.outcome, isConfidential: !provider.record.clientSecrets.isEmpty)
         let startedAt = Timestamp(result.startedAt)
         if let current = attempt {
             switch result.outcome {
@@ -62,10 +62,24 @@ extension Renewal {
         return .replied(.verdict(.inDoubt(mayReplay: mayReplay(claim, current, startedAt))))
     }
 
+    /// What the provider has refused this login before, and whether others of it fared better meanwhile.
+    private func rejections(
+        _ attempt: RenewalAttempt, _ provider: StoredProvider
+    ) -> OAuthClient.RejectionHistory? {
+        guard let history = attempt.stored.session.rejections else { return nil }
+        let span = max(.zero, vault.span(since: history.since).atLeast)
+        let limit = (try? provider.record.profile.reply.rejectionLimit) ?? ReplyRules.rfc.rejectionLimit
+        // Looked for only where it decides.
+        let isAtLimit = history.count >= limit.count - 1 && span >= limit.span
+        let evidence =
+            isAtLimit && engine.successes.isKnown(at: provider.handle, than: login, since: history.since, vault)
+        return OAuthClient.RejectionHistory(count: history.count, span: span, othersSucceeded: evidence)
+    }
+
     private func mayReplay(_ claim: RenewalClaim, _ attempt: RenewalAttempt, _ startedAt: Timestamp) -> Bool {
         guard hasTimeForRequest(attempt, after: Self.pauseBeforeReplay) else { return false }
         let situation = ReplayPolicy.Situation(
-            elapsed: vault.now.since(claim.doubtSince ?? startedAt), tries: claim.tries,
+            vault.span(since: claim.doubtSince ?? startedAt), tries: claim.tries,
             hasOtherLogins: hasOtherLogins(attempt))
         return attempt.policy.answer(situation) == .atOnce
     }
@@ -86,4 +100,26 @@ extension DPoPContext {
         self.nonces[endpoint.origin] = newest
         return newest
     }
+}
+
+/// A reply that may mean that the provider does not take the client's secret any more.
+enum ClientRefusal: Sendable {
+    /// It says so, in one way or another.
+    case told
+    /// An empty refusal, which by the profile is the end of the login, and would look the same.
+    case bare
+
+    init?(_ outcome: TokenOutcome, isConfidential: Bool) {
+        switch outcome {
+        // Some servers call a client with a wrong secret unauthorized.
+        case .misconfigured(.client), .misconfigured(.refused(.unauthorizedClient)): self = .told
+        case .dead(.bareStatus) where isConfidential: self = .bare
+        default: return nil
+        }
+    }
+}
+
+extension TokenOutcome {
+    /// Whether the chain goes on with what came, so that the reply belongs to its next link.
+    fileprivate var movesOn: Bool { if case .success = self { true } else { false } }
 }

@@ -33,9 +33,11 @@ extension Renewal {
                     return (restored.failure.map(Self.event) ?? .storeFailed, nil)
                 }
                 abandoned = intent.fence
-                if let provider, (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true {
-                    hasOtherLogins = vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
-                }
+            }
+            if abandoned != nil || stored.refresh?.doubtSince != nil, let provider,
+                (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true
+            {
+                hasOtherLogins = vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
             }
             // Room for the reply, should the vault not be able to take it.
             if provider != nil { try vault.store.prepareSpool(for: vault.flightCount) }
@@ -43,7 +45,7 @@ extension Renewal {
             return (Self.event(for: error), nil)
         }
         if let provider,
-            let until = engine.breakers.openUntil(provider.handle, revision: provider.revision, now: vault.now)
+            let until = engine.breakers.isOpen(provider.handle, revision: provider.revision, now: vault.now)
         {
             return (.refused(.breakerOpen(until: until)), nil)
         }
@@ -53,6 +55,13 @@ extension Renewal {
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
         // Who asks the app needs no turn for that: it may think for a minute.
         if let provider, sends { await takeTurn(at: provider) }
+        // Whoever had a turn before may have found out what it is better not to try.
+        if let provider,
+            let until = engine.breakers.openUntil(provider.handle, revision: provider.revision, now: vault.now)
+        {
+            turn.end(isUnused: true)
+            return (.refused(.breakerOpen(until: until)), nil)
+        }
         var claimed = await writeIntent(demand, plan)
         if claimed == nil, let provider {
             // It sends after all.
@@ -91,7 +100,7 @@ extension Renewal {
             demand: demand, target: target, now: now, canUseProvider: provider != nil,
             hasHandler: engine.handler != nil, asksSession: plan.asks, asked: plan.questionFence,
             replay: policy, hasOtherLogins: plan.hasOtherLogins, stalled: stalled.all,
-            setBack: vault.clock.setBack,
+            setBack: vault.clock.setBack, span: { vault.span(since: $0) }, isUnspent: { vault.isUnspent($0) },
             owner: { $0.fence == plan.abandoned ? vault.owner(of: $0) : .working })
         do {
             var claimed: (RenewalMachine.Event, RenewalAttempt?)? = try await vault.change(login) { state in
@@ -119,7 +128,7 @@ extension Renewal {
                 case .proceed(let method, let doubt):
                     var claim = state.open(
                         method, doubt, owner: vault.store.owner, at: now,
-                        isContinued: plan.isAsked(under: state.intent))
+                        isContinued: plan.isAsked(under: state.intent), isUnspent: { vault.isUnspent($0) })
                     claim.target = target
                     // Known as under way before anybody can read the intent.
                     vault.attemptStarted(claim.fence)
@@ -171,10 +180,13 @@ extension Renewal {
 extension ProviderRecord {
     /// Nil: it may be asked as often as anybody likes.
     var turnLimits: ProviderTurns.Limits? {
-        guard let limits = (try? profile)?.limits,
-            limits.concurrentRequests != nil || limits.requestsPerMinute != nil
-        else { return nil }
-        return ProviderTurns.Limits(concurrent: limits.concurrentRequests, perMinute: limits.requestsPerMinute)
+        guard let profile = try? profile else { return nil }
+        let limits = profile.limits
+        // Where a wrong secret looks like a dead login, one login finds out at a time.
+        let isAmbiguous = !profile.reply.bareDeadStatuses.isEmpty && !clientSecrets.isEmpty
+        let concurrent = isAmbiguous ? 1 : limits.concurrentRequests
+        guard concurrent != nil || limits.requestsPerMinute != nil else { return nil }
+        return ProviderTurns.Limits(concurrent: concurrent, perMinute: limits.requestsPerMinute)
     }
 }
 
@@ -188,11 +200,12 @@ extension ClaimedLogin {
 
 extension LoginState {
     fileprivate mutating func open(
-        _ method: RenewalClaim.Method, _ doubt: Doubt?, owner: Int64, at now: Timestamp, isContinued: Bool
+        _ method: RenewalClaim.Method, _ doubt: Doubt?, owner: Int64, at now: Timestamp, isContinued: Bool,
+        isUnspent: (Int64) -> Bool
     ) -> RenewalClaim {
         if refresh?.mayTryPrevious(at: now) == false { refresh?.forgetPrevious() }
         let isOtherToken = doubt != nil && takeSuccessor(at: now)
-        let tries = method == .session ? 0 : isOtherToken ? 1 : (intent?.tries ?? 0) + 1
+        let tries = method == .session ? 0 : isOtherToken ? 1 : timesSent(isUnspent) + 1
         let fence = openIntent(owner: owner, at: now, doubtSince: doubt?.since, tries: tries).fence
         session.doubtCause = doubt?.cause.code
         if let doubt {

@@ -31,6 +31,7 @@ extension Renewal {
                 expectedTokenType: stored.key == nil ? .bearer : .dpop, expectedIdentity: stored.identity))
         engine.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
+        attempt?.refusal = ClientRefusal(result.outcome, isConfidential: false)
         guard case .success(let issued) = result.outcome else {
             return .replied(.verdict(RenewalVerdict(ofExchange: result.outcome)))
         }
@@ -46,6 +47,7 @@ extension RenewalVerdict {
     init(ofExchange outcome: TokenOutcome) {
         self =
             switch outcome {
+            case .misconfigured(.client): .clientRefused
             case .misconfigured: .misconfigured
             case .needsUser: .needsUser
             case .dead: .postponed

@@ -5,12 +5,16 @@ import VaultStorage
 
 extension Renewal {
     /// D2: the new tokens, before anything else happens with them.
+    ///
+    /// - Parameter isSecond: The successor without an access token of the reply before has been redeemed already.
     func store(
-        _ claim: RenewalClaim, _ outcome: RenewalReply, _ attempt: RenewalAttempt?
+        _ claim: RenewalClaim, _ outcome: RenewalReply, _ attempt: RenewalAttempt?, isSecond: Bool
     ) async -> RenewalMachine.Event {
         guard let attempt, let reply = attempt.reply else { return .storeFailed }
         let now = vault.now
-        let isDowngraded = outcome == .successorOnly(.downgraded)
+        // Asking again would bring the same: a downgrade, or a second successor without an access token in a row.
+        let isFruitless =
+            outcome == .successorOnly(.downgraded) || outcome == .successorOnly(.accessTokenMissing) && isSecond
         do {
             let isStored = try await vault.change(login) { state in
                 // A commit that was reported as failed may have happened all the same.
@@ -25,8 +29,7 @@ extension Renewal {
                     return false
                 }
                 state.commit(reply, afterDoubt: claim.isInDoubt)
-                // Asking again would bring the same.
-                if isDowngraded { state.postpone(from: now, retryAfter: nil, random: 1) }
+                if isFruitless { state.postpone(from: now, retryAfter: nil, random: 1) }
                 return true
             }
             if isStored {
@@ -99,6 +102,8 @@ extension Renewal {
         _ claim: RenewalClaim, _ verdict: RenewalVerdict, _ attempt: RenewalAttempt?
     ) async -> RenewalMachine.Event {
         let policy = attempt?.policy ?? ReplayPolicy()
+        // Should this not be written, this process still knows that nothing was spent.
+        if verdict.newDoubt == nil, attempt?.leavesDoubt != true { vault.noteUnspent(claim.fence) }
         let trial = LoginState.Trial(
             claim: claim, leavesDoubt: attempt?.leavesDoubt ?? false, policy: policy,
             hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
@@ -133,6 +138,7 @@ extension Renewal {
                 if let answer { state.note(answer, at: trial.now) }
                 return isSuspicious ? .lateArrivalSuspected : .done
             }
+            vault.forgetUnspent(claim.fence)
             return tell(recorded)
         } catch {
             return Self.failure(toNote: error)
@@ -202,8 +208,9 @@ extension RenewalVerdict {
         switch self {
         // A refusal that is not written, because the row moved on, must still be known to come after a lost reply.
         case .inDoubt, .dead(.lostResponse): .lostReply
-        case .transient(_, keepsDoubt: true, _): .serverError
-        case .dead, .needsUser, .misconfigured, .targetRefused, .transient, .notSent, .withdrawn, .postponed:
+        case .transient(_, keepsDoubt: true, _), .unprocessed(_, keepsDoubt: true): .serverError
+        case .dead, .needsUser, .clientRefused, .misconfigured, .targetRefused, .transient, .unprocessed, .notSent,
+            .withdrawn, .postponed:
             nil
         }
     }

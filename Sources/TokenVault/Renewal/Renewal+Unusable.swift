@@ -5,9 +5,12 @@ import VaultStorage
 
 extension Renewal {
     /// Keeps what came and could not be used, before anything else is done about the doubt that it leaves.
-    func keep(_ reply: DoubtfulReply, _ claim: RenewalClaim) async {
+    ///
+    /// - Parameter movesOn: The chain takes its next step with it all the same.
+    func keep(_ reply: DoubtfulReply, _ claim: RenewalClaim, movesOn: Bool) async {
         let record = UnusableReplyRecord(
-            login: login, position: claim.position, fence: claim.fence, receivedAt: vault.now,
+            login: login, position: movesOn ? claim.position.successor : claim.position, fence: claim.fence,
+            receivedAt: vault.now,
             status: reply.response.status.code, contentType: reply.response.headerFields[.contentType],
             cause: reply.cause, isComplete: reply.isComplete, body: reply.body)
         do {

@@ -47,7 +47,7 @@ struct Renewal: Sendable {
             var asked: Asked?
             let started = vault.timeSource.uptime()
             let ending = await drive(&asked)
-            if let asked { engine.note(ending, asked, took: vault.timeSource.uptime() - started) }
+            if let asked { engine.note(ending, of: login, asked, took: vault.timeSource.uptime() - started) }
             return (ending, asked?.name)
         }
     }
@@ -83,7 +83,7 @@ struct Renewal: Sendable {
                     asked = Asked(attempt?.provider)
                     answer = await exchange(claim, &attempt)
                 case .store(let claim, let reply):
-                    answer = await store(claim, reply, attempt)
+                    answer = await store(claim, reply, attempt, isSecond: machine.hasRedeemedSuccessor)
                 case .spool:
                     answer = spool(&attempt)
                 case .serveSpooled:
@@ -96,7 +96,11 @@ struct Renewal: Sendable {
                 case .openBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.openBreaker(provider)
-                    if await engine.findWorkingSecret(of: provider) { flight.noteNewSecret() }
+                    await tryOtherSecrets(of: provider, attempt)
+                case .countRefusal:
+                    guard let provider = attempt?.provider else { continue }
+                    engine.noteRefusal(of: login, by: provider)
+                    await tryOtherSecrets(of: provider, attempt)
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.breakers.close(provider.handle)
@@ -107,6 +111,9 @@ struct Renewal: Sendable {
                     engine.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceDeath:
                     engine.noteDeath(of: login)
+                    if attempt?.refusal == .bare, let provider = attempt?.provider {
+                        await engine.checkSecret(of: provider)
+                    }
                     await engine.announceDeath(of: login)
                 case .end(let ending):
                     if machine.hasConsent { rememberConsent(after: ending, attempt) }
@@ -128,6 +135,14 @@ struct Renewal: Sendable {
     private func rememberConsent(after ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {
         guard case .failed(.notSent) = ending, let position = attempt?.claim.position else { return }
         engine.consents.note(login, at: position, uptime: vault.timeSource.uptime())
+    }
+
+    /// What the provider said may be about the secret: then another one may be good.
+    private func tryOtherSecrets(of provider: StoredProvider, _ attempt: RenewalAttempt?) async {
+        guard attempt?.refusal == .told, await engine.findWorkingSecret(of: provider) else { return }
+        // Nothing is wrong with the login: its pause was for the secret.
+        try? await vault.change(login) { $0.session.clearPostponements() }
+        flight.noteNewSecret()
     }
 
     private func finish(_ ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {
@@ -164,6 +179,8 @@ struct RenewalAttempt: Sendable {
     var leavesDoubt = false
     /// What the provider said, if it refused.
     var answer: ProviderAnswer?
+    /// What the last reply may say of the client's secret.
+    var refusal: ClientRefusal?
     /// How often the refresh token travelled again within the last exchange, for a proof or a scope, as far as no
     /// transaction has told of it.
     var untoldRepeats = 0

@@ -34,12 +34,16 @@ enum RenewalVerdict: Equatable, Sendable {
     case dead(RefreshFailure.Reason)
     /// The provider wants the user. The grant lives.
     case needsUser
-    /// The provider refuses our client. No login is at fault.
+    /// The provider refuses our client, whatever it asks for. No login is at fault.
+    case clientRefused
+    /// The provider refuses what this login asked for, or what is stored of it cannot be sent. It rests; others go on.
     case misconfigured
     /// The provider gives no token for the resource or the scope that was asked for. Neither login nor client is at fault.
     case targetRefused
     /// Not now. `keepsDoubt`: the refresh token may nevertheless be spent. `isRejection`: a refusal that says nothing.
     case transient(retryAfter: Duration?, keepsDoubt: Bool, isRejection: Bool)
+    /// The server has not looked at the request: it was not sent, or the server was overloaded.
+    case unprocessed(retryAfter: Duration?, keepsDoubt: Bool)
     /// The request may have arrived and no usable reply came. `mayReplay`: the same token may be sent again at once.
     case inDoubt(mayReplay: Bool)
     /// Nothing was sent, because what was true when the intent was written was not certain any more.

@@ -24,12 +24,15 @@ extension RenewalEngine {
             let outcome = await endpoint.introspect(accessToken)
             if case .inactive = outcome { await self.noteInactive(login, token) }
             guard case .active(let expiresAt?) = outcome else { return }
-            guard case .at(let expiry) = GivenExpiry(expiresAt, now: self.vault.now) else { return }
+            let now = self.vault.now
+            guard case .at(let expiry) = GivenExpiry(expiresAt, now: now) else { return }
             // Without an answer, and without a place for it, nothing is lost.
             _ = try? await self.vault.change(login) { state in
                 guard state.session.accessToken == token, state.session.state == .established else { return }
                 state.session.expiresAt = expiry
                 state.session.isExpiryAssumed = false
+                // As one that says so itself: the next call would ask for another that is over, and so on.
+                if expiry <= now { state.postpone(from: now, retryAfter: nil, random: 1) }
                 state.auditEvents.append(AuditEvent(.loginChanged, [.init("expiry", "introspected")]))
             }
         }

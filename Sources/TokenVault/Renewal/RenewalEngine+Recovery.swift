@@ -45,11 +45,21 @@ extension RenewalEngine {
         }
     }
 
-    /// Brings one login's open intent to an end, as a caller would who needs the login.
+    /// Brings one login's open intent to an end, as a caller would who needs the login; but at the pace of its provider,
+    /// which is the scheduler's too.
     private func settle(_ intent: StoredIntent) async -> Bool {
-        guard case .ended(let ending) = await join(intent.login, demand: .recovery, deadline: nil).1 else {
+        guard let provider = (try? vault.store.login(intent.login))?.provider else { return await end(intent) }
+        if let hold = paces.hold(provider, uptime: vault.timeSource.uptime()) {
+            resting.rest(intent, until: vault.now.advanced(by: hold))
             return false
         }
+        guard paces.begin(provider) else { return false }
+        defer { paces.end(provider) }
+        return await end(intent)
+    }
+
+    private func end(_ intent: StoredIntent) async -> Bool {
+        guard case .ended(let ending) = await joinInBackground(intent.login, demand: .recovery) else { return false }
         switch ending {
         case .renewed, .satisfied, .superseded, .successorOnly, .refused(.loginMissing), .refused(.dead),
             .failed(.dead):
@@ -64,5 +74,29 @@ extension RenewalEngine {
             resting.rest(intent, until: vault.now.advanced(by: Self.longRest))
         }
         return false
+    }
+
+    /// As ``join(_:target:demand:deadline:)``, for those who will not ask again by themselves: if the provider refused this
+    /// client and then took it with another secret, the login is renewed with that.
+    func joinInBackground(_ login: LoginHandle, demand: RenewalDemand) async -> Flight.Wait {
+        let (flight, wait) = await join(login, demand: demand, deadline: nil)
+        guard await hasNewSecret(flight, wait, login) else { return wait }
+        return await join(login, demand: demand, deadline: nil).1
+    }
+
+    private func hasNewSecret(_ flight: Flight, _ wait: Flight.Wait, _ login: LoginHandle) async -> Bool {
+        guard case .ended(let ending) = wait else { return false }
+        let hasFound: Bool
+        let provider = (try? vault.store.login(login))?.provider
+        switch ending {
+        case .failed(.clientRefused), .failed(.misconfigured): hasFound = flight.hasNewSecret
+        case .refused(.breakerOpen):
+            // Another login has just been refused, and secrets are being tried.
+            guard let provider else { return false }
+            hasFound = await secretTrials.outcome(provider)
+        default: return false
+        }
+        if hasFound, let provider { paces.release(provider) }
+        return hasFound
     }
 }

@@ -179,7 +179,7 @@ extension RenewalEngine {
 
 extension RevocableToken {
     init?(_ record: OutboxRecord) {
-        if let text = record.refreshToken?.string(), let token = try? RefreshToken(text) {
+        if let text = record.refreshToken?.string(), let token = try? RefreshToken(received: text) {
             self = .refresh(token)
         } else if let text = record.accessToken?.string(), let token = try? AccessToken(text) {
             self = .access(token)

@@ -6,16 +6,40 @@ extension RenewalEngine {
     /// After the provider refused this client: whether another of its secrets is taken now, which then comes first.
     ///
     /// No refresh token and no code travels with a secret that is not known to be good: see ``SecretTrial``. How often this
-    /// is tried is up to the breaker, which opens on the same occasion.
+    /// is tried is up to the breaker, which opens on the same occasion, or to the pause of the login that was refused.
     func findWorkingSecret(of provider: StoredProvider) async -> Bool {
-        guard provider.record.clientSecrets.count > 1, let binding = try? ServerBinding(provider.record),
-            secretTrials.begin(provider.handle)
-        else { return false }
-        defer { secretTrials.end(provider.handle) }
+        guard provider.record.clientSecrets.count > 1 else { return false }
+        guard secretTrials.begin(provider.handle) else { return await secretTrials.outcome(provider.handle) }
+        var hasFound = false
+        if case .other(let index)? = await trial(of: provider)?.run() {
+            hasFound = await promote(index, of: provider)
+        }
+        secretTrials.end(provider.handle, hasFound: hasFound)
+        return hasFound
+    }
+
+    /// After a refusal that says nothing and counts as the end of a login: a wrong secret would look the same. Found out
+    /// before another login is sent; a secret that is refused opens the breaker.
+    func checkSecret(of provider: StoredProvider) async {
+        guard !provider.record.clientSecrets.isEmpty, secretTrials.begin(provider.handle) else { return }
+        var hasFound = false
+        switch await trial(of: provider)?.run() {
+        case .other(let index): hasFound = await promote(index, of: provider)
+        case .refused:
+            openBreaker(provider)
+            vault.logger.warning(
+                "a provider refuses the client secret, and has ended a login meanwhile",
+                metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+        case .first, .unknown, nil: break
+        }
+        secretTrials.end(provider.handle, hasFound: hasFound)
+    }
+
+    /// Nil where the provider cannot be asked in this way.
+    private func trial(of provider: StoredProvider) -> SecretTrial? {
+        guard let binding = try? ServerBinding(provider.record) else { return nil }
         let address = provider.record.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }
-        let trial = SecretTrial(endpoint: address, binding: binding, transport: transport, now: vault.wallClock)
-        guard case .other(let index)? = await trial?.run() else { return false }
-        return await promote(index, of: provider)
+        return SecretTrial(endpoint: address, binding: binding, transport: transport, now: vault.wallClock)
     }
 
     /// Puts a secret that the provider has just taken before those that it refused. The others stay, in their order.

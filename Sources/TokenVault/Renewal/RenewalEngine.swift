@@ -25,6 +25,7 @@ final class RenewalEngine: Sendable {
     /// Tokens whose predecessors are still kept.
     let unproven = UnprovenTokens()
     let secretTrials = SecretTrials()
+    let successes = KnownSuccesses()
     let turns: ProviderTurns
     let paces = ProviderPaces()
     let metrics: RenewalMetrics
@@ -210,6 +211,12 @@ final class RenewalEngine: Sendable {
         breakers.open(provider.handle, revision: provider.revision, now: vault.now, random: random())
         vault.logger.debug(
             "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+    }
+
+    /// The provider refused what one login asked for. Several of them in a row, and it is the client's matter.
+    func noteRefusal(of login: LoginHandle, by provider: StoredProvider) {
+        guard breakers.noteRefusal(of: login, by: provider.handle, revision: provider.revision) else { return }
+        openBreaker(provider)
     }
 
     func random() -> Double { options.random() }

@@ -74,6 +74,8 @@ struct RenewalMachine: Equatable, Sendable {
         case serveSpooled(RenewalClaim)
         case unspool
         case openBreaker
+        /// One login more that the provider refused for what it asked: too many of them are the client's matter.
+        case countRefusal
         case closeBreaker
         case noteRefusedTarget
         case announceDeath
@@ -276,15 +278,18 @@ struct RenewalMachine: Equatable, Sendable {
         switch verdict {
         case .dead:
             return [.announceDeath] + end(.failed(verdict))
-        case .misconfigured:
+        case .clientRefused:
             return [.openBreaker] + end(.failed(verdict))
+        case .misconfigured:
+            return [.countRefusal] + end(.failed(verdict))
         case .targetRefused:
             return [.noteRefusedTarget] + end(.failed(verdict))
         case .notSent(.tooLate), .notSent(.changed):
             guard claimsGivenBack < Self.mostClaimsGivenBack else { return end(.failed(verdict)) }
             claimsGivenBack += 1
             return enter(.claiming, .claim)
-        case .needsUser, .transient, .inDoubt, .notSent(.ownershipLost), .notSent(.outOfTime), .withdrawn, .postponed:
+        case .needsUser, .transient, .unprocessed, .inDoubt, .notSent(.ownershipLost), .notSent(.outOfTime), .withdrawn,
+            .postponed:
             return end(.failed(verdict))
         }
     }

@@ -16,9 +16,12 @@ extension RenewalReply {
             case .success: .tokens
             case .partial(let partial): .successorOnly(partial.cause.redeemsAtOnce ? .accessTokenMissing : .downgraded)
             case .dead(let cause): .verdict(.dead(RefreshFailure.Reason(cause)))
+            case .misconfigured(.client): .verdict(.clientRefused)
             case .misconfigured: .verdict(.misconfigured)
             case .needsUser: .verdict(.needsUser)
             case .inDoubt: .verdict(.inDoubt(mayReplay: false))
+            case .transient(let failure) where failure.cause.isUnprocessed:
+                .verdict(.unprocessed(retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt))
             case .transient(let failure):
                 .verdict(
                     .transient(

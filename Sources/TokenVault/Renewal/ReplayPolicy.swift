@@ -16,12 +16,27 @@ struct ReplayPolicy: Equatable, Sendable {
     }
 
     struct Situation: Equatable, Sendable {
-        /// Since the first request whose end is unknown.
+        /// Since the first request whose end is unknown, by the clock that shows more; negative: nobody knows.
         var elapsed: Duration
+        /// The same by the clock that shows less; nil: there is but one.
+        var atLeast: Duration?
         /// How often this refresh token has been sent.
         var tries: Int
         /// The user has other living logins at this provider.
         var hasOtherLogins: Bool
+
+        init(elapsed: Duration, atLeast: Duration? = nil, tries: Int, hasOtherLogins: Bool) {
+            self.elapsed = elapsed
+            self.atLeast = atLeast
+            self.tries = tries
+            self.hasOtherLogins = hasOtherLogins
+        }
+
+        init(_ span: SteadyClock.Span, tries: Int, hasOtherLogins: Bool) {
+            self.init(
+                elapsed: span.isUnknown ? span.atLeast : span.atMost, atLeast: span.atLeast, tries: tries,
+                hasOtherLogins: hasOtherLogins)
+        }
     }
 
     var rotates = true
@@ -34,6 +49,11 @@ struct ReplayPolicy: Equatable, Sendable {
     var isForbidden = false
     /// How long one request takes at most.
     var timeout = Duration.seconds(30)
+    /// For so long after a use that came twice, the server still ends what it has given for it.
+    var memory = Self.usualMemory
+
+    /// Where nothing is known of it.
+    static let usualMemory = Duration.seconds(30 * 86_400)
 
     /// Replays at once inside the grace period.
     static let mostAtOnce = 3
@@ -45,14 +65,21 @@ struct ReplayPolicy: Equatable, Sendable {
         let replays = max(0, situation.tries - 1)
         guard rotates else { return replays == 0 ? .atOnce : .later }
         if isForbidden { return .never }
-        if situation.elapsed + timeout < grace { return replays < Self.mostAtOnce ? .atOnce : .later }
+        // A clock that was set does not bring a grace back.
+        if situation.elapsed >= .zero, situation.elapsed + timeout < grace {
+            return replays < Self.mostAtOnce ? .atOnce : .later
+        }
         if harmsOtherLogins, situation.hasOtherLogins { return .never }
         if replays == 0 { return .atOnce }
-        return replays >= Self.mostReplays && situation.elapsed >= Self.longestDoubt ? .exhausted : .later
+        let lasted = min(situation.elapsed, situation.atLeast ?? situation.elapsed)
+        return replays >= Self.mostReplays && lasted >= Self.longestDoubt ? .exhausted : .later
     }
 
     /// Whether the answer can depend on the user's other logins.
     var asksForOtherLogins: Bool { rotates && harmsOtherLogins && !isForbidden }
+
+    /// Whether a server that sees a token twice ends what it has given for it.
+    var punishesReuse: Bool { rotates && !forgivesReuse }
 }
 
 extension ReplayPolicy {
@@ -62,7 +89,9 @@ extension ReplayPolicy {
             rotates: profile.refresh.rotation != .never, grace: profile.refresh.grace,
             harmsOtherLogins: profile.refresh.reuseBlast == .clientUser,
             forgivesReuse: profile.refresh.reuseBlast == .none, isForbidden: profile.refresh.replay == .never,
-            timeout: profile.limits.timeout)
+            timeout: profile.limits.timeout,
+            memory: [profile.refresh.idleLifetime, profile.refresh.absoluteLifetime].compactMap { $0 }.min()
+                ?? Self.usualMemory)
     }
 }
 

@@ -3,14 +3,32 @@ import VaultStorage
 
 /// Which providers' client secrets are being tried: once at a time for each.
 final class SecretTrials: Sendable {
-    private let providers = Mutex<Set<ProviderHandle>>([])
+    private let waiters = Mutex<[ProviderHandle: [CheckedContinuation<Bool, Never>]]>([:])
 
     /// False if they are being tried already.
     func begin(_ provider: ProviderHandle) -> Bool {
-        providers.withLock { $0.insert(provider).inserted }
+        waiters.withLock { waiters in
+            guard waiters[provider] == nil else { return false }
+            waiters[provider] = []
+            return true
+        }
     }
 
-    func end(_ provider: ProviderHandle) {
-        providers.withLock { _ = $0.remove(provider) }
+    /// - Parameter hasFound: Another secret than the first is the good one, and comes first from now on.
+    func end(_ provider: ProviderHandle, hasFound: Bool) {
+        let waiting = waiters.withLock { $0.removeValue(forKey: provider) ?? [] }
+        for waiter in waiting { waiter.resume(returning: hasFound) }
+    }
+
+    /// What comes of a trial that is under way; false if there is none.
+    func outcome(_ provider: ProviderHandle) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isUnderWay = waiters.withLock { waiters in
+                guard waiters[provider] != nil else { return false }
+                waiters[provider]?.append(continuation)
+                return true
+            }
+            if !isUnderWay { continuation.resume(returning: false) }
+        }
     }
 }

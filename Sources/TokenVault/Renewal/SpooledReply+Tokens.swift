@@ -15,6 +15,7 @@ extension SpooledReply {
         idToken = issued.idToken.map { SecretBytes(utf8: $0.reveal()) }
         isExpiryAssumed = issued.isLifetimeAssumed
         attributes = issued.attributes
+        hasLostSuccessor = issued.hasLostSuccessor
     }
 
     /// A refresh token without a usable access token.

@@ -92,8 +92,12 @@ extension SchedulerRun {
     }
 
     private func begin(_ due: DueLogin, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan) {
+        if let provider = due.provider {
+            // Recovery may have taken the last place since.
+            guard engine.paces.begin(provider) else { return }
+            rooms.take(provider)
+        }
         places -= 1
-        if let provider = due.provider { rooms.take(provider) }
         plan.start.append(Candidate(login: due.login, provider: due.provider))
     }
 

@@ -15,6 +15,7 @@ extension SchedulerRun {
     /// Looks at a login more closely, and renews it if it is really due and nobody else is at it.
     func renew(_ candidate: Candidate) async {
         let step = await step(candidate)
+        if let provider = candidate.provider { engine.paces.end(provider) }
         let uptime = vault.timeSource.uptime()
         state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
         guard let outcome = step.outcome else { return }
@@ -41,8 +42,9 @@ extension SchedulerRun {
             await letGo(stored)
             return Step(rest: SchedulerState.longRest)
         }
-        let (_, wait) = await engine.join(candidate.login, demand: .due, deadline: nil)
-        guard case .ended(let ending) = wait else { return Step() }
+        guard case .ended(let ending) = await engine.joinInBackground(candidate.login, demand: .due) else {
+            return Step()
+        }
         let rest = ending == .renewed ? restAfterRenewal(of: candidate.login) : rest(after: ending, candidate.provider)
         return Step(outcome: RenewalOutcome(ending), rest: rest)
     }

@@ -42,8 +42,9 @@ extension SchedulerRun {
         }
         let limits = known(provider)?.limits
         let share = max(1, options.concurrency - options.concurrency / 4)
-        let most = engine.paces.isInTrouble(provider) ? 1 : min(share, limits?.concurrent ?? .max)
-        let count = most - state.withLock { $0.flights[provider] ?? 0 }
+        let most = min(share, limits?.concurrent ?? .max)
+        let count = min(
+            most - state.withLock { $0.flights[provider] ?? 0 }, engine.paces.bound(provider) ?? .max)
         guard count > 0 else { return ProviderRoom(count: 0) }
         guard let limits else { return ProviderRoom(count: count) }
         let turns = engine.turns.forBackground(provider, limits)

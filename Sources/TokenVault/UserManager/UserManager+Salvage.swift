@@ -92,7 +92,7 @@ extension LoginState {
                 throw VaultError(
                     .conflict, "the reply holds the login's own refresh token: the server did not replace it")
             }
-            guard intent?.isInDoubt == true else {
+            guard intent?.isInDoubt == true || refresh?.doubtSince != nil else {
                 throw VaultError(.conflict, "the login is not in doubt: its own refresh token is good")
             }
             refresh?.keep(token, as: .successor, since: now)

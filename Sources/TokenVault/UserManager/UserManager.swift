@@ -37,6 +37,7 @@ import VaultStorage
 /// - ``recover()``
 /// - ``takeOver(login:)``
 /// - ``useUnusableReply(_:of:)``
+/// - ``revive(login:)``
 /// ### Requests to APIs
 /// - ``authorize(_:userId:minimumValidity:deadline:)``
 /// - ``read(_:to:authorizedWith:startedAt:)``

@@ -52,7 +52,8 @@ extension Vault {
 
     private func openRenewal(_ intent: IntentRecord, of login: LoginHandle, cause: UInt8?) -> OpenRenewal {
         let owner = ownerInWords(of: intent)
-        let doubt = intent.doubt(cause: cause, isAbandoned: owner == .dead || owner == .nobody)
+        let doubt = intent.doubt(
+            cause: cause, isAbandoned: (owner == .dead || owner == .nobody) && !isUnspent(intent.fence))
         return OpenRenewal(
             login: LoginID(login), owner: owner, startedAt: intent.startedAt.date,
             doubt: doubt.map { RenewalDoubt(since: $0.since.date, cause: $0.cause) }, tries: intent.tries)
@@ -102,7 +103,7 @@ extension Vault {
         else { return nil }
         return policy.answer(
             .init(
-                elapsed: now.since(intent.doubtSince ?? intent.startedAt), tries: intent.tries,
+                span(since: intent.doubtSince ?? intent.startedAt), tries: intent.tries,
                 hasOtherLogins: policy.asksForOtherLogins
                     && hasOtherLogins(than: stored.handle, of: stored.userID, at: provider)))
     }

@@ -35,6 +35,8 @@ public final class Vault: Sendable {
     let askedWaits = AskedWaits()
     /// Nil in production: no clock but a test's wants to know when there is work under way.
     let workClock: (any WorkClock)?
+    /// Measures how long something has lasted, whatever is done to the wall clock.
+    let steady: SteadyClock
 
     private struct Life {
         var isClosing = false
@@ -43,6 +45,8 @@ public final class Vault: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// Fences of attempts under way in this process.
         var attempts: Set<Int64> = []
+        /// Fences of attempts that are known to have spent nothing, which could not be written down.
+        var unspent: Set<Int64> = []
         var closingActions: [Int: @Sendable () -> Void] = [:]
         var lastAction = 0
     }
@@ -63,6 +67,7 @@ public final class Vault: Sendable {
         self.timeSource = timeSource
         self.logger = logger
         workClock = timeSource as? any WorkClock
+        steady = SteadyClock(now: timeSource.timestamp, uptime: timeSource.uptime())
         sessions = SessionFeed(store: store, timeSource: timeSource, logger: logger, options: sessionEvents)
     }
 
@@ -172,6 +177,20 @@ extension Vault {
 
     func attemptsEnded(_ fences: Set<Int64>) {
         life.withLock { $0.attempts.subtract(fences) }
+    }
+
+    /// Until the vault is closed, this process knows that the attempt has spent nothing.
+    func noteUnspent(_ fence: Int64) {
+        life.withLock { _ = $0.unspent.insert(fence) }
+    }
+
+    /// It is written down.
+    func forgetUnspent(_ fence: Int64) {
+        life.withLock { _ = $0.unspent.remove(fence) }
+    }
+
+    func isUnspent(_ fence: Int64) -> Bool {
+        life.withLock { $0.unspent.contains(fence) }
     }
 
     /// Whether somebody is at work on this intent. Liveness decides, not time.

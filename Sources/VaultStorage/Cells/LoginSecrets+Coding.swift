@@ -9,6 +9,7 @@ extension RefreshRecord {
         /// Absent: the predecessor.
         static let previousRole: UInt8 = 5
         static let previousSince: UInt8 = 6
+        static let doubtSince: UInt8 = 7
     }
 
     func encoded() -> RecordWriter {
@@ -19,6 +20,7 @@ extension RefreshRecord {
         record.append(Tag.previousRefresh, previousRefresh)
         if previousRole != .predecessor { record.append(Tag.previousRole, previousRole.rawValue) }
         record.append(Tag.previousSince, previousSince?.milliseconds)
+        record.append(Tag.doubtSince, doubtSince?.milliseconds)
         return record
     }
 
@@ -38,6 +40,7 @@ extension RefreshRecord {
                 }
                 previousRole = role
             case Tag.previousSince: previousSince = try field.timestamp()
+            case Tag.doubtSince: doubtSince = try field.timestamp()
             default: try field.ignoreIfOptional()
             }
         }

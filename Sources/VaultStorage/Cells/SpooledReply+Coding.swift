@@ -18,6 +18,7 @@ extension SpooledReply {
         static let requestedScope: UInt8 = 14
         static let isExpiryAssumed: UInt8 = 15
         static let attributes: UInt8 = 16
+        static let hasLostSuccessor: UInt8 = 17
     }
 
     /// What the frame's head does not say already.
@@ -39,6 +40,7 @@ extension SpooledReply {
         record.append(Tag.requestedScope, requestedScope)
         if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
         record.append(Tag.attributes, attributes)
+        if hasLostSuccessor { record.append(Tag.hasLostSuccessor, true) }
         return record
     }
 
@@ -67,6 +69,7 @@ extension SpooledReply {
             case Tag.requestedScope: draft.requestedScope = try field.text()
             case Tag.isExpiryAssumed: draft.isExpiryAssumed = try field.bool()
             case Tag.attributes: draft.attributes = try field.textTable()
+            case Tag.hasLostSuccessor: draft.hasLostSuccessor = try field.bool()
             default: try field.ignoreIfOptional()
             }
         }

@@ -79,6 +79,23 @@ extension Reader {
         return try row.step() ? row.integer(0) : 0
     }
 
+    /// Rows of the trail that are gone through for it: in a busy vault some hours, in any other one all that count.
+    private static let renewalWindow: Int64 = 100_000
+
+    func lastRenewal(
+        at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
+    ) throws(StoreError) -> Timestamp? {
+        let first = try auditHead() - Self.renewalWindow
+        let row = try connection.statement(SQL.lastRenewal)
+        defer { row.reset() }
+        row.bind(1, AuditKind.renewed.rawValue)
+        row.bind(2, first)
+        row.bind(3, since.milliseconds)
+        row.bind(4, provider.bytes)
+        row.bind(5, login.bytes)
+        return try row.step() ? Timestamp(milliseconds: row.integer(0)) : nil
+    }
+
     private func auditEntry(_ row: Statement) -> AuditEntry {
         let columns = AuditColumns(row)
         var detail: [AuditEvent.Detail] = []

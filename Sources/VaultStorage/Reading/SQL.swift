@@ -107,6 +107,14 @@ enum SQL {
 
     static let provider = Query("SELECT handle, revision, cell FROM provider WHERE handle = ?1")
 
+    // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.
+    static let lastRenewal = Query(
+        """
+        SELECT audit.time FROM audit CROSS JOIN login ON login.handle = audit.login
+        WHERE audit.kind = ?1 AND audit.sequence > ?2 AND audit.time > ?3 AND login.provider = ?4 AND login.handle <> ?5
+        ORDER BY audit.sequence DESC LIMIT 1
+        """)
+
     static let outbox = Query(
         """
         SELECT handle, nextAttemptAt, attempts, cell, id FROM outbox WHERE id >= ?2 ORDER BY id LIMIT ?1

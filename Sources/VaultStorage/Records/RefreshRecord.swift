@@ -11,6 +11,9 @@ package struct RefreshRecord: Equatable, Sendable {
     package var previousRole = PreviousRefreshRole.predecessor
     /// Since when it is kept.
     package var previousSince: Timestamp?
+    /// Since when ``refreshToken`` may be spent although its renewal succeeded: the reply named a successor that cannot be
+    /// sent.
+    package var doubtSince: Timestamp?
 
     package init(
         refreshToken: SecretBytes?, refreshExpiresAt: Timestamp? = nil, idToken: SecretBytes? = nil,

@@ -29,6 +29,8 @@ package struct SpooledReply: Equatable, Sendable {
     package var isExpiryAssumed = false
     /// Members of the reply that the profile keeps.
     package var attributes: [String: String] = [:]
+    /// It named a next refresh token that cannot be sent, so the one that was spent stays and is in doubt.
+    package var hasLostSuccessor = false
 
     package init(
         login: LoginHandle, user: UserHandle, provider: ProviderHandle?, position: ChainPosition, fence: Int64,

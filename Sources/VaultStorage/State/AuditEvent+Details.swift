@@ -34,7 +34,9 @@ extension AuditEvent {
 
 extension AuditEvent {
     /// Whether the row is about the login's own access token; one for a resource is told with `for`.
-    fileprivate var tellsOfOwnToken: Bool { kind == .tokenUpdated || kind == .renewed && value("for") == nil }
+    fileprivate var tellsOfOwnToken: Bool {
+        kind == .tokenUpdated || kind == .loginRevived || kind == .renewed && value("for") == nil
+    }
 }
 
 extension AuditEntry {
@@ -51,7 +53,7 @@ extension AuditKind {
     fileprivate var tellsPosition: Bool {
         switch self {
         case .loginChanged, .renewed, .renewalFailed, .renewalInDoubt, .renewalPostponed, .tokenUpdated, .tokenRejected,
-            .loginDead, .loggedOut, .loginRemoved:
+            .loginDead, .loginRevived, .loggedOut, .loginRemoved:
             true
         default: false
         }

@@ -62,6 +62,14 @@ extension SQLiteVaultStore: VaultStore {
         try readers.read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
+    package func lastRenewal(
+        at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
+    ) throws(StoreError) -> Timestamp? {
+        try readers.read { reader throws(StoreError) in
+            try reader.lastRenewal(at: provider, otherThan: login, since: since)
+        }
+    }
+
     package func auditHead() throws(StoreError) -> Int64 {
         try readers.read { reader throws(StoreError) in try reader.auditHead() }
     }

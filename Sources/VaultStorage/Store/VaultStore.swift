@@ -28,6 +28,11 @@ package protocol VaultStore: Sendable {
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider
     func provider(named name: String) throws(StoreError) -> StoredProvider
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
+    /// When another login of this provider was last renewed, if that was after this time. Looks at the latest rows of the
+    /// trail alone, by plaintext columns.
+    func lastRenewal(
+        at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
+    ) throws(StoreError) -> Timestamp?
     /// The number of the last audit row; 0 before the first.
     func auditHead() throws(StoreError) -> Int64
     /// Who has this handle: audit rows name users by it.

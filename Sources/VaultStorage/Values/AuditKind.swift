@@ -38,6 +38,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let replyRevealed = AuditKind(rawValue: 37)
     /// A refresh token was taken from such a reply.
     package static let replySalvaged = AuditKind(rawValue: 38)
+    /// The *refresh failed* flag was lifted, and the refresh token that was kept is used again.
+    package static let loginRevived = AuditKind(rawValue: 39)
     package static let userChanged = AuditKind(rawValue: 40)
     package static let userDisabled = AuditKind(rawValue: 41)
     package static let userEnabled = AuditKind(rawValue: 42)
@@ -59,7 +61,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         loginDead: "login-dead", failureNotified: "failure-notified", loggedOut: "logged-out",
         loginRemoved: "login-removed", tokenRevealed: "token-revealed",
         renewalProven: "renewal-proven", renewalRepeated: "renewal-repeated",
-        replyRevealed: "reply-revealed", replySalvaged: "reply-salvaged",
+        replyRevealed: "reply-revealed", replySalvaged: "reply-salvaged", loginRevived: "login-revived",
         userChanged: "user-changed", userDisabled: "user-disabled", userEnabled: "user-enabled",
         userErased: "user-erased",
         revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",

@@ -255,6 +255,7 @@ extension LoginState {
     fileprivate func movesOn(from login: OpenLogin) -> Bool {
         let before = login.columns.position
         if position.chain != before.chain { return true }
-        return position != before && login.session.doubtCause != nil && session.doubtCause == nil
+        let wasInDoubt = login.session.doubtCause != nil || login.refresh?.doubtSince != nil
+        return position != before && wasInDoubt && session.doubtCause == nil && refresh?.doubtSince == nil
     }
 }

@@ -58,7 +58,7 @@ extension Judge: MemoryVaultObserver {
             if !endedElsewhere || isInDoubt { fail("I6", "deadGrant, and it was our loss: \(token)") }
         case .lostResponse:
             world.counts.lostResponses += 1
-            if unsure[token] == nil, intents[token]?.isInDoubt != true {
+            if unsure[token] == nil, intents[token]?.isInDoubt != true, !old.session.cameAfterDoubt {
                 fail("I6", "lostResponse, and nothing was in doubt: \(token)")
             }
             judgeLoss(of: token, endedElsewhere: endedElsewhere)

@@ -157,6 +157,12 @@ extension MemoryVaultStore {
     }
 
     package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] { [] }
+    package func lastRenewal(
+        at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
+    ) throws(StoreError) -> Timestamp? {
+        vault.logins.values.filter { $0.provider == provider && $0.handle != login }.map(\.session.obtainedAt).max()
+            .flatMap { $0 > since ? $0 : nil }
+    }
     package func auditHead() throws(StoreError) -> Int64 { 0 }
     package func userID(of handle: UserHandle) throws(StoreError) -> String { throw Self.unneeded }
     package func keySlots() throws(StoreError) -> [StoredKeySlot] { [] }

@@ -134,4 +134,101 @@ struct ClientSecretTests {
         #expect(login.isRefreshable)
         #expect(world.transport.requests.map(\.path) == ["/par", "/par", "/token"])
     }
+
+    // MARK: In the background
+
+    @Test func thePassThatFindsTheGoodSecretRenewsWithIt() async throws {
+        let world = try await world()
+        let logins = try await world.addChains(4)
+        take("CANARY-second", in: world)
+        world.expire()
+        let report = try await world.users.scheduler().runOnce()
+        #expect(report.renewed == 4)
+        for login in logins { #expect(try world.vault.login(login).failure == nil) }
+        #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 2)
+    }
+
+    @Test func recoveryThatFindsTheGoodSecretGoesOnWithIt() async throws {
+        let world = try await world()
+        let login = try await world.addChain()
+        try await world.leaveIntent(login, owner: IntentRecord.nobody, inDoubt: true)
+        take("CANARY-second", in: world)
+        world.expire()
+        #expect(try await world.users.recover().settledRenewals == 1)
+    }
+
+    // MARK: Where a wrong secret looks like a dead login
+
+    private static let bare = #""errors":{"bareDeadStatuses":[400]}"#
+
+    /// Refuses with a bare 400 whatever is wrong, and spends the token it was asked with; tells a wrong secret at its
+    /// revocation endpoint alone.
+    private func takeBare(_ secret: String, in world: World) {
+        let good = "Basic " + Data("client-1:\(secret)".utf8).base64EncodedString()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            let isGood = request.request.headerFields[.authorization] == good
+            let reply: ScriptedReply =
+                request.path == "/token"
+                ? (isGood ? .generation("2") : .status(.badRequest)) : .status(isGood ? .ok : .unauthorized)
+            return try await reply.reply(to: request)
+        }
+    }
+
+    @Test func aChangedSecretCostsOneLoginAtMost() async throws {
+        let world = try await World(provider: World.profile(Self.bare))
+        let logins = try await world.addChains(6)
+        takeBare("CANARY-new", in: world)
+        world.expire()
+        let report = try await world.users.scheduler().runOnce()
+        #expect(report.renewed == 0)
+        #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
+        #expect(world.transport.requests.count { $0.path == "/token" } == 1)
+        #expect(world.logs.text.contains("refuses the client secret"))
+        // The operator gives the new one, and the others go on.
+        var change = ProviderChange()
+        change.authentication = .clientSecretBasic(try ClientSecret("CANARY-new"))
+        try await world.vault.updateProvider(named: "acme", change)
+        world.time.advance(by: .seconds(60))
+        #expect(try await world.users.scheduler().runOnce().renewed == 5)
+    }
+
+    @Test func aSecondSecretThatIsGoodSavesTheOthersInTheSamePass() async throws {
+        var registration = try World.profile(Self.bare)
+        registration.alternativeSecrets = [try ClientSecret("CANARY-new")]
+        let world = try await World(provider: registration)
+        let logins = try await world.addChains(4)
+        takeBare("CANARY-new", in: world)
+        world.expire()
+        #expect(try await world.users.scheduler().runOnce().renewed == 3)
+        #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
+    }
+
+    @Test func callersWaitForWhatTheFirstOneFindsOut() async throws {
+        let world = try await World(provider: World.profile(Self.bare))
+        let logins = try await world.addChains(8)
+        takeBare("CANARY-new", in: world)
+        world.expire()
+        let users = world.users
+        await withTaskGroup(of: Void.self) { group in
+            for login in logins { group.addTask { _ = try? await users.accessToken(login: login) } }
+        }
+        #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
+    }
+
+    @Test func aDeadLoginHoldsNobodyUpWhileTheSecretIsGood() async throws {
+        let world = try await World(provider: World.profile(Self.bare))
+        let logins = try await world.addChains(3)
+        let good = "Basic " + Data("client-1:CANARY-client-secret".utf8).base64EncodedString()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            let isDead = request.form["refresh_token"] == "CANARY-refresh-1"
+            let reply: ScriptedReply =
+                request.request.headerFields[.authorization] != good
+                ? .status(.unauthorized)
+                : request.path == "/revoke" ? .status(.ok) : isDead ? .status(.badRequest) : .generation("2")
+            return try await reply.reply(to: request)
+        }
+        world.expire()
+        #expect(try await world.users.scheduler().runOnce().renewed == 2)
+        #expect(try world.vault.login(logins[1]).failure?.reason == .deadGrant)
+    }
 }

@@ -201,6 +201,7 @@ struct OutcomeTests {
     @Test func rejectionsWithoutAReasonEndALoginAfterTenTriesAndADay() async throws {
         let world = try await World()
         let login = try await world.addChain()
+        let other = try await world.addChain(user: "bob", name: "b")
         world.transport.fallback = .status(.forbidden, body: "<html>")
         world.expire()
         for _ in 0..<9 {
@@ -212,11 +213,14 @@ struct OutcomeTests {
             world.time.advance(by: .seconds(600))
         }
         world.time.advance(by: .seconds(86_400))
+        // Others of the provider are renewed meanwhile: it is about this login.
+        world.transport.enqueue(.generation("b2"))
+        _ = try await world.users.accessToken(login: other.id)
         #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .unclassifiedRejection)
-        #expect(world.transport.requestCount == 15)
+        #expect(world.transport.requestCount == 16)
         #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
-        #expect(world.transport.requestCount == 15)
+        #expect(world.transport.requestCount == 16)
     }
 
     @Test func proofsThatAreRefusedForADayEndALoginAndKeepItsKey() async throws {
@@ -228,7 +232,9 @@ struct OutcomeTests {
             #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
             world.time.advance(by: .seconds(3 * 3_600))
         }
-        world.transport.enqueue(.error("invalid_dpop_proof"))
+        let other = try await world.addChain(user: "bob", name: "b")
+        world.transport.enqueue(.generation("b2"), .error("invalid_dpop_proof"))
+        _ = try await world.users.updateAccessToken(login: other.id)
         #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .keyMismatch)
         // Nobody has said that the grant is over: it can still be revoked, with its proof.

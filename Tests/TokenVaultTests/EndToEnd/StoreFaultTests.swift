@@ -102,9 +102,10 @@ struct StoreFaultTests {
             #expect(await code { try await users.accessToken(login: login.id) } == .refreshFailed)
             let unflagged = try world.vault.login(login.id).failure
             #expect(unflagged == nil)
-            // Nobody knows any more how the first attempt ended.
-            #expect(await code { try await users.accessToken(login: login.id) } == .lostResponse)
+            // This process knows that nothing was lost: the server has just said so.
+            #expect(await code { try await users.accessToken(login: login.id) } == .refreshFailed)
         }
+        #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
         #expect(world.transport.requestCount == 2)
     }
 

@@ -19,6 +19,7 @@ struct RenewalMachineTableTests {
     static let session = RenewalClaim(
         position: ChainPosition(chain: 2, generation: 3), fence: 9, method: .session, isInDoubt: false, tries: 0)
     static let transient = RenewalVerdict.transient(retryAfter: .seconds(9), keepsDoubt: false, isRejection: false)
+    static let unprocessed = RenewalVerdict.unprocessed(retryAfter: .seconds(9), keepsDoubt: false)
     static let dead = RenewalVerdict.dead(.deadGrant)
     static let replayable = RenewalVerdict.inDoubt(mayReplay: true)
     static let lost = RenewalVerdict.inDoubt(mayReplay: false)
@@ -32,7 +33,8 @@ struct RenewalMachineTableTests {
         .storing(grant, .successorOnly(.downgraded), failures: 2, isSpooled: true),
         .spooling(grant, .tokens, failures: 1, last: nil), .spooling(grant, .tokens, failures: 1, last: .closed),
         .recording(grant, dead, failures: 0), .recording(grant, transient, failures: 4),
-        .recording(grant, .misconfigured, failures: 0), .recording(grant, .targetRefused, failures: 0),
+        .recording(grant, .clientRefused, failures: 0), .recording(grant, .misconfigured, failures: 0),
+        .recording(grant, unprocessed, failures: 0), .recording(grant, .targetRefused, failures: 0),
         .recording(grant, .notSent(.tooLate), failures: 0),
         .recording(grant, .notSent(.changed), failures: 0), .recording(grant, .notSent(.ownershipLost), failures: 0),
         .ended(.renewed),
@@ -166,7 +168,8 @@ struct RenewalMachineTableTests {
         let stored: Row =
             switch verdict {
             case .dead: (state, .stored, .ended(.failed(verdict)), [.announceDeath, .end(.failed(verdict))])
-            case .misconfigured: (state, .stored, .ended(.failed(verdict)), [.openBreaker, .end(.failed(verdict))])
+            case .clientRefused: (state, .stored, .ended(.failed(verdict)), [.openBreaker, .end(.failed(verdict))])
+            case .misconfigured: (state, .stored, .ended(.failed(verdict)), [.countRefusal, .end(.failed(verdict))])
             case .targetRefused:
                 (state, .stored, .ended(.failed(verdict)), [.noteRefusedTarget, .end(.failed(verdict))])
             // Given back: begun again.
@@ -270,8 +273,8 @@ struct RenewalMachineTableTests {
             let answering = row.effects.filter { effect in
                 switch effect {
                 case .claim, .pause, .noteReplay, .send, .ask, .exchange, .store, .spool, .record: true
-                case .serveSpooled, .unspool, .openBreaker, .closeBreaker, .noteRefusedTarget, .announceDeath,
-                    .end:
+                case .serveSpooled, .unspool, .openBreaker, .countRefusal, .closeBreaker, .noteRefusedTarget,
+                    .announceDeath, .end:
                     false
                 }
             }

@@ -229,18 +229,18 @@ struct DoubtTests {
         world.expire()
         #expect(await renew(world, login) == nil)
         #expect(try world.tale().contains("renewed after=doubt"))
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .lostResponse)
         #expect(world.logs.text.contains("lateArrivalSuspected"))
-        #expect(try world.tale().contains("login-dead reason=deadGrant suspected=lateArrival"))
+        #expect(try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival"))
     }
 
-    @Test func tokensThatDieLaterDoNot() async throws {
+    @Test func tokensThatDieAfterTheServerHasForgottenDoNot() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(lost, .generation("2"), .error("invalid_grant"))
         world.expire()
         #expect(await renew(world, login) == nil)
-        world.time.advance(by: .seconds(31))
+        world.time.advance(by: ReplayPolicy.usualMemory)
         #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
         #expect(!world.logs.text.contains("lateArrivalSuspected"))
         #expect(try world.tale().contains("login-dead reason=deadGrant"))

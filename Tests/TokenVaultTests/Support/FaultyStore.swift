@@ -157,6 +157,11 @@ extension FaultyStore {
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
         try base.auditEntries(after: sequence, limit: limit)
     }
+    func lastRenewal(
+        at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
+    ) throws(StoreError) -> Timestamp? {
+        try base.lastRenewal(at: provider, otherThan: login, since: since)
+    }
     func auditHead() throws(StoreError) -> Int64 { try base.auditHead() }
     func userID(of handle: UserHandle) throws(StoreError) -> String { try base.userID(of: handle) }
     var changes: ChangeSignal { base.changes }

@@ -1,0 +1,50 @@
+import OAuthClient
+import VaultStorage
+
+extension UserManager {
+    /// Uses again what was kept of a login that was given up although its provider never said that its grant is over.
+    ///
+    /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or ``RefreshFailure/Reason/keyMismatch``, and for
+    /// one that needs its user. Its refresh token and key were kept: the flag is lifted, and the next call renews it. Do it when what
+    /// stood in the way is out of it: a firewall, a moved endpoint, an approval that was missing. Nothing is sent by this.
+    /// - Throws: ``VaultError/Code/notRefreshable`` if the login has no refresh token any more, ``VaultError/Code/conflict`` if it
+    ///   does not need this, or was ended by what its provider or the app has said.
+    @discardableResult
+    public func revive(login: LoginID) async throws -> Login {
+        let now = vault.now
+        let updated = try await vault.updateLogin(login.handle) { state in
+            if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
+            if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
+            if state.isHeld { throw VaultError(.held, now: now) }
+            try state.revive()
+            return state
+        }
+        return vault.describe(updated)
+    }
+}
+
+extension LoginState {
+    fileprivate mutating func revive() throws {
+        guard let failure = session.failure else {
+            throw VaultError(.conflict, "the login is not dead, so there is nothing to revive")
+        }
+        let reason = RefreshFailure.Reason(code: failure.reason)
+        guard !failure.isFinal || reason == .unclassifiedRejection || reason == .keyMismatch else {
+            throw VaultError(
+                reason == .deadGrant || reason == .lostResponse ? .notRefreshable : .conflict,
+                "the login ended as \(reason): its refresh token is gone",
+                hint: "set a new access token, or let the user log in again")
+        }
+        guard refresh?.refreshToken != nil, key != nil || TokenType(session.tokenType) != .dpop else {
+            throw VaultError(
+                .notRefreshable, "the login has nothing left to renew it with",
+                hint: "set a new access token, or let the user log in again")
+        }
+        session.failure = nil
+        session.notifiedFailure = false
+        session.clearPostponements()
+        session.state = .established
+        auditEvents.append(
+            AuditEvent(.loginRevived, [.init("reason", failure.isFinal ? reason.description : "needsUser")]))
+    }
+}

@@ -1,0 +1,96 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// Recovery and scheduler go at one pace at each provider, and callers set it.
+@Suite(.timeLimit(.minutes(5)))
+struct PaceTests {
+    private func doubtful(_ count: Int, in world: World) async throws -> [Login] {
+        var logins: [Login] = []
+        for index in 0..<count {
+            let login = try await world.addChain(user: "doubtful-\(index)", name: "d\(index)")
+            try await world.leaveIntent(login, owner: IntentRecord.nobody, inDoubt: true)
+            logins.append(login)
+        }
+        return logins
+    }
+
+    @Test func recoveryAsksAProviderInTroubleOnceAtATime() async throws {
+        let world = try await World()
+        _ = try await doubtful(40, in: world)
+        world.expire()
+        world.transport.fallback = .status(.badGateway)
+        _ = try await world.users.recover()
+        // Up to eight are under way when the third of them has failed; from then on the provider is left alone.
+        let first = world.transport.requestCount
+        #expect(first <= ProviderPaces.patience + 8)
+        for _ in 0..<30 {
+            _ = try await world.users.recover()
+            world.time.advance(by: .seconds(2))
+        }
+        // A minute of pauses of 2 s, 4 s, 8 s, 16 s, 32 s: not a request for each login in each pass.
+        #expect(world.transport.requestCount - first <= 6)
+        world.transport.fallback = .generation("good")
+        world.time.advance(by: .seconds(600))
+        _ = try await world.users.recover()
+        let report = try await world.users.recover()
+        #expect(report.openRenewals == 0)
+    }
+
+    /// What a caller was told holds recovery, too.
+    @Test func retryAfterHoldsRecovery() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let waiting = try await doubtful(3, in: world)
+        world.expire()
+        world.transport.fallback = .status(.serviceUnavailable, headers: [.retryAfter: "120"])
+        _ = try? await world.users.accessToken(login: login.id)
+        #expect(world.transport.requestCount == 1)
+        _ = try await world.users.recover()
+        #expect(world.transport.requestCount == 1)
+        world.time.advance(by: .seconds(121))
+        world.transport.fallback = .generation("good")
+        let report = try await world.users.recover()
+        #expect(report.settledRenewals == 3)
+        for login in waiting { #expect(try !world.vault.login(login.id).isInDoubt) }
+    }
+
+    @Test func schedulerAndRecoveryShareTheOnePlace() {
+        let paces = ProviderPaces()
+        let provider = ProviderHandle.random()
+        func fail(_ login: LoginHandle) {
+            paces.note(
+                .failed(.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)), of: login, at: provider,
+                uptime: .zero, random: 1)
+        }
+        #expect(paces.bound(provider) == nil)
+        #expect(paces.begin(provider) && paces.begin(provider))
+        for _ in 0..<3 { fail(.random()) }
+        #expect(paces.bound(provider) == 0)
+        #expect(!paces.begin(provider))
+        paces.end(provider)
+        paces.end(provider)
+        #expect(paces.bound(provider) == 1)
+        #expect(paces.begin(provider))
+        #expect(!paces.begin(provider))
+        #expect(paces.hold(provider, uptime: .zero) == .seconds(2))
+        paces.note(.renewed, of: .random(), at: provider, uptime: .zero, random: 1)
+        #expect(paces.begin(provider))
+    }
+
+    /// The troubles of one login are not its provider's.
+    @Test func oneLoginAloneDoesNotSlowItsProviderDown() {
+        let paces = ProviderPaces()
+        let (provider, login) = (ProviderHandle.random(), LoginHandle.random())
+        for _ in 0..<100 {
+            paces.note(.failed(.inDoubt(mayReplay: false)), of: login, at: provider, uptime: .zero, random: 1)
+        }
+        #expect(paces.bound(provider) == nil)
+        #expect(paces.hold(provider, uptime: .zero) == nil)
+    }
+}
