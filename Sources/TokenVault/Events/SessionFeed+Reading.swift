@@ -9,6 +9,9 @@ extension SessionFeed {
 
     /// Tells everything that there is to tell now. Gives how long there is nothing to do; nil when another task has taken
     /// over, or the vault is closed.
+    ///
+    /// The vault is read without the lock on what the feed knows, which is taken for each row anew: who subscribes meanwhile
+    /// does not wait for SQLite.
     func step(_ epoch: Int) -> Duration? {
         // Taken first: a row that was committed before a notice was posted is told before it.
         let notices = inbox.withLock { inbox in
@@ -16,21 +19,17 @@ extension SessionFeed {
             return inbox.notices
         }
         do throws(StoreError) {
-            while true {
-                let isDone: Bool? = try state.withLock { state throws(StoreError) in
+            while let isDone = try tellRows(epoch) {
+                guard isDone else { continue }
+                for notice in notices { try tell(notice, epoch) }
+                let hasMore = try readWindow(epoch)
+                return state.withLock { state in
                     guard state.epoch == epoch else { return nil }
-                    return try tellRows(&state)
+                    tell(state.book.tellDue(now), &state)
+                    return hasMore ? .zero : pause(state.book.nextDue)
                 }
-                guard let isDone else { return nil }
-                if isDone { break }
             }
-            return try state.withLock { state throws(StoreError) in
-                guard state.epoch == epoch else { return nil }
-                for notice in notices { tell(notice, &state) }
-                let hasMore = try readWindow(&state)
-                tell(state.book.tellDue(now), &state)
-                return hasMore ? .zero : pause(state.book.nextDue)
-            }
+            return nil
         } catch {
             guard error.code != .closed else { return nil }
             logger.debug("the audit trail could not be read for events", metadata: ["reason": "\(error.reason)"])
@@ -51,33 +50,88 @@ extension SessionFeed {
         return min(options.pollInterval, max(.milliseconds(1), nextDue.since(now)))
     }
 
-    /// The next rows. True if there are no more.
-    private func tellRows(_ state: inout State) throws(StoreError) -> Bool {
-        let entries = try store.auditEntries(after: state.cursor, limit: Self.batch)
+    /// The next rows. True if there are no more; nil if another task has taken over.
+    private func tellRows(_ epoch: Int) throws(StoreError) -> Bool? {
+        guard let cursor = state.withLock({ $0.epoch == epoch ? $0.cursor : nil }) else { return nil }
+        let entries = try store.auditEntries(after: cursor, limit: Self.batch)
+        var position = cursor
         for entry in entries {
-            if entry.sequence > state.cursor + 1 { try miss(Int(clamping: entry.sequence - state.cursor - 1), &state) }
-            if entry.damage != nil {
-                try miss(1, &state)
-            } else if let row = SessionRow(entry) {
-                try tell(row, &state)
+            switch try tell(entry, after: position, epoch) {
+            case .told: position = entry.sequence
+            // Somebody else has told it: go on from there.
+            case .overtaken: return false
+            case .over: return nil
             }
-            state.cursor = entry.sequence
         }
         return entries.count < Self.batch
     }
 
-    private func tell(_ row: SessionRow, _ state: inout State) throws(StoreError) {
-        if row.fact == .created { welcome(row, &state) }
-        guard state.window.isWatched || state.book.isWatched(row) else { return }
-        let page = try page(for: row, &state)
-        let horizon = state.window.isWatched ? now.advanced(by: FeedWindow.span) : nil
-        tell(state.book.take(row, reading: page, now: now, horizon: horizon), &state)
+    private enum Outcome {
+        case told, overtaken, over
+    }
+
+    private enum Step {
+        case done(Outcome)
+        case needs(RowNeeds)
+    }
+
+    /// Tells one row, as soon as everything has been read that it needs. What it needs may grow while it is read: a
+    /// subscriber may have come.
+    private func tell(_ entry: AuditEntry, after position: Int64, _ epoch: Int) throws(StoreError) -> Outcome {
+        var reading = RowReading()
+        while true {
+            let step = state.withLock { state -> Step in
+                guard state.epoch == epoch else { return .done(.over) }
+                guard state.cursor == position else { return .done(.overtaken) }
+                let needs = needs(of: entry, after: position, state).subtracting(reading)
+                guard needs.isEmpty else { return .needs(needs) }
+                tell(entry, after: position, reading, &state)
+                state.cursor = entry.sequence
+                return .done(.told)
+            }
+            switch step {
+            case .done(let outcome): return outcome
+            case .needs(let needs): try read(needs, into: &reading)
+            }
+        }
+    }
+
+    private func needs(of entry: AuditEntry, after position: Int64, _ state: State) -> RowNeeds {
+        var needs = RowNeeds()
+        let isWhole = entry.sequence <= position + 1 && entry.damage == nil
+        if !isWhole { needs.logins.formUnion(state.book.pages.keys) }
+        guard entry.damage == nil, let row = SessionRow(entry) else { return needs }
+        let isWatched = state.window.isWatched || state.book.isWatched(row)
+        switch row.fact {
+        case .created:
+            if state.hasWatchersOfUsers { needs.users.insert(row.user) }
+            if isWatched || state.hasWatchersOfUsers { needs.logins.insert(row.login) }
+        case .token(_, isNew: true, _): if isWatched { needs.logins.insert(row.login) }
+        default: break
+        }
+        if isWatched, state.book.pages[row.login] == nil { needs.users.insert(row.user) }
+        needs.users.subtract(state.names.keys)
+        return needs
+    }
+
+    private func tell(_ entry: AuditEntry, after position: Int64, _ reading: RowReading, _ state: inout State) {
+        if state.names.count >= 4_096 { state.names = [:] }
+        for case (let user, let name?) in reading.names { state.names[user] = name }
+        if entry.sequence > position + 1 { miss(Int(clamping: entry.sequence - position - 1), reading, &state) }
+        if entry.damage != nil {
+            miss(1, reading, &state)
+        } else if let row = SessionRow(entry) {
+            if row.fact == .created { welcome(row, &state) }
+            guard state.window.isWatched || state.book.isWatched(row) else { return }
+            let page = page(for: row, reading, state)
+            let horizon = state.window.isWatched ? now.advanced(by: FeedWindow.span) : nil
+            tell(state.book.take(row, reading: page, now: now, horizon: horizon), &state)
+        }
     }
 
     /// A user whom somebody waits for has come.
     private func welcome(_ row: SessionRow, _ state: inout State) {
-        let isAwaited = state.subscribers.values.contains { if case .user = $0.scope { true } else { false } }
-        guard isAwaited, let name = name(of: row.user, &state) else { return }
+        guard let name = state.names[row.user] else { return }
         let key = UserKey(name)
         for (number, subscriber) in state.subscribers where subscriber.user != row.user {
             guard case .user(let id) = subscriber.scope, UserKey(id) == key else { continue }
@@ -89,20 +143,28 @@ extension SessionFeed {
     }
 
     /// The login as it is now, where the row alone does not say enough.
-    private func page(for row: SessionRow, _ state: inout State) throws(StoreError) -> SessionPage? {
+    private func page(for row: SessionRow, _ reading: RowReading, _ state: State) -> SessionPage? {
         switch row.fact {
         case .created, .token(_, isNew: true, _):
-            if let (stored, asOf) = try read(row.login) {
-                let page = page(stored, asOf: asOf)
-                guard row.fact != .created, state.book.pages[row.login] == nil else { return page }
-                return SessionPage(row, userID: stored.userID).with(refreshOf: page)
-                    .forAllLogins(obtainedAt: stored.session.obtainedAt)
+            if let found = reading.logins[row.login] ?? nil {
+                guard row.fact != .created, state.book.pages[row.login] == nil else { return found.page }
+                return SessionPage(row, userID: found.page.userID).with(refreshOf: found.page)
+                    .forAllLogins(obtainedAt: found.obtainedAt)
             }
             guard row.fact != .created else { return nil }
         default: break
         }
-        return state.book.pages[row.login] == nil
-            ? SessionPage(row, userID: name(of: row.user, &state) ?? "") : nil
+        return state.book.pages[row.login] == nil ? SessionPage(row, userID: state.names[row.user] ?? "") : nil
+    }
+
+    private func read(_ needs: RowNeeds, into reading: inout RowReading) throws(StoreError) {
+        for user in needs.users { reading.names.updateValue(try? store.userID(of: user), forKey: user) }
+        for login in needs.logins { reading.logins.updateValue(try readLogin(login), forKey: login) }
+    }
+
+    private func readLogin(_ login: LoginHandle) throws(StoreError) -> LoginReading? {
+        guard let (stored, asOf) = try read(login) else { return nil }
+        return LoginReading(page: page(stored, asOf: asOf), obtainedAt: stored.session.obtainedAt)
     }
 
     /// A login and the last audit row that is in it; nil if it is gone, or cannot be opened.
@@ -132,43 +194,89 @@ extension SessionFeed {
         return SessionPage(stored, grantEndsAt: grantEndsAt, asOf: asOf, options, now: now)
     }
 
-    func name(of user: UserHandle, _ state: inout State) -> String? {
-        if let known = state.names[user] { return known }
-        guard let name = try? store.userID(of: user) else { return nil }
-        if state.names.count >= 4_096 { state.names = [:] }
-        state.names[user] = name
-        return name
-    }
-
     /// Rows are missing or do not open: everybody is told, and what is watched is looked at anew.
-    private func miss(_ count: Int, _ state: inout State) throws(StoreError) {
+    private func miss(_ count: Int, _ reading: RowReading, _ state: inout State) {
         for subscriber in state.subscribers.values {
             if case .events(let mailbox) = subscriber.sink { mailbox.miss(count) }
         }
         for login in Array(state.book.pages.keys) {
-            if let (stored, asOf) = try read(login) {
-                tell(state.book.replace(page(stored, asOf: asOf), now: now), &state)
+            if let found = reading.logins[login] ?? nil {
+                tell(state.book.replace(found.page, now: now), &state)
             } else {
                 tell(state.book.remove(login, now: now), &state)
             }
         }
     }
 
-    /// Logins whose tokens run out soon, for who watches all of them. True if there are more.
-    private func readWindow(_ state: inout State) throws(StoreError) -> Bool {
-        guard state.window.isWatched, state.book.pages.count < FeedWindow.mostPages else { return false }
-        let now = now
-        let found = try store.dueLogins(
-            before: now.advanced(by: FeedWindow.span), after: state.window.position(at: now),
-            limit: FeedWindow.pageSize)
-        for due in found.logins where state.book.pages[due.login] == nil {
-            guard let (stored, asOf) = try read(due.login) else { continue }
-            var page = page(stored, asOf: asOf).forAllLogins(obtainedAt: stored.session.obtainedAt)
-            guard let expiresAt = page.expiresAt, expiresAt > state.window.since else { continue }
-            page.hasWarnedOfRefresh = true
-            state.book.watch(page, now: now)
+    private func tell(_ notice: SessionNotice, _ epoch: Int) throws(StoreError) {
+        var found: LoginReading?
+        if case .unusableToken(let login, _) = notice, state.withLock({ $0.book.pages[login] == nil }) {
+            found = try readLogin(login)
         }
-        state.window.advance(to: found.end)
-        return found.logins.count == FeedWindow.pageSize
+        state.withLock { state in
+            if state.epoch == epoch { tell(notice, found?.page, &state) }
+        }
+    }
+
+    /// Logins whose tokens run out soon, for who watches all of them. True if there are more.
+    private func readWindow(_ epoch: Int) throws(StoreError) -> Bool {
+        let now = now
+        let start = state.withLock { state -> (position: DueCursor?, since: Timestamp)? in
+            guard state.epoch == epoch, state.window.isWatched, state.book.pages.count < FeedWindow.mostPages else {
+                return nil
+            }
+            return (state.window.position(at: now), state.window.since)
+        }
+        guard let start else { return false }
+        let found = try store.dueLogins(
+            before: now.advanced(by: FeedWindow.span), after: start.position, limit: FeedWindow.pageSize)
+        var pages: [SessionPage] = []
+        for due in found.logins {
+            guard let read = try readLogin(due.login) else { continue }
+            var page = read.page.forAllLogins(obtainedAt: read.obtainedAt)
+            guard let expiresAt = page.expiresAt, expiresAt > start.since else { continue }
+            page.hasWarnedOfRefresh = true
+            pages.append(page)
+        }
+        return state.withLock { state in
+            // What somebody else has told since is not in these pages: they are read again.
+            guard state.epoch == epoch, state.window.isWatched, state.window.position(at: now) == start.position,
+                pages.allSatisfy({ $0.asOf >= state.cursor })
+            else { return state.epoch == epoch && state.window.isWatched }
+            for page in pages { state.book.watch(page, now: now) }
+            state.window.advance(to: found.end)
+            return found.logins.count == FeedWindow.pageSize
+        }
+    }
+}
+
+/// A login as it was read, and when its token came.
+private struct LoginReading {
+    let page: SessionPage
+    let obtainedAt: Timestamp
+}
+
+/// What a row is told with.
+private struct RowReading {
+    /// Nil: there is none, or it cannot be opened.
+    var logins: [LoginHandle: LoginReading?] = [:]
+    var names: [UserHandle: String?] = [:]
+}
+
+/// What must be read from the vault before a row can be told.
+private struct RowNeeds {
+    var logins: Set<LoginHandle> = []
+    var users: Set<UserHandle> = []
+
+    var isEmpty: Bool { logins.isEmpty && users.isEmpty }
+
+    func subtracting(_ reading: RowReading) -> RowNeeds {
+        RowNeeds(logins: logins.subtracting(reading.logins.keys), users: users.subtracting(reading.names.keys))
+    }
+}
+
+extension SessionFeed.State {
+    fileprivate var hasWatchersOfUsers: Bool {
+        subscribers.values.contains { if case .user = $0.scope { true } else { false } }
     }
 }

@@ -40,14 +40,14 @@ extension SessionFeed {
         mailbox.put(next)
     }
 
-    func tell(_ notice: SessionNotice, _ state: inout State) {
+    /// - Parameter read: The login as it was read, where nobody watches it.
+    func tell(_ notice: SessionNotice, _ read: SessionPage?, _ state: inout State) {
         switch notice {
         case .logIns(let user, let count):
             state.logIns[user] = count > 0 ? count : nil
             tellUsers([user], &state)
         case .unusableToken(let login, let code):
-            let known = state.book.pages[login]
-            guard let page = known ?? (try? read(login)).flatMap({ page($0.stored, asOf: $0.asOf) }) else { return }
+            guard let page = state.book.pages[login] ?? read else { return }
             tell(
                 [
                     SessionBook.Telling(

@@ -49,6 +49,29 @@ struct FeedTests {
         #expect(await iterator.next()?.kind == .updated)
     }
 
+    /// Reading takes as long as the disk does; who subscribes or posts meanwhile does not wait for it.
+    @Test func nobodyWaitsWhileTheFeedReads() async throws {
+        let world = try await World()
+        let process = try await world.faulty()
+        let login = try await world.addChain()
+        let watcher = Watcher(process.vault, login)
+        let tries = Atomic<Int>(0)
+        process.store.beforeReading {
+            // On the thread that reads: a lock that is held here is held by it.
+            if process.vault.sessions.state.withLockIfAvailable({ _ in true }) == true {
+                tries.add(1, ordering: .relaxed)
+            } else {
+                Issue.record("the feed holds its lock over a read")
+            }
+        }
+        try await world.set(login, "2")
+        try await world.set(login, "3")
+        #expect(watcher.names() == ["updated 2", "updated 3"])
+        let count = tries.load(ordering: .relaxed)
+        #expect(count >= 3, "\(count) reads")
+        process.store.beforeReading(nil)
+    }
+
     @Test func twoManagersOfOneProcessEachTellOnce() async throws {
         let world = try await World()
         let login = try await world.addChain()

@@ -25,6 +25,7 @@ final class FaultyStore: VaultStore {
         var beforeStatistics: (@Sendable () -> Void)?
         var looks = 0
         var beforeSending: (@Sendable (Int) -> Void)?
+        var beforeReading: (@Sendable () -> Void)?
     }
 
     private let base: any VaultStore
@@ -71,6 +72,11 @@ final class FaultyStore: VaultStore {
             state.looks = 0
             state.beforeSending = action
         }
+    }
+
+    /// Runs before a login or a part of the audit trail is read.
+    func beforeReading(_ action: (@Sendable () -> Void)?) {
+        state.withLock { $0.beforeReading = action }
     }
 
     private func committed() async {
@@ -132,6 +138,7 @@ final class FaultyStore: VaultStore {
 extension FaultyStore {
     func session(_ selector: LoginSelector) throws(StoreError) -> SessionSnapshot { try base.session(selector) }
     func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
+        state.withLock({ $0.beforeReading })?()
         let stored = try base.login(handle)
         guard let intent = stored.intent, intent.owner == owner, intent.tries > 0 else { return stored }
         let (look, action) = state.withLock { state in
@@ -155,7 +162,8 @@ extension FaultyStore {
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider { try base.provider(handle) }
     func provider(named name: String) throws(StoreError) -> StoredProvider { try base.provider(named: name) }
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
-        try base.auditEntries(after: sequence, limit: limit)
+        state.withLock({ $0.beforeReading })?()
+        return try base.auditEntries(after: sequence, limit: limit)
     }
     func lastRenewal(
         at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
