@@ -67,6 +67,29 @@ struct Liveness {
         while true { pause() }
     }
 
+    /// More vaults than a process has at first room to remember: a fork keeps none of their locks.
+    func forkWithMany(_ count: Int) throws {
+        var others: [SQLiteVaultStore] = []
+        for _ in 1..<count { others.append(try Self.open(path, key)) }
+        guard let symbol = unsafe dlsym(nil, "fork") else { exit(70) }
+        let fork = unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+        say("parent holds \(heldLocks())")
+        if fork() == 0 {
+            say("child holds \(heldLocks())")
+            _exit(0)
+        }
+        var status: Int32 = 0
+        unsafe _ = wait(&status)
+        say("parent owns \(others.count { $0.ownsItsLock })")
+    }
+
+    /// Descriptors of the lock file.
+    private func heldLocks() -> Int {
+        (3..<4_096).count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path + ".lock"
+        }
+    }
+
     /// Every call must be refused, and none may hang or touch a file.
     private func beChild(_ login: LoginHandle, _ handle: SpoolHandle) {
         let calls: [(String, () throws -> Void)] = [

@@ -8,8 +8,9 @@ import VaultStorage
 struct StorageProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        if arguments.count > 3, ["fork", "closefrom", "read-closefrom"].contains(arguments[1]) {
+        if arguments.count > 3, ["fork", "fork-many", "closefrom", "read-closefrom"].contains(arguments[1]) {
             let liveness = try Liveness(arguments[2], arguments[3])
+            if arguments[1] == "fork-many" { return try liveness.forkWithMany(60) }
             if arguments[1] == "fork" { return try await liveness.fork() }
             return try await liveness.closeFrom(readsFirst: arguments[1] == "read-closefrom")
         }

@@ -46,6 +46,19 @@ import VaultCrypto
         #expect(try store.verify { _ in }.findings == [])
     }
 
+    @Test func aForkOfAProcessWithManyVaultsKeepsNoneOfTheirLocks() throws {
+        let fixture = try VaultFixture()
+        try fixture.create().close()
+        let probe = try Probe(["fork-many", fixture.path, fixture.keyPath])
+        let lines = probe.lines()
+        #expect(probe.wait() == 0)
+        let held = try #require(
+            lines.first { $0.hasPrefix("parent holds ") }.flatMap { Int($0.dropFirst("parent holds ".count)) })
+        #expect(held > 64, "\(lines)")
+        #expect(lines.contains("child holds 0"), "\(lines)")
+        #expect(lines.contains("parent owns 59"), "\(lines)")
+    }
+
     /// SQLite does not notice that its descriptors are gone, and that their numbers are another file's.
     @Test(arguments: ["closefrom", "read-closefrom"])
     func aHostThatClosesDescriptorsIsCaught(mode: String) async throws {
