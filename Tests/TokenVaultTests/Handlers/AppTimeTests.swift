@@ -55,7 +55,7 @@ struct AppTimeTests {
         world.expire()
         for login in logins { #expect(await code { try await world.users.accessToken(login: login) } == .tryLater) }
         let provider = try world.vault.store.provider(named: "acme").handle
-        #expect(!world.users.engine.paces.isInTrouble(provider))
+        #expect(world.users.engine.paces.bound(provider) == nil)
         #expect(world.users.engine.paces.hold(provider, uptime: world.time.uptime()) == nil)
     }
 
