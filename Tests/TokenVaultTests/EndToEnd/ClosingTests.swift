@@ -35,7 +35,7 @@ struct ClosingTests {
         await closing.value
         #expect(world.transport.requestCount == 1)
         let next = try await world.anotherProcess()
-        #expect(try next.vault.store.openIntents(limit: 10).isEmpty)
+        #expect(try next.vault.store.openIntents(after: nil, limit: 10).intents.isEmpty)
         await next.vault.close()
     }
 
@@ -90,7 +90,7 @@ struct ClosingTests {
         #expect(await caller.value != nil)
         #expect(errorCode { try handler.last?.renew() } == .renewalVoid)
         let next = try await world.anotherProcess()
-        #expect(try next.vault.store.openIntents(limit: 10).isEmpty)
+        #expect(try next.vault.store.openIntents(after: nil, limit: 10).intents.isEmpty)
         #expect(world.transport.requestCount == 0)
         await next.vault.close()
     }
