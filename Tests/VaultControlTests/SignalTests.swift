@@ -42,11 +42,9 @@ struct SignalTests {
         return process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
     }
 
-    private func slow(_ world: World, by delay: Duration, times: Int = 1) {
-        var fault = Fault(name: "slow", acts: true)
-        fault.replyDelay = delay
-        fault.times = times
-        world.server.faults.add(fault)
+    /// The next refresh token is spent at once, and the reply comes later.
+    private func slow(_ world: World, by delay: Duration) {
+        world.server.faults.add(.delay(delay, afterActing: true))
     }
 
     /// `timeout` signals its child and then the group; so does `docker run -t` with an init that forwards.
@@ -62,12 +60,10 @@ struct SignalTests {
                 kill(process.processIdentifier, SIGTERM)
                 try await Task.sleep(for: .milliseconds(round))
                 kill(process.processIdentifier, round.isMultiple(of: 2) ? SIGTERM : SIGINT)
-                #expect(await end(of: process) == 128 + SIGTERM)
-                let document = try await world.ok("login", "list", "--user", "alice", "--json").json
-                let login = try #require((document["logins"] as? [[String: Any]])?.first?["id"] as? String)
-                let shown = try await world.ok("login", "show", login, "--json").json
+                // Which of two different signals is noticed first is not certain.
+                #expect([128 + SIGTERM, 128 + SIGINT].contains(await end(of: process)))
+                let shown = try await world.ok("login", "show", "--user", "alice", "--json").json
                 #expect(shown["renewal"] is NSNull, "round \(round)")
-                #expect(shown["doubt"] == nil || shown["doubt"] is NSNull)
             }
             #expect(try await world.ok("token", "get", "--user", "alice", "--json").json["generation"] as? Int == 21)
             print("signals: 20 renewals interrupted twice, all stored")
