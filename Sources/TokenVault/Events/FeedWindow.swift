@@ -7,8 +7,6 @@ struct FeedWindow: Sendable {
     static let span = Duration.seconds(600)
     /// A login is due at most so long before its token runs out.
     private static let longestLead = Duration.seconds(600)
-    /// Pages at once; the others wait in the index.
-    static let mostPages = 4_096
     static let pageSize = 256
 
     private(set) var watchers = 0

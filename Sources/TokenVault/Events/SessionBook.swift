@@ -1,3 +1,4 @@
+import HeapModule
 import VaultStorage
 
 /// What the feed knows: the logins that somebody watches, and what is to be told of them. A value; it does no I/O.
@@ -7,8 +8,13 @@ struct SessionBook {
     private var loginsOfUser: [UserHandle: Set<LoginHandle>] = [:]
     private var watchedLogins: [LoginHandle: Int] = [:]
     private var watchedUsers: [UserHandle: Int] = [:]
-    /// Not after the next instant at which something is to be told; nil: nothing is.
-    private var earliest: Timestamp?
+    /// Logins of pages that nobody watches by name.
+    private(set) var unnamed: Set<LoginHandle> = []
+    /// Logins for whose pages there was no room.
+    private var turnedAway = 0
+    /// When something is to be told of whom. What does not agree with ``scheduled`` is void.
+    private var due = Heap<Due>()
+    private var scheduled: [LoginHandle: Timestamp] = [:]
     private var lastTold = Timestamp(milliseconds: 0)
 
     /// Something told, and of whom. `sequence` is that of the row that it is from.
@@ -20,12 +26,28 @@ struct SessionBook {
         let sequence: Int64?
     }
 
+    private struct Due: Comparable {
+        let at: Timestamp
+        let login: LoginHandle
+
+        static func < (left: Due, right: Due) -> Bool { left.at < right.at }
+    }
+
     init(options: SessionEventOptions) {
         self.options = options
     }
 
     /// When there may be something to tell.
-    var nextDue: Timestamp? { earliest }
+    var nextDue: Timestamp? { due.min?.at }
+
+    /// Whether one more login may have a page that nobody watches by name.
+    var hasRoom: Bool { unnamed.count < options.mostUnnamedPages }
+
+    /// How many logins had no room since the last call.
+    mutating func takeTurnedAway() -> Int {
+        defer { turnedAway = 0 }
+        return turnedAway
+    }
 
     // MARK: Who is watched
 
@@ -35,18 +57,35 @@ struct SessionBook {
         keep(page, now)
     }
 
-    mutating func watch(login: LoginHandle) { watchedLogins[login, default: 0] += 1 }
-    mutating func watch(user: UserHandle) { watchedUsers[user, default: 0] += 1 }
+    mutating func watch(login: LoginHandle) {
+        watchedLogins[login, default: 0] += 1
+        unnamed.remove(login)
+    }
 
-    mutating func unwatch(login: LoginHandle) {
+    mutating func watch(user: UserHandle) {
+        watchedUsers[user, default: 0] += 1
+        unnamed.subtract(loginsOfUser[user] ?? [])
+    }
+
+    /// - Parameter isAllWatched: Somebody watches all logins: what is due of this one soon is still to be told.
+    mutating func unwatch(login: LoginHandle, isAllWatched: Bool) {
         if Self.decrease(&watchedLogins, login), let page = pages[login], watchedUsers[page.user] == nil {
-            drop(login)
+            release(login, isAllWatched)
         }
     }
 
-    mutating func unwatch(user: UserHandle) {
+    mutating func unwatch(user: UserHandle, isAllWatched: Bool) {
         guard Self.decrease(&watchedUsers, user) else { return }
-        for login in loginsOfUser[user] ?? [] where watchedLogins[login] == nil { drop(login) }
+        for login in loginsOfUser[user] ?? [] where watchedLogins[login] == nil { release(login, isAllWatched) }
+    }
+
+    /// Nobody watches all logins any more.
+    mutating func unwatchAll() {
+        for login in unnamed { drop(login) }
+    }
+
+    private mutating func release(_ login: LoginHandle, _ isAllWatched: Bool) {
+        if isAllWatched, scheduled[login] != nil, hasRoom { unnamed.insert(login) } else { drop(login) }
     }
 
     func isWatched(_ row: SessionRow) -> Bool {
@@ -76,15 +115,17 @@ struct SessionBook {
         _ row: SessionRow, reading read: SessionPage?, now: Timestamp, horizon: Timestamp?
     ) -> [Telling] {
         // What came due before the row was written comes before it.
-        var tellings = earliest.map { $0 <= row.time } ?? false ? scan(row.time, isSetBack: false) : []
+        var tellings = nextDue.map { $0 <= row.time } ?? false ? scan(row.time, isSetBack: false) : []
         guard var page = pages[row.login]?.with(refreshOf: read) ?? read else { return tellings }
         let events = page.take(row, options)
         tellings += events.map { Telling($0, of: page, row.sequence) }
         var isOver = false
         if case .removed = row.fact { isOver = true }
-        if !isOver, isWatched(page) || page.isDue(before: horizon, now, options) {
+        let isSoon = !isOver && page.isDue(before: horizon, now, options)
+        if !isOver, isWatched(page) || isSoon && (hasRoom || unnamed.contains(row.login)) {
             keep(page, now)
         } else {
+            if isSoon { turnedAway += 1 }
             drop(row.login)
         }
         return tellings
@@ -93,15 +134,14 @@ struct SessionBook {
     /// What has come due.
     mutating func tellDue(_ now: Timestamp) -> [Telling] {
         let isSetBack = now.milliseconds < lastTold.milliseconds - 1_000
-        guard isSetBack || earliest.map({ $0 <= now }) ?? false else { return [] }
+        guard isSetBack || nextDue.map({ $0 <= now }) ?? false else { return [] }
         lastTold = now
         return scan(now, isSetBack: isSetBack)
     }
 
     private mutating func scan(_ now: Timestamp, isSetBack: Bool) -> [Telling] {
-        earliest = nil
         var tellings: [Telling] = []
-        for login in Array(pages.keys) {
+        for login in isSetBack ? Array(pages.keys) : takeDue(now) {
             guard var page = pages[login] else { continue }
             tellings += page.tellDue(now, options).map { Telling($0, of: page, nil) }
             if isSetBack { tellings += page.revive(now).map { Telling($0, of: page, nil) } }
@@ -137,8 +177,22 @@ struct SessionBook {
         return events.map { Telling($0, of: page, nil) }
     }
 
+    /// Costs what is due, however many pages there are.
+    private mutating func takeDue(_ now: Timestamp) -> [LoginHandle] {
+        var logins: [LoginHandle] = []
+        while let first = due.min, first.at <= now {
+            due.removeMin()
+            guard scheduled[first.login] == first.at else { continue }
+            scheduled[first.login] = nil
+            logins.append(first.login)
+        }
+        return logins
+    }
+
     private mutating func drop(_ login: LoginHandle) {
         guard let page = pages.removeValue(forKey: login) else { return }
+        scheduled[login] = nil
+        unnamed.remove(login)
         loginsOfUser[page.user]?.remove(login)
         if loginsOfUser[page.user]?.isEmpty == true { loginsOfUser[page.user] = nil }
     }
@@ -146,10 +200,15 @@ struct SessionBook {
     private mutating func keep(_ page: SessionPage, _ now: Timestamp) {
         if pages.updateValue(page, forKey: page.login) == nil {
             loginsOfUser[page.user, default: []].insert(page.login)
+            if !isWatched(page) { unnamed.insert(page.login) }
         }
         lastTold = max(lastTold, now)
-        guard let due = page.nextDue(now, options) else { return }
-        earliest = earliest.map { min($0, due) } ?? due
+        let next = page.nextDue(now, options)
+        guard next != scheduled[page.login] else { return }
+        scheduled[page.login] = next
+        if let next { due.insert(Due(at: next, login: page.login)) }
+        // Void entries come and go with their time; a clock that stands still must not let them grow.
+        if due.count > 2 * scheduled.count + 64 { due = Heap(scheduled.map { Due(at: $1, login: $0) }) }
     }
 }
 

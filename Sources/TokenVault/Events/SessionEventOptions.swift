@@ -9,6 +9,9 @@ public struct SessionEventOptions: Sendable {
     public var bufferLimit: Int
     /// How often the vault is looked at for changes of other processes.
     public var pollInterval: Duration
+    /// For who watches all logins: of how many whose tokens run out soon this is remembered at a time. Beyond it they are
+    /// told as ``SessionEvent/Kind/missed(count:)`` when they are renewed.
+    package var mostUnnamedPages = 65_536
 
     public init(
         willExpireLead: Duration = .seconds(180),

@@ -126,18 +126,23 @@ extension SessionFeed {
             let page = page(for: row, reading, state)
             let horizon = state.window.isWatched ? now.advanced(by: FeedWindow.span) : nil
             tell(state.book.take(row, reading: page, now: now, horizon: horizon), &state)
+            let missed = state.book.takeTurnedAway()
+            guard missed > 0 else { return }
+            for number in state.index.ofAll {
+                if case .events(let mailbox)? = state.subscribers[number]?.sink { mailbox.miss(missed) }
+            }
         }
     }
 
     /// A user whom somebody waits for has come.
     private func welcome(_ row: SessionRow, _ state: inout State) {
-        guard let name = state.names[row.user] else { return }
-        let key = UserKey(name)
-        for (number, subscriber) in state.subscribers where subscriber.user != row.user {
-            guard case .user(let id) = subscriber.scope, UserKey(id) == key else { continue }
+        guard state.index.hasNames, let name = state.names[row.user] else { return }
+        for number in state.index.numbers(UserKey(name)) {
+            guard let subscriber = state.subscribers[number], subscriber.user != row.user else { continue }
             // Erased and come back, he has another handle.
-            if let user = subscriber.user { state.book.unwatch(user: user) }
+            if let user = subscriber.user { state.book.unwatch(user: user, isAllWatched: state.window.isWatched) }
             state.book.watch(user: row.user)
+            state.index.move(number, from: subscriber.user, to: row.user)
             state.subscribers[number]?.user = row.user
         }
     }
@@ -222,7 +227,7 @@ extension SessionFeed {
     private func readWindow(_ epoch: Int) throws(StoreError) -> Bool {
         let now = now
         let start = state.withLock { state -> (position: DueCursor?, since: Timestamp)? in
-            guard state.epoch == epoch, state.window.isWatched, state.book.pages.count < FeedWindow.mostPages else {
+            guard state.epoch == epoch, state.window.isWatched, state.book.hasRoom else {
                 return nil
             }
             return (state.window.position(at: now), state.window.since)

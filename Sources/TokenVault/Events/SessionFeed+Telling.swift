@@ -3,7 +3,8 @@ import VaultStorage
 extension SessionFeed {
     func tell(_ tellings: [SessionBook.Telling], _ state: inout State) {
         for telling in tellings {
-            for (number, subscriber) in state.subscribers where subscriber.wants(telling) {
+            for number in state.index.numbers(for: telling) {
+                guard let subscriber = state.subscribers[number], subscriber.wants(telling) else { continue }
                 switch subscriber.sink {
                 case .events(let mailbox):
                     if subscriber.knows(telling) { continue }
@@ -25,12 +26,12 @@ extension SessionFeed {
     }
 
     private func tellUsers(_ users: Set<UserKey>, _ state: inout State) {
-        for (number, subscriber) in state.subscribers {
-            guard case .user(let id) = subscriber.scope, case .states = subscriber.sink else { continue }
-            let user = UserKey(id)
-            guard users.contains(user) else { continue }
-            let states = subscriber.user.map { state.book.states(ofUser: $0) } ?? []
-            tell(SessionState.of(userWith: states, isLoggingIn: state.logIns[user] != nil), number, &state)
+        for user in users {
+            for number in state.index.numbers(user) {
+                guard let subscriber = state.subscribers[number], case .states = subscriber.sink else { continue }
+                let states = subscriber.user.map { state.book.states(ofUser: $0) } ?? []
+                tell(SessionState.of(userWith: states, isLoggingIn: state.logIns[user] != nil), number, &state)
+            }
         }
     }
 

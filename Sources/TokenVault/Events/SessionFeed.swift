@@ -14,6 +14,7 @@ final class SessionFeed: Sendable {
     struct State {
         var book: SessionBook
         var subscribers: [Int: FeedSubscriber] = [:]
+        var index = FeedIndex()
         var lastSubscriber = 0
         /// The last audit row that was told.
         var cursor: Int64 = 0
@@ -104,6 +105,7 @@ final class SessionFeed: Sendable {
             for page in beginning.pages { state.book.watch(page, now: now) }
             greeting()
             state.subscribers[state.lastSubscriber] = subscriber
+            state.index.add(state.lastSubscriber, subscriber)
             return state.lastSubscriber
         }
         // There may be something due earlier than the task now sleeps until.
@@ -115,10 +117,14 @@ final class SessionFeed: Sendable {
         state.withLock { state in
             guard let subscriber = state.subscribers.removeValue(forKey: number) else { return }
             subscriber.finish()
+            state.index.remove(number, subscriber)
+            let isAllWatched = state.window.isWatched
             switch subscriber.scope {
-            case .all: state.window.unwatch()
-            case .login(let login): state.book.unwatch(login: login)
-            case .user: if let user = subscriber.user { state.book.unwatch(user: user) }
+            case .all:
+                state.window.unwatch()
+                if !state.window.isWatched { state.book.unwatchAll() }
+            case .login(let login): state.book.unwatch(login: login, isAllWatched: isAllWatched)
+            case .user: if let user = subscriber.user { state.book.unwatch(user: user, isAllWatched: isAllWatched) }
             }
             if state.subscribers.isEmpty { stop(&state) }
         }
@@ -130,7 +136,10 @@ final class SessionFeed: Sendable {
         catchUp()
         let subscribers = state.withLock { state in
             state.isClosed = true
-            defer { state.subscribers = [:] }
+            defer {
+                state.subscribers = [:]
+                state.index = FeedIndex()
+            }
             stop(&state)
             return Array(state.subscribers.values)
         }

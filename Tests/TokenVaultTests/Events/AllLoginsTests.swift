@@ -37,6 +37,73 @@ struct AllLoginsTests {
         #expect(world.vault.sessions.state.withLock { $0.book.pages.isEmpty })
     }
 
+    /// Of more logins than it remembers, whoever watches all of them hears that he misses something.
+    @Test func whatThereIsNoRoomForIsToldAsMissed() async throws {
+        let world = try await World()
+        var options = SessionEventOptions()
+        options.mostUnnamedPages = 3
+        let vault = Vault(
+            path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
+            sessionEvents: options)
+        let logins = try await world.addChains(10)
+        let watcher = Watcher(vault)
+        let named = Watcher(vault, .login(logins[9].handle))
+        for (index, login) in logins.enumerated() {
+            try await world.users.updateAccessToken(
+                login: login, accessToken: Sample.accessToken("n\(index)"), expiresAt: world.now.addingTimeInterval(300)
+            )
+        }
+        let names = watcher.names()
+        #expect(names.count { $0 == "updated 2" } == 10)
+        // Nine are not watched by name, and three have room.
+        #expect(names.count { $0.hasPrefix("missed") } == 6)
+        #expect(vault.sessions.state.withLock { $0.book.unnamed.count } == 3)
+        #expect(named.names() == ["updated 2"])
+        world.time.advance(by: .seconds(121))
+        #expect(watcher.names().count { $0 == "willExpire 2" } >= 4)
+        #expect(named.names() == ["willExpire 2"])
+        // As there is room again, the others come from the index.
+        for _ in 0..<5 {
+            world.time.advance(by: .seconds(60))
+            vault.sessions.catchUp()
+        }
+        let late = watcher.events()
+        #expect(Set(late.filter { $0.kind == .expired }.compactMap(\.login)).count >= 4)
+        #expect(vault.sessions.state.withLock { $0.book.unnamed.count } <= 3)
+    }
+
+    /// Who watched a login by name takes nothing from who watches all.
+    @Test func whoLeavesTakesNothingAlong() async throws {
+        let world = try await World()
+        let login = try await world.addChain(lifetime: .seconds(300))
+        let watcher = Watcher(world.vault)
+        var named = Optional(Watcher(world.vault, login))
+        #expect(named?.names() == [])
+        named = nil
+        world.pass(.seconds(121))
+        #expect(watcher.names() == ["willExpire 1"])
+        world.pass(.seconds(180))
+        #expect(watcher.names().contains("expired 1"))
+    }
+
+    /// What is due costs what is due: a hundred thousand pages that are due later are not gone through.
+    @Test func whatIsDueIsFoundWithoutLookingAtTheRest() {
+        var book = SessionBook(options: .init())
+        let now = Timestamp(milliseconds: 1_800_000_000_000)
+        for index in 0..<20_000 {
+            book.watch(
+                SessionPage(
+                    login: .random(), user: .random(), userID: "u", state: .established, generation: 1,
+                    tokenGeneration: 1, expiresAt: now.advanced(by: .seconds(200 + index)), asOf: 0), now: now)
+        }
+        var told = 0
+        let start = ContinuousClock.now
+        for second in 0..<2_000 { told += book.tellDue(now.advanced(by: .seconds(second))).count }
+        print("events: 2 000 looks at 20 000 pages told \(told) in \(start.duration(to: .now))")
+        #expect(told >= 5_000)
+        #expect(book.pages.count <= 20_000 - 1_700)
+    }
+
     @Test func oneThousandLoginsAndOneHundredSubscribers() async throws {
         let world = try await World()
         let logins = try await withThrowingTaskGroup(of: Login.self) { group in
