@@ -10,3 +10,8 @@ CREATE TABLE walMark (
 ) STRICT;
 
 INSERT INTO walMark (id, mark, previous, schemaCookie) VALUES (1, randomblob(16), zeroblob(16), 0);
+
+-- Logins whose end, or whose need of their user, no handler has heard of. A hint: what the session cell says decides.
+CREATE TABLE untoldFailure (
+    login INTEGER PRIMARY KEY REFERENCES login (id)
+) STRICT;

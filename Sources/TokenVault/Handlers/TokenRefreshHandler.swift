@@ -30,9 +30,18 @@ public protocol TokenRefreshHandler: Sendable {
     /// Returns a new access token for this login.
     func refreshAuthentication(userId: String, login: LoginID) async throws -> RefreshedAccessToken
 
-    /// The login is dead. Called once for each time that a login dies, by one process, after the flag is durable. Callers
-    /// wait for its return, but no longer than ``UserManagerOptions/handlerTimeLimit``.
+    /// The login is dead. Called once for each time that a login dies, by one process, after the flag is durable; if the
+    /// process that found out has no handler, by the next one that has. Callers wait for its return, but no longer than
+    /// ``UserManagerOptions/handlerTimeLimit``.
     func onRefreshFailed(userId: String, login: LoginID) async
+
+    /// The provider wants the user to act, to consent anew for instance: nothing is sent for this login before it gets a
+    /// new token. Called once for each time, as ``onRefreshFailed(userId:login:)`` is. By default nothing is done.
+    func onUserNeeded(userId: String, login: LoginID) async
+}
+
+extension TokenRefreshHandler {
+    public func onUserNeeded(userId: String, login: LoginID) async {}
 }
 
 /// Thrown by a ``TokenRefreshHandler`` to say that this login can no longer be renewed.

@@ -26,6 +26,7 @@ extension LoginState {
             die(isLate ? .lostResponse : reason, at: now, isLateArrivalSuspected: isLate)
         case .needsUser:
             session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
+            session.notifiedFailure = false
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("needsUser")
         case .clientRefused:

@@ -114,7 +114,9 @@ struct Renewal: Sendable {
                     if attempt?.refusal == .bare, let provider = attempt?.provider {
                         await engine.checkSecret(of: provider)
                     }
-                    await engine.announceDeath(of: login)
+                    await engine.announceFailure(of: login)
+                case .announceNeed:
+                    await engine.announceFailure(of: login)
                 case .end(let ending):
                     if machine.hasConsent { rememberConsent(after: ending, attempt) }
                     finish(ending, attempt)

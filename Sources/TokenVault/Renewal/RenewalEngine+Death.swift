@@ -2,31 +2,38 @@ import Logging
 import VaultStorage
 
 extension RenewalEngine {
-    /// Tells the app that a login has died: once, by one process, for each death.
+    /// Failures that one look finds.
+    private static let mostUntold = 256
+
+    /// Tells the app that a login has died, or that its user must act: once, by one process, for each time.
     ///
     /// The mark is durable before the call. A process that dies between the two tells nobody; one that dies before
-    /// the mark leaves the telling to whoever meets the login next.
-    func announceDeath(of login: LoginHandle) async {
+    /// the mark leaves the telling to the next one that has a handler.
+    func announceFailure(of login: LoginHandle) async {
         guard let handler else { return }
-        let userID: String?
+        let news: (userID: String, isFinal: Bool)?
         do {
-            userID = try await vault.change(login) { state in
-                guard state.session.failure?.isFinal == true, !state.session.notifiedFailure else { return nil }
+            news = try await vault.change(login) { state in
+                guard let failure = state.session.failure, !state.session.notifiedFailure else { return nil }
                 state.session.notifiedFailure = true
                 state.auditEvents.append(AuditEvent(.failureNotified))
-                return state.userID
+                return (state.userID, failure.isFinal)
             }
         } catch {
-            // Nothing was marked, so the next call for this login finds it untold.
+            // Nothing was marked, so it is found untold again.
             vault.logger.debug(
-                "the end of a login could not be marked as told", metadata: ["vault-login-handle": "\(login.text)"])
+                "a failure could not be marked as told", metadata: ["vault-login-handle": "\(login.text)"])
             return
         }
-        guard let userID else { return }
+        guard let news else { return }
         let answer = OneAnswer<Void>()
         let asked = AskedLogin(login: login) { answer.isOpen }
         _ = ask(asked) {
-            await handler.onRefreshFailed(userId: userID, login: LoginID(login))
+            if news.isFinal {
+                await handler.onRefreshFailed(userId: news.userID, login: LoginID(login))
+            } else {
+                await handler.onUserNeeded(userId: news.userID, login: LoginID(login))
+            }
             answer.give(())
         }
         // Callers are not kept waiting for ever by a handler that does not return.
@@ -37,13 +44,23 @@ extension RenewalEngine {
         vault.superseding.unwatch(watch)
     }
 
-    /// For a death that another process found and had no handler to tell.
-    func announceDeathIfUntold(_ snapshot: SessionSnapshot) {
-        guard handler != nil, snapshot.session.failure?.isFinal == true, !snapshot.session.notifiedFailure,
-            vault.flightStarted()
+    /// For a failure that another process found and had no handler to tell.
+    func announceFailureIfUntold(_ snapshot: SessionSnapshot) {
+        guard handler != nil, snapshot.session.hasUntoldFailure else { return }
+        announceSoon([snapshot.login])
+    }
+
+    /// For all that processes without a handler have found, whoever asks for these logins and whether anybody does.
+    func announceUntoldFailures() {
+        guard handler != nil, let logins = try? vault.store.untoldFailures(limit: Self.mostUntold), !logins.isEmpty
         else { return }
+        announceSoon(logins)
+    }
+
+    private func announceSoon(_ logins: [LoginHandle]) {
+        guard vault.flightStarted() else { return }
         vault.spawn {
-            await self.announceDeath(of: snapshot.login)
+            for login in logins where !self.vault.isClosing { await self.announceFailure(of: login) }
             self.vault.flightEnded()
         }
     }

@@ -21,6 +21,7 @@ extension RenewalEngine {
         let now = vault.now
         let settled = await settle(open.filter { !resting.isResting($0, now: now) })
         await forgetAged()
+        announceUntoldFailures()
         return RecoveryReport(
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }

@@ -79,6 +79,8 @@ struct RenewalMachine: Equatable, Sendable {
         case closeBreaker
         case noteRefusedTarget
         case announceDeath
+        /// The user must act at the provider: the app hears of it once.
+        case announceNeed
         case end(Ending)
     }
 
@@ -288,7 +290,9 @@ struct RenewalMachine: Equatable, Sendable {
             guard claimsGivenBack < Self.mostClaimsGivenBack else { return end(.failed(verdict)) }
             claimsGivenBack += 1
             return enter(.claiming, .claim)
-        case .needsUser, .transient, .unprocessed, .inDoubt, .notSent(.ownershipLost), .notSent(.outOfTime), .withdrawn,
+        case .needsUser:
+            return [.announceNeed] + end(.failed(verdict))
+        case .transient, .unprocessed, .inDoubt, .notSent(.ownershipLost), .notSent(.outOfTime), .withdrawn,
             .postponed:
             return end(.failed(verdict))
         }

@@ -48,7 +48,7 @@ extension UserManager {
     ) async throws -> VaultToken {
         let demand = RenewalDemand.validity(minimumValidity)
         let snapshot = try vault.session(selector)
-        if snapshot.session.failure != nil { engine.announceDeathIfUntold(snapshot) }
+        if snapshot.session.failure != nil { engine.announceFailureIfUntold(snapshot) }
         if let token = try goodToken(in: snapshot, target, for: demand) { return token }
         if let scope = target.scope { try Self.check(scope, against: snapshot.session.grantedScope) }
         return try await engine.renewedToken(snapshot, target: target, demand: demand, deadline: deadline)

@@ -77,6 +77,7 @@ public final class UserManager: Sendable {
             BackgroundRecovery(engine, interval: $0, startsAtOnce: !isQuiet)
         }
         if options.retriesRevocationsInBackground, engine.hasDueRevocations { engine.revokeSoon() }
+        engine.announceUntoldFailures()
     }
 
     /// Installs a handler in this manager, or takes the installed one away.

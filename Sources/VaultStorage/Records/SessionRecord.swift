@@ -15,7 +15,7 @@ package struct SessionRecord: Equatable, Sendable {
     package var terminationReason: UInt8?
     /// The refresh-failed flag: nothing is sent for this login while it stands.
     package var failure: FailureRecord?
-    /// Whether `onRefreshFailed` has been delivered for ``failure``, so that it is delivered once across restarts.
+    /// Whether a handler has been told of ``failure``, so that it is told once across restarts.
     package var notifiedFailure = false
     /// No renewal before this instant, in any process: back-off after a transient failure, or postponed by the app.
     package var notBefore: Timestamp?
@@ -93,4 +93,9 @@ package struct RejectionHistory: Hashable, Sendable {
         self.count = count
         self.since = since
     }
+}
+
+extension SessionRecord {
+    /// Whether there is something that no handler has heard of.
+    package var hasUntoldFailure: Bool { failure != nil && !notifiedFailure }
 }

@@ -36,6 +36,10 @@ extension SQLiteVaultStore: VaultStore {
         }
     }
 
+    package func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
+        try readers.read { reader throws(StoreError) in try reader.untoldFailures(limit: limit) }
+    }
+
     package func user(_ id: String) throws(StoreError) -> StoredUser {
         let index = context.keyring.blindIndex(ofUserID: id)
         return try readers.read { reader throws(StoreError) in try reader.user(index) }

@@ -54,6 +54,9 @@ package protocol VaultStore: Sendable {
     /// Whether there is an intent at all, damaged or not.
     func hasOpenIntents() throws(StoreError) -> Bool
     /// Takes as long as it takes to count users and logins.
+    /// Logins with a failure that no handler has heard of, see ``SessionRecord/notifiedFailure``. What their sessions say
+    /// decides.
+    func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle]
     func statistics() throws(StoreError) -> StoreStatistics
     /// What is open, counted without counting everything.
     func depths() throws(StoreError) -> StoreDepths

@@ -165,6 +165,9 @@ extension WriteTransaction {
         if secretsChanged {
             try replaceSecrets(of: &changed, with: state, user)
         }
+        if state.session.hasUntoldFailure != login.session.hasUntoldFailure {
+            try noteUntoldFailure(of: login, isUntold: state.session.hasUntoldFailure)
+        }
         let cell = try sealSession(of: &changed, &user)
         let update = try connection.statement(
             """
@@ -215,7 +218,8 @@ extension WriteTransaction {
     func delete(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
         for sql: StaticString in [
             "DELETE FROM refreshIntent WHERE login = ?1", "DELETE FROM loginSecret WHERE login = ?1",
-            "DELETE FROM unusableReply WHERE login = ?1", "DELETE FROM login WHERE id = ?1",
+            "DELETE FROM unusableReply WHERE login = ?1", "DELETE FROM untoldFailure WHERE login = ?1",
+            "DELETE FROM login WHERE id = ?1",
         ] {
             let delete = try connection.statement(sql)
             delete.bind(1, login.columns.rowID)

@@ -101,6 +101,7 @@ extension WriteTransaction {
             "DELETE FROM refreshIntent WHERE login IN (SELECT id FROM login WHERE user = ?1)",
             "DELETE FROM loginSecret WHERE login IN (SELECT id FROM login WHERE user = ?1)",
             "DELETE FROM unusableReply WHERE login IN (SELECT id FROM login WHERE user = ?1)",
+            "DELETE FROM untoldFailure WHERE login IN (SELECT id FROM login WHERE user = ?1)",
             "DELETE FROM login WHERE user = ?1",
             "DELETE FROM user WHERE id = ?1",
         ] {

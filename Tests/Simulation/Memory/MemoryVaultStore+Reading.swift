@@ -163,6 +163,11 @@ extension MemoryVaultStore {
         vault.logins.values.filter { $0.provider == provider && $0.handle != login }.map(\.session.obtainedAt).max()
             .flatMap { $0 > since ? $0 : nil }
     }
+    package func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
+        try requireOpen()
+        return vault.logins.values.filter { $0.session.hasUntoldFailure }.prefix(limit).map(\.handle)
+    }
+
     package func auditHead() throws(StoreError) -> Int64 { 0 }
     package func userID(of handle: UserHandle) throws(StoreError) -> String { throw Self.unneeded }
     package func keySlots() throws(StoreError) -> [StoredKeySlot] { [] }

@@ -170,6 +170,7 @@ struct RenewalMachineTableTests {
             case .dead: (state, .stored, .ended(.failed(verdict)), [.announceDeath, .end(.failed(verdict))])
             case .clientRefused: (state, .stored, .ended(.failed(verdict)), [.openBreaker, .end(.failed(verdict))])
             case .misconfigured: (state, .stored, .ended(.failed(verdict)), [.countRefusal, .end(.failed(verdict))])
+            case .needsUser: (state, .stored, .ended(.failed(verdict)), [.announceNeed, .end(.failed(verdict))])
             case .targetRefused:
                 (state, .stored, .ended(.failed(verdict)), [.noteRefusedTarget, .end(.failed(verdict))])
             // Given back: begun again.
@@ -274,7 +275,7 @@ struct RenewalMachineTableTests {
                 switch effect {
                 case .claim, .pause, .noteReplay, .send, .ask, .exchange, .store, .spool, .record: true
                 case .serveSpooled, .unspool, .openBreaker, .countRefusal, .closeBreaker, .noteRefusedTarget,
-                    .announceDeath, .end:
+                    .announceDeath, .announceNeed, .end:
                     false
                 }
             }

@@ -170,6 +170,7 @@ extension FaultyStore {
     ) throws(StoreError) -> Timestamp? {
         try base.lastRenewal(at: provider, otherThan: login, since: since)
     }
+    func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] { try base.untoldFailures(limit: limit) }
     func auditHead() throws(StoreError) -> Int64 { try base.auditHead() }
     func userID(of handle: UserHandle) throws(StoreError) -> String { try base.userID(of: handle) }
     var changes: ChangeSignal { base.changes }

@@ -11,6 +11,7 @@ final class RecordingHandler: TokenRefreshHandler {
         var answers: [Answer] = []
         var asked: [String] = []
         var failed: [String] = []
+        var needed: [String] = []
         var cancelled = 0
     }
 
@@ -27,6 +28,7 @@ final class RecordingHandler: TokenRefreshHandler {
 
     var asked: [String] { state.withLock { $0.asked } }
     var failed: [String] { state.withLock { $0.failed } }
+    var needed: [String] { state.withLock { $0.needed } }
     var cancelled: Int { state.withLock { $0.cancelled } }
 
     func refreshAuthentication(userId: String, login: LoginID) async throws -> RefreshedAccessToken {
@@ -45,6 +47,10 @@ final class RecordingHandler: TokenRefreshHandler {
 
     func onRefreshFailed(userId: String, login: LoginID) async {
         state.withLock { $0.failed.append(userId) }
+    }
+
+    func onUserNeeded(userId: String, login: LoginID) async {
+        state.withLock { $0.needed.append(userId) }
     }
 
     struct Unprepared: Error {}

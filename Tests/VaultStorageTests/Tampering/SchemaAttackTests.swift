@@ -5,7 +5,7 @@ import VaultStorage
 @Suite struct SchemaAttackTests {
     private static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
-        "authorizationRequest", "outbox", "audit",
+        "untoldFailure", "authorizationRequest", "outbox", "audit",
     ]
 
     /// SQL by the name of the attack.
