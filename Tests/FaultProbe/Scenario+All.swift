@@ -118,7 +118,7 @@ extension Scenario {
         try sandbox.create().close()
         try RawConnection(sandbox.path).execute(
             """
-            DROP INDEX loginByProvider; DROP TABLE untoldFailure;
+            DROP INDEX loginByProvider; DROP TABLE untoldFailure; DROP TABLE walMark;
             DROP TABLE unusableReply; DROP TABLE authorizationRequest; DROP TABLE outbox; DROP TABLE audit;
             ALTER TABLE migration DROP COLUMN auditSequence;
             DELETE FROM migration WHERE version >= 3; PRAGMA user_version = 2;
