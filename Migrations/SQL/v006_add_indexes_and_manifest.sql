@@ -15,3 +15,16 @@ INSERT INTO walMark (id, mark, previous, schemaCookie) VALUES (1, randomblob(16)
 CREATE TABLE untoldFailure (
     login INTEGER PRIMARY KEY REFERENCES login (id)
 ) STRICT;
+
+-- Which providers and key slots there are, in which state: sealed, and bound to all other columns of the vault's row.
+ALTER TABLE vault ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE vault ADD COLUMN auditSequence INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE vault ADD COLUMN manifestCell BLOB;
+
+-- Whether the trail tells of a later change of the vault's row than the row itself does.
+CREATE INDEX auditOfVault ON audit (sequence) WHERE user IS NULL AND login IS NULL AND revision IS NOT NULL;
+
+-- The same of a user, before a refresh token is spent. The start of a renewal (kind 22) is left out: it changes no token.
+CREATE INDEX auditByUser ON audit (user, revision) WHERE user IS NOT NULL AND kind <> 22;

@@ -29,6 +29,43 @@ static inline int vault_wal_has_no_reader(sqlite3 *connection) {
 }
 
 /*
+ * How many frames of the WAL the WAL index knows, and the size of a page, as the first copy of the index's header tells
+ * (https://sqlite.org/walformat.html#the_wal_index_header). To be called by a connection that has read.
+ */
+static inline int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize) {
+    sqlite3_file *file = 0;
+    void volatile *region = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return SQLITE_ERROR;
+    code = file->pMethods->xShmMap(file, 0, 32768, 0, &region);
+    if (code != SQLITE_OK) return code;
+    *frames = 0;
+    *pageSize = 0;
+    if (!region) return SQLITE_OK;
+    unsigned short size = ((unsigned short volatile *)region)[7];
+    /* 1 stands for 65 536, which does not fit. */
+    *pageSize = size == 1 ? 65536 : size;
+    *frames = ((unsigned volatile *)region)[4];
+    return SQLITE_OK;
+}
+
+/*
+ * SQLITE_OK if no other connection has the database open; SQLITE_BUSY if one does. In WAL mode each connection that has
+ * read holds a shared lock on the database file until it is closed, so that an exclusive one is had by the only connection
+ * alone: SQLite asks in this way whether a connection that is closed is the last. The lock is given back at once.
+ */
+static inline int vault_is_alone(sqlite3 *connection) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    if (!file || !file->pMethods) return SQLITE_ERROR;
+    code = file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE);
+    int given = file->pMethods->xUnlock(file, SQLITE_LOCK_SHARED);
+    return code == SQLITE_OK ? given : code;
+}
+
+/*
  * Writes the WAL anew, with the bytes that are in it, and syncs it. After a sync that failed the kernel may take for written
  * what the disk never got, and no later sync of the same pages helps. To be called with a connection that holds the write
  * lock: then nobody appends.

@@ -1,5 +1,5 @@
 /// Sixteen bytes that are compared and copied as two machine words, in memory order.
-package struct Bytes16: Hashable, Sendable {
+package struct Bytes16: Hashable, Comparable, Sendable {
     private let first: UInt64
     private let second: UInt64
 
@@ -32,6 +32,14 @@ package struct Bytes16: Hashable, Sendable {
     package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try unsafe Swift.withUnsafeBytes(of: self, body)
     }
+
+    /// Byte by byte.
+    package static func < (left: Bytes16, right: Bytes16) -> Bool {
+        (left.first.bigEndian, left.second.bigEndian) < (right.first.bigEndian, right.second.bigEndian)
+    }
+
+    /// The first half, as a number: random if the bytes are.
+    package var firstWord: UInt64 { first }
 
     package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 }

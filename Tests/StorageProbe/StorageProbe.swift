@@ -8,6 +8,7 @@ import VaultStorage
 struct StorageProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 4, arguments[1] == "claim" { return try await Claim(arguments[2], arguments[3]).run() }
         if arguments.count > 3, ["fork", "fork-many", "closefrom", "read-closefrom"].contains(arguments[1]) {
             let liveness = try Liveness(arguments[2], arguments[3])
             if arguments[1] == "fork-many" { return try liveness.forkWithMany(60) }

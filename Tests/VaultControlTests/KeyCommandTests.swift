@@ -56,16 +56,39 @@ struct KeyCommandTests {
         #expect(slots?.contains { $0["label"] as? String == "copy" && $0["id"] as? String == added.line } == true)
         #expect(try await harness.run("status", "--key-file", harness.path("second.key")).status == 0)
         let first = try #require(slots?.first { $0["id"] as? String != added.line }?["id"] as? String)
-        #expect(try await harness.run("key", "remove", first).status == 1)
-        #expect(try await harness.run("key", "remove", first, "--yes").status == 0)
+        // The key that opens the vault goes only if another one shows that it does, too. That is said before it is asked.
+        let unproven = try await harness.run("key", "remove", first, "--yes")
+        #expect(unproven.status == 1 && unproven.error.contains("--proven-by-key-file"))
+        let second = ["--proven-by-key-file", harness.path("second.key")]
+        let unasked = try await harness.run(["key", "remove", first] + second)
+        #expect(unasked.status == 1 && unasked.error.contains("--yes"))
+        #expect(
+            try await harness.run("key", "remove", first, "--yes", "--proven-by-key-file", harness.path("app.key"))
+                .status == 7)
+        #expect(try await harness.run(["key", "remove", first, "--yes"] + second).status == 0)
         #expect(try await harness.run("status").status == 7)
-        let last = try await harness.run(
-            "key", "remove", added.line, "--yes", "--key-file", harness.path("second.key"))
-        #expect(last.status == 1)
+        let last = try await harness.run("key", "remove", added.line, "--key-file", harness.path("second.key"))
+        #expect(last.status == 1 && last.error.contains("last key slot") && !last.error.contains("undone"))
         #expect(try await harness.run("status", "--key-file", harness.path("second.key")).status == 0)
         #expect(
             try await harness.run("key", "remove", "nonsense", "--yes", "--key-file", harness.path("second.key")).status
                 == 2)
+    }
+
+    @Test func aKeyIsProvenByAPassphrase() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let file = try harness.file("passphrase", Harness.marker + "horse")
+        let added = try await harness.run("key", "add", "--new-passphrase-file", file)
+        #expect(added.status == 0, "\(added.error)")
+        let slots = try await harness.run("key", "list", "--json").json["keySlots"] as? [[String: Any]]
+        let first = try #require(slots?.first { $0["id"] as? String != added.line }?["id"] as? String)
+        let remove = ["key", "remove", first, "--yes", "--proven-by-passphrase"]
+        #expect(try await harness.run(remove + ["CANARY-value"]).error.contains("command line"))
+        let wrong = try await harness.run(remove + ["-"], input: Harness.marker + "battery")
+        #expect(wrong.status == 7, "\(wrong.error)")
+        let removed = try await harness.run(remove + ["-"], input: Harness.marker + "horse")
+        #expect(removed.status == 0, "\(removed.error)")
     }
 
     @Test func aPassphraseOpensTheVaultFromFileDescriptorAndStandardInput() async throws {

@@ -30,7 +30,7 @@ struct KeySlotTests {
     private func code(_ slots: [KeySlot], _ unlocker: any SlotUnlocker, vault: Bytes16? = nil) -> VaultCryptoError.Code?
     {
         do throws(VaultCryptoError) {
-            return try KeySlot.unlock(slots, with: unlocker, vault: vault ?? self.vault).id == vaultKey.id
+            return try KeySlot.unlock(slots, with: unlocker, vault: vault ?? self.vault).vaultKey.id == vaultKey.id
                 ? nil : .unknownKey
         } catch {
             return error.code

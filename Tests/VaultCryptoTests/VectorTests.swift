@@ -45,7 +45,7 @@ struct VectorTests {
             case .keyFile: unlocker = TextUnlocker(text: vector.secret)
             }
             let vault = try #require(Bytes16([UInt8](hex: vector.slot.vault)))
-            let vaultKey = try KeySlot.unlock([slot], with: unlocker, vault: vault)
+            let vaultKey = try KeySlot.unlock([slot], with: unlocker, vault: vault).vaultKey
             #expect(unsafe vaultKey.withUnsafeBytes { unsafe [UInt8]($0).hex } == vector.vaultKey)
             let keyring = try Keyring.open(
                 [UInt8](hex: vector.keyring), under: vaultKey,

@@ -175,7 +175,9 @@ struct JournalTests {
             try SQLiteVaultStore.open(at: fixture.path, unlocker: wrong, clock: fixture.clock)
         }
         #expect(refusal?.code == .wrongKey)
-        try await store.removeKeySlot(slots[0].handle)
+        let unproven = await #expect(throws: StoreError.self) { try await store.removeKeySlot(slots[0].handle) }
+        #expect(unproven?.code == .keySlotNotProven)
+        try await store.removeKeySlot(slots[0].handle, provenBy: passphrase)
         let removed = #expect(throws: StoreError.self) { try fixture.open() }
         #expect(removed?.code == .wrongKey)
         let last = await #expect(throws: StoreError.self) { try await store.removeKeySlot(added.handle) }

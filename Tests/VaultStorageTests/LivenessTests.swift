@@ -88,18 +88,19 @@ import VaultCrypto
         let store = try fixture.create()
         let other = try fixture.open()
         #expect(store.ownsItsLock && other.ownsItsLock)
-        #expect(!store.isOwnerAlive(12345))
+        let dead = store.owner ^ 1
+        #expect(!store.isOwnerAlive(dead))
         let lockPath = fixture.path + ".lock"
         let kept = fixture.directory + "/kept"
         #expect(unsafe rename(lockPath, kept) == 0)
         #expect(!store.ownsItsLock)
-        #expect(store.isOwnerAlive(other.owner) && store.isOwnerAlive(12345))
+        #expect(store.isOwnerAlive(other.owner) && store.isOwnerAlive(dead))
         let newcomer = try fixture.open()
         #expect(newcomer.ownsItsLock && !store.ownsItsLock)
-        #expect(store.isOwnerAlive(12345))
+        #expect(store.isOwnerAlive(dead))
         newcomer.close()
         #expect(unsafe rename(kept, lockPath) == 0)
-        #expect(store.ownsItsLock && !store.isOwnerAlive(12345))
+        #expect(store.ownsItsLock && !store.isOwnerAlive(dead))
     }
 
     @Test func aClosedStoreIsDeadToOthersAndKnowsOfNoDeath() throws {
@@ -109,6 +110,6 @@ import VaultCrypto
         #expect(other.isOwnerAlive(store.owner))
         store.close()
         #expect(!other.isOwnerAlive(store.owner))
-        #expect(!store.ownsItsLock && store.isOwnerAlive(12345))
+        #expect(!store.ownsItsLock && store.isOwnerAlive(store.owner ^ 1))
     }
 }

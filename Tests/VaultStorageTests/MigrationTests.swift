@@ -243,6 +243,10 @@ struct MigrationTests {
             let store = try fixture.open()
             let told = try store.auditEntries(after: 0, limit: 100).filter { $0.kind == .vaultMigrated }
             #expect(told.map(\.detail) == [steps])
+            let row = store.context.rows.current
+            #expect(row.revision == 1 && row.auditSequence == told.first?.sequence)
+            #expect(row.manifest.providers.count == (try store.providers().count) && row.manifest.providers.count > 0)
+            #expect(row.manifest.keySlots.count == (try store.keySlots().count) && row.manifest.keySlots.count > 1)
             #expect(try store.verify { _ in }.findings == [])
             store.close()
         }

@@ -69,6 +69,8 @@ final class Probe {
     /// Does not wait for the end: a fork of it would keep Foundation waiting.
     func killAlone() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
+    func goOn() { Foundation.kill(process.processIdentifier, SIGUSR1) }
+
     func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
 
     func wait() -> Int32 {

@@ -15,7 +15,7 @@ struct RollbackTests {
             fixture = try VaultFixture()
             store = try fixture.create()
             login = try await store.insertLogin(fixture.draft("alice"))
-            for table in ["user", "login", "loginSecret", "audit"] {
+            for table in ["user", "login", "loginSecret", "audit", "vault"] {
                 try keep(table)
             }
             try await store.updateLogin(login.handle) { state in
@@ -53,7 +53,13 @@ struct RollbackTests {
         let copies = try await Copies()
         for table in tables { try copies.putBack(table) }
         let error = #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
-        #expect(error?.code == .quarantined(table: "login", handle: copies.login.handle.text))
+        let isUser = tables == ["user"]
+        #expect(
+            error?.code
+                == (isUser ? .rollbackSuspected : .quarantined(table: "login", handle: copies.login.handle.text)))
+        let other = try copies.fixture.open()
+        let stranger = #expect(throws: StoreError.self) { try other.session(.user("alice")) }
+        #expect(stranger?.code == .quarantined(table: "login", handle: copies.login.handle.text))
         #expect(!(try copies.store.verify { _ in }.isClean))
     }
 
@@ -65,12 +71,80 @@ struct RollbackTests {
         _ = try copies.store.session(.user("alice"))
     }
 
-    @Test func aWholeOlderUserIsFoundThroughTheAuditTrail() async throws {
+    @Test func aWholeOlderUserIsRefusedByWhoHasSeenTheNewerOne() async throws {
         let copies = try await Copies()
         try copies.putBack("user", "login", "loginSecret")
-        _ = try copies.store.session(.user("alice"))
-        let findings = try copies.store.verify { _ in }.findings
+        let (store, login) = (copies.store, copies.login.handle)
+        let reads: [() throws -> Void] = [
+            { _ = try store.session(.user("alice")) }, { _ = try store.session(.login(login)) },
+            { _ = try store.session(.userLogin("alice", login)) }, { _ = try store.login(login) },
+            { _ = try store.user("alice") },
+        ]
+        for read in reads {
+            let error = #expect(throws: StoreError.self) { try read() }
+            #expect(error?.code == .rollbackSuspected)
+        }
+        let error = await #expect(throws: StoreError.self) {
+            try await store.updateLogin(login) { $0.session.label = "x" }
+        }
+        #expect(error?.code == .rollbackSuspected)
+        let findings = try store.verify { _ in }.findings
         #expect(findings.contains { $0.place == "user" && $0.subject == copies.login.user.text })
+    }
+
+    /// A process that has not seen the newer one asks the trail before it spends anything.
+    @Test func aWholeOlderUserIsRefusedARenewalByWhoHasSeenNothing() async throws {
+        let copies = try await Copies()
+        try copies.putBack("user", "login", "loginSecret")
+        let other = try copies.fixture.open()
+        _ = try other.session(.user("alice"))
+        let (owner, now) = (other.owner, copies.fixture.now)
+        let error = await #expect(throws: StoreError.self) {
+            try await other.updateLogin(copies.login.handle) { _ = $0.openIntent(owner: owner, at: now) }
+        }
+        #expect(error?.code == .rollbackSuspected)
+        #expect(try other.login(copies.login.handle).intent == nil)
+        // The way out.
+        try await other.updateUser("alice") { $0.isErased = true }
+        let anew = try await other.insertLogin(copies.fixture.draft("alice"))
+        try await other.updateLogin(anew.handle) { _ = $0.openIntent(owner: owner, at: now) }
+        #expect(try other.verify { _ in }.findings == [])
+    }
+
+    /// A row in the trail that does not continue the chain must not make somebody refused.
+    @Test func aPlantedAuditRowRefusesNobody() async throws {
+        let copies = try await Copies()
+        try copies.fixture.edit(
+            """
+            INSERT INTO audit SELECT sequence + 1, time, kind, user, login, provider, 99, detailCell, mac FROM audit
+            ORDER BY sequence DESC LIMIT 1
+            """)
+        let other = try copies.fixture.open()
+        let (owner, now) = (other.owner, copies.fixture.now)
+        try await other.updateLogin(copies.login.handle) { _ = $0.openIntent(owner: owner, at: now) }
+        #expect(!(try other.verify { _ in }.isClean))
+    }
+
+    /// Somebody else's later commits must not hide that this process's are gone.
+    @Test func aRollBackIsNotHiddenByLaterCommitsOfOthers() async throws {
+        let copies = try await Copies()
+        try copies.putBack("user", "login", "loginSecret", "audit")
+        let other = try copies.fixture.open()
+        for number in 0..<3 { _ = try await other.insertLogin(copies.fixture.draft("other-\(number)")) }
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await copies.store.insertLogin(copies.fixture.draft("bob"))
+        }
+        #expect(error?.code == .rollbackSuspected)
+        other.close()
+    }
+
+    @Test func aTrailThatEndsBeforeWhatWasSeenOfItIsNotRead() async throws {
+        let copies = try await Copies()
+        let head = try copies.store.auditHead()
+        try copies.putBack("audit")
+        #expect(try copies.fixture.integer("SELECT max(sequence) FROM audit") < head)
+        let error = #expect(throws: StoreError.self) { try copies.store.auditHead() }
+        #expect(error?.code == .rollbackSuspected)
     }
 
     @Test func anOlderVaultIsNotWrittenByAProcessThatKnowsBetter() async throws {

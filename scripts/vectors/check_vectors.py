@@ -12,8 +12,9 @@ import pathlib
 import sys
 
 from vaultformat import (
-    Refused, audit_link, blind_index, encode_fields, open_cell, passphrase_key, read_key, read_key_file, read_keyring,
-    read_named, read_record, read_session, read_spool, require, slot_fields, slot_key_id, spool_fields, PAGE,
+    Refused, audit_link, blind_index, encode_fields, lock_file_number, manifest_fields, open_cell, passphrase_key,
+    read_key, read_key_file, read_keyring, read_manifest, read_named, read_record, read_session, read_spool, require,
+    slot_fields, slot_key_id, spool_fields, PAGE,
     SPOOLED_REPLY,
 )
 
@@ -21,6 +22,7 @@ VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Tests/VaultCryptoTests/
 GOLDEN = VECTORS / "golden-1.json"
 SESSIONS = VECTORS / "sessions-1.json"
 SPOOL = VECTORS / "spool-1.json"
+MANIFEST = VECTORS / "manifest-1.json"
 
 
 def fields_of(vector):
@@ -158,6 +160,30 @@ def check_spool(path):
     print(f"{path.name}: {len(entries)} entries, {torn} torn")
 
 
+def check_manifest(path):
+    book = json.loads(path.read_text())
+    require(book["format"] == 1, "manifest format")
+    key, key_id, vault, keyring_tag, cell = unhex(book, "key", "keyID", "vault", "keyringTag", "cell")
+    columns = [book[name] for name in ("incarnation", "createdAt", "revision", "auditSequence")]
+
+    def read(data, columns=columns, keyring_tag=keyring_tag):
+        fields = manifest_fields(vault, *columns, keyring_tag)
+        return read_manifest(open_cell(data, "manifest", key, key_id, fields))
+
+    manifest = read(cell)
+    for name in ("keySlots", "providers"):
+        found = [{"handle": handle.hex(), "tag": tag.hex()} for handle, tag in manifest[name]]
+        require(found == book[name], f"the manifest's {name} differ")
+    bits = flips_seen(read, cell)
+    for column in range(len(columns)):
+        changed = [value + (index == column) for index, value in enumerate(columns)]
+        bits += flips_seen(lambda _, changed=changed: read(cell, changed), b"\0")
+    bits += flips_seen(lambda tag: read(cell, keyring_tag=tag), keyring_tag)
+    for lock in book["lockFiles"]:
+        require(lock_file_number(bytes.fromhex(lock["id"]), lock["inode"]) == lock["number"], "lock file number")
+    print(f"{path.name}: {sum(len(manifest[name]) for name in manifest)} entries; {bits} changed bits refused")
+
+
 def self_test():
     """A book in which one hex digit is different must fail, in every section."""
     text = json.loads(GOLDEN.read_text())
@@ -184,6 +210,7 @@ def main():
         check_book(GOLDEN)
         check_sessions(SESSIONS)
         check_spool(SPOOL)
+        check_manifest(MANIFEST)
         self_test()
         if arguments.fresh:
             check_book(arguments.fresh / "fresh-cells.json")

@@ -11,7 +11,7 @@ from nacl.exceptions import CryptoError
 
 KINDS = {
     "wrappedVaultKey": 1, "keyring": 2, "user": 3, "session": 4, "refresh": 5, "key": 6, "provider": 7,
-    "authorizationRequest": 8, "outbox": 9, "auditDetail": 10, "spool": 11,
+    "authorizationRequest": 8, "outbox": 9, "auditDetail": 10, "spool": 11, "unusableReply": 12, "manifest": 13,
 }
 
 
@@ -112,6 +112,30 @@ def read_keyring(data):
         "indexKey": read_key(fields[3]),
         "auditKey": read_key(fields[4]),
     }
+
+
+def read_entries(data):
+    require(len(data) % 32 == 0, "manifest entries")
+    entries = [(data[at:at + 16], data[at + 16:at + 32]) for at in range(0, len(data), 32)]
+    handles = [handle for handle, _ in entries]
+    require(handles == sorted(set(handles)), "order of the manifest's entries")
+    return entries
+
+
+def read_manifest(data):
+    fields = read_record(data, {1, 2})
+    return {"keySlots": read_entries(fields[1]), "providers": read_entries(fields[2])}
+
+
+def manifest_fields(vault, incarnation, created_at, revision, audit_sequence, keyring_tag):
+    return encode_fields(
+        [("bytes", vault), ("text", "vault"), ("integer", incarnation), ("integer", created_at),
+         ("integer", revision), ("integer", audit_sequence), ("bytes", keyring_tag)])
+
+
+def lock_file_number(identity, inode):
+    digest = hashlib.blake2b(identity + struct.pack("<Q", inode), digest_size=16).digest()
+    return struct.unpack("<Q", digest[:8])[0] >> 40
 
 
 SESSION = {

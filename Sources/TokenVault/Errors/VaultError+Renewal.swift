@@ -58,6 +58,8 @@ extension VaultError {
             self.init(
                 .readOnly, "the vault can be read here, and not changed, so nothing was sent",
                 hint: "check that the file system and the vault's directory can be written")
+        case .notBelieved(let error):
+            self.init(error)
         case .storeBusy:
             self.init(
                 .busy, "another process has held the vault for too long, so nothing was sent",

@@ -66,7 +66,7 @@ extension VaultError.Code {
             case .wrongKey: .wrongKey
             case .keyUnavailable(let code): Self(code)
             case .conflict: .conflict
-            case .lastKeySlot, .providerInUse: .inUse
+            case .lastKeySlot, .keySlotNotProven, .providerInUse: .inUse
             case .invalidValue: .invalidArgument
             case .ownershipLost: .ownershipLost
             case .closed: .closed

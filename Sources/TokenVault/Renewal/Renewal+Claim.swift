@@ -172,6 +172,8 @@ extension Renewal {
         case .busy: .refused(.storeBusy)
         case .closed: .closed
         case .ownershipLost: .ownershipLost
+        case .quarantined, .rollbackSuspected, .newerSchema:
+            (error as? StoreError).map { .refused(.notBelieved($0)) } ?? .storeFailed
         default: .storeFailed
         }
     }

@@ -109,4 +109,6 @@ enum RenewalRefusal: Equatable, Sendable {
     case storageFull
     /// The vault cannot be written here.
     case readOnly
+    /// What the store holds of the login or its provider is damaged, or of a former time: nothing was sent.
+    case notBelieved(StoreError)
 }

@@ -35,12 +35,20 @@ extension Vault {
         try await VaultError.translating { KeySlot(try await store.addKeySlot(try source.maker(), label: label)) }
     }
 
-    /// Removes a way to open the vault; the last cannot be removed. Whoever has the key of the slot and an old copy of
-    /// the file can still open the copy.
-    public func removeKeySlot(id: String) async throws {
+    /// Removes a way to open the vault. An old copy of the file can still be opened with its key.
+    ///
+    /// One way that works always remains: the slot by which this vault was opened, or the one that you prove.
+    /// - Parameter source: Another key of the vault, needed to remove the slot by which this vault was opened.
+    /// - Throws: ``VaultError/Code/inUse`` if no other key is known to open the vault.
+    public func removeKeySlot(id: String, provenBy source: KeySource? = nil) async throws {
         guard let handle = KeySlotHandle(text: id) else { throw VaultError(StoreError.notFound(.keySlot)) }
-        try await VaultError.translating { try await store.removeKeySlot(handle) }
+        try await VaultError.translating {
+            try await store.removeKeySlot(handle, provenBy: try source?.unlocker())
+        }
     }
+
+    /// The slot by which this vault was opened.
+    public var openingKeySlot: String { store.openingKeySlot.text }
 }
 
 extension KeySlot {

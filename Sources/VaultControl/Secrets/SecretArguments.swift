@@ -4,13 +4,14 @@ enum SecretArguments {
     /// Options whose value would be a secret.
     private static let names: Set<String> = [
         "--access-token", "--client-secret", "--code", "--code-verifier", "--dpop-key", "--id-token",
-        "--new-passphrase", "--passphrase", "--password", "--private-key", "--refresh-token", "--second-client-secret",
+        "--new-passphrase", "--passphrase", "--password", "--private-key",
+        "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
         "--secret", "--token",
     ]
     /// Those that exist, and take `-` for standard input.
     private static let known: Set<String> = [
-        "--access-token", "--client-secret", "--code", "--passphrase", "--new-passphrase", "--refresh-token",
-        "--second-client-secret",
+        "--access-token", "--client-secret", "--code", "--passphrase", "--new-passphrase", "--proven-by-passphrase",
+        "--refresh-token", "--second-client-secret",
     ]
 
     static func check(_ arguments: [String]) throws(Failure) {

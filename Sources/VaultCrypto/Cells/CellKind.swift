@@ -12,4 +12,5 @@ package enum CellKind: UInt8, Sendable, CaseIterable {
     case auditDetail = 10
     case spool = 11
     case unusableReply = 12
+    case manifest = 13
 }

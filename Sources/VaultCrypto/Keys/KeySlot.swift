@@ -31,14 +31,14 @@ package struct KeySlot: Sendable {
         return KeySlot(description: slot.description, wrappedVaultKey: cell)
     }
 
-    /// The vault key, from the first of the slots that the unlocker can open.
+    /// The vault key, from the first of the slots that the unlocker can open, and that slot.
     ///
     /// Those that cost nothing to try come first, then the cheaper before the dearer ones: a slot that somebody has
     /// planted never makes another one dearer than itself. A slot that is damaged or asks for too much does not stand in
     /// the way of the others; its error is thrown when none of them opens.
     package static func unlock(
         _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16, policy: UnlockingPolicy = .init()
-    ) throws(VaultCryptoError) -> SealingKey {
+    ) throws(VaultCryptoError) -> (vaultKey: SealingKey, slot: KeySlot) {
         var firstError: VaultCryptoError?
         var spent: UInt64 = 0
         let costs = slots.map { ($0, unlocker.cost(of: $0.description)) }
@@ -46,7 +46,7 @@ package struct KeySlot: Sendable {
             do {
                 if let cost { try policy.admit(cost, &spent) }
                 if let key = try unlocker.slotKey(for: slot.description) {
-                    return try slot.unwrap(with: key, vault: vault)
+                    return (try slot.unwrap(with: key, vault: vault), slot)
                 }
             } catch {
                 if firstError == nil { firstError = error }

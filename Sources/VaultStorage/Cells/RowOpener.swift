@@ -4,6 +4,54 @@ import VaultCrypto
 struct RowOpener {
     let context: VaultContext
     let scratch: CellScratch
+    let connection: Connection
+    /// What the vault's row says, for those who read by this connection.
+    let rows: VaultRowKeeper
+    let contradiction = Contradiction()
+
+    /// What the connection has read last that is older than what is known.
+    final class Contradiction {
+        /// What it fell behind; a number that changes with that.
+        var mark: Int64?
+    }
+
+    /// - Parameters:
+    ///   - scratch: memory for open cells, if there is some to be shared.
+    ///   - rows: for a transaction, which sees its own changes before others do.
+    init(
+        _ connection: Connection, _ context: VaultContext, scratch: CellScratch? = nil, rows: VaultRowKeeper? = nil
+    ) throws(StoreError) {
+        do throws(VaultCryptoError) { self.scratch = if let scratch { scratch } else { try CellScratch() } } catch {
+            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+        }
+        self.connection = connection
+        self.context = context
+        self.rows = rows ?? context.rows
+    }
+
+    /// The root key that a cell names. One that is not known may be of a keyring that another process has made.
+    @inline(__always)
+    private func root(_ id: KeyID) throws(VaultCryptoError) -> SealingKey {
+        if let key = context.keyring.root(for: id) { return key }
+        _ = try? vaultRow()
+        return try context.root(id)
+    }
+
+    /// The vault's row as this connection sees it.
+    @discardableResult
+    func vaultRow() throws(StoreError) -> VaultRow {
+        do throws(StoreError) { return try rows.look(connection, context) } catch {
+            contradiction.mark = rows.current.revision
+            throw error
+        }
+    }
+
+    /// Refuses a provider's row that is not the one that the vault wrote last, such as one of a former time.
+    func require(provider: Bytes16, _ tag: CellTag) throws(StoreError) {
+        let row = try vaultRow()
+        guard row.hasManifest, row.manifest.providers[provider] != tag else { return }
+        throw .quarantined("provider", provider, "it is not the one that the vault knows last")
+    }
 
     /// Lends the open user cell of the row's user.
     @inline(__always)
@@ -13,7 +61,7 @@ struct RowOpener {
         let opened: SealedCell.Opened
         let view: UserCellView
         do throws(VaultCryptoError) {
-            let key = try context.root(columns.rootKey)
+            let key = try root(columns.rootKey)
             opened = try unsafe SealedCell.Opened(
                 row.blob(UserColumns.cellColumn), kind: .user, key: key,
                 associatedData: columns.associatedData(context.vaultID), scratch: scratch)
@@ -99,7 +147,7 @@ struct RowOpener {
         _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Record
     ) throws(StoreError) -> Record {
         do throws(VaultCryptoError) {
-            let key = try context.root(try unsafe SealedCell.keyID(of: cell, kind: kind))
+            let key = try root(try unsafe SealedCell.keyID(of: cell, kind: kind))
             let opened = try unsafe SealedCell.Opened(
                 cell, kind: kind, key: key, associatedData: associatedData, scratch: scratch)
             defer { opened.wipe(scratch) }

@@ -1,3 +1,4 @@
+import Synchronization
 import VaultCrypto
 
 /// What every connection of an open vault works with.
@@ -6,27 +7,48 @@ final class VaultContext: Sendable {
     /// How the vault's connections are opened.
     let access: Connection.Access
     let vaultID: Bytes16
-    let incarnation: Int64
-    let createdAt: Timestamp
     let vaultKey: SealingKey
-    let keyring: Keyring
+    /// The key slot by which this process has opened the vault.
+    let openedBy: ProvenKeySlot
     let clock: @Sendable () -> Timestamp
     let liveness: Liveness
+    /// The vault's row as it was committed last.
+    let rows: VaultRowKeeper
+    let seen = SeenStates()
+    private let keyrings: KeyringSuccession
+    private let newestIncarnation: Atomic<Int64>
 
     init(
-        path: String, vaultID: Bytes16, incarnation: Int64, createdAt: Timestamp, vaultKey: SealingKey,
-        keyring: Keyring, clock: @escaping @Sendable () -> Timestamp, liveness: Liveness = Liveness(),
+        path: String, vaultID: Bytes16, vaultKey: SealingKey, openedBy: ProvenKeySlot, row: VaultRow,
+        clock: @escaping @Sendable () -> Timestamp, liveness: Liveness = Liveness(),
         access: Connection.Access = .readWrite
     ) {
         self.path = path
         self.access = access
         self.vaultID = vaultID
-        self.incarnation = incarnation
-        self.createdAt = createdAt
         self.vaultKey = vaultKey
-        self.keyring = keyring
+        self.openedBy = openedBy
         self.clock = clock
         self.liveness = liveness
+        rows = VaultRowKeeper(row)
+        keyrings = KeyringSuccession(row.keyring)
+        newestIncarnation = Atomic(row.incarnation)
+    }
+
+    /// Changes with the vault's row, whoever changes that.
+    var keyring: Keyring { keyrings.newest }
+
+    /// The same. Logins of an older one are held.
+    var incarnation: Int64 { newestIncarnation.load(ordering: .relaxed) }
+
+    var createdAt: Timestamp { rows.current.createdAt }
+
+    /// Takes over a state of the vault's row that was read, or committed.
+    func adopt(_ row: VaultRow) {
+        rows.advance(to: row)
+        let newest = rows.current
+        keyrings.append(newest.keyring)
+        newestIncarnation.store(newest.incarnation, ordering: .relaxed)
     }
 
     func connect() throws(StoreError) -> Connection {

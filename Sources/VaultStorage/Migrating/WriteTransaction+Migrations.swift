@@ -4,15 +4,21 @@ extension WriteTransaction {
         try connection.integer("SELECT count(*) FROM migration WHERE auditSequence IS NULL") > 0
     }
 
-    /// Once for all steps that nobody has told of yet.
+    /// Once for all steps that nobody has told of yet. The first of a vault without a manifest makes it.
     func tellOfMigrations() throws(StoreError) {
         let rows = try connection.statement(
             "SELECT name FROM migration WHERE auditSequence IS NULL ORDER BY version")
         var steps: [AuditEvent.Detail] = []
         while try rows.step() { steps.append(AuditEvent.Detail("step", rows.text(0))) }
         rows.reset()
-        guard !steps.isEmpty else { return }
-        try audit(AuditEvent(.vaultMigrated, steps), about: AuditSubject())
+        guard !steps.isEmpty || !self.rows.current.hasManifest else { return }
+        let event = AuditEvent(.vaultMigrated, steps)
+        if self.rows.current.hasManifest {
+            try audit(event, about: AuditSubject())
+        } else {
+            let manifest = try collectManifest()
+            try changeVault(event) { $0.manifest = manifest }
+        }
         try markMigrationsAsTold()
     }
 

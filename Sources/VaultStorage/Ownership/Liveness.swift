@@ -2,16 +2,34 @@ import Synchronization
 
 /// Whether this process may go on using what it has open of a vault. Once lost it is lost for good.
 final class Liveness: Sendable {
-    private let lost = Atomic<Bool>(false)
+    private static let fine: UInt8 = 0
+    /// Nothing is used any more, but what is open may be closed.
+    private static let givenUp: UInt8 = 1
+    /// What is open may not even be closed.
+    private static let lost: UInt8 = 2
+
+    private let state = Atomic<UInt8>(fine)
+    private let reason = Mutex<StoreError?>(nil)
+
+    var isLost: Bool { state.load(ordering: .relaxed) == Self.lost || ForkGuard.isForked }
+
+    func lose() { state.store(Self.lost, ordering: .relaxed) }
+
+    /// Ends the use of the vault, for this reason.
+    func giveUp(_ error: StoreError) {
+        reason.withLock { $0 = $0 ?? error }
+        _ = state.compareExchange(expected: Self.fine, desired: Self.givenUp, ordering: .releasing)
+    }
 
     /// Two loads from memory, for the hot read.
-    var isLost: Bool { lost.load(ordering: .relaxed) || ForkGuard.isForked }
-
-    func lose() { lost.store(true, ordering: .relaxed) }
-
     @inline(__always)
     func check() throws(StoreError) {
-        if isLost { throw .ownershipLost }
+        if state.load(ordering: .relaxed) != Self.fine || ForkGuard.isForked { throw refusal }
+    }
+
+    private var refusal: StoreError {
+        if isLost { return .ownershipLost }
+        return reason.withLock { $0 } ?? .ownershipLost
     }
 }
 

@@ -5,12 +5,24 @@ import VaultCrypto
 /// Liveness of processes: each holds an exclusive lock on one byte of `<vault>.lock` for as long as it lives, and the
 /// byte's offset is its name. The kernel frees the byte at the moment in which the process ends, however it ends; one
 /// that is only stopped keeps it, and is never taken for dead.
+///
+/// The upper bits of a name say in which lock file the byte is. A free byte says nothing of a process that has locked
+/// it in another file, because somebody has removed or replaced this one: that process counts as alive.
 package final class OwnerLock: Sendable {
-    /// From 1 to 2⁶² − 1, random.
+    /// From 1 to 2⁶² − 1: the lock file's number, and a random one.
     package let owner: Int64
     private let path: String
     private let process: pid_t
     private let files: Mutex<Files?>
+    /// The lock file's number.
+    private let fileNumber: Int64
+    /// Owners in other lock files, of whom it is known that they have gone.
+    private let departed = Mutex<Set<Int64>>([])
+
+    private static let randomBits = 38
+    private static let idOffset: Int64 = 8
+    /// Locked while the file gets its id. No owner's number reaches it.
+    private static let idLock: Int64 = 1 << 62
 
     private struct Files {
         let held: Descriptor
@@ -27,7 +39,8 @@ package final class OwnerLock: Sendable {
     init(_ file: VaultFile) throws(StoreError) {
         let held = try Self.openFile(file.lockPath)
         let probe = try Self.openFile(file.lockPath)
-        guard let owner = Self.takeByte(held) else {
+        fileNumber = try Self.number(of: held, file)
+        guard let owner = Self.takeByte(held, fileNumber) else {
             throw StoreError(
                 .io(errno), "the lock file \(file.lockPath) cannot be locked", hint: "put the vault on a local disk")
         }
@@ -44,12 +57,67 @@ package final class OwnerLock: Sendable {
         process = getpid()
         let number = unsafe open(file.lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         let probe = number >= 0 ? Descriptor(number) : nil
+        let id = probe.flatMap { Self.readID($0) }
+        fileNumber =
+            probe.flatMap { probe in
+                id.map { Self.number(ofFile: $0, inode: UInt64(probe.identity.inode)) }
+            } ?? -1
         files = Mutex(probe.map { Files(held: $0, probe: $0) })
     }
 
-    private static func takeByte(_ file: Descriptor) -> Int64? {
+    /// 24 bits of what tells this file from all others: its id, and its inode, because a copy has the same id. The inode
+    /// is no other file's for as long as a process holds a byte of it.
+    private static func number(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Int64 {
+        number(ofFile: try id(of: file, vault), inode: UInt64(file.identity.inode))
+    }
+
+    static func number(ofFile id: Bytes16, inode: UInt64) -> Int64 {
+        let facts = unsafe withUnsafeBytes(of: inode.littleEndian) { bytes in unsafe id.array + bytes }
+        let hash = unsafe facts.withUnsafeBytes { unsafe Checksum.of($0) }
+        return Int64(UInt64(littleEndian: hash.firstWord) >> 40)
+    }
+
+    private static func id(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
+        if let id = readID(file) { return id }
+        for _ in 0..<500 {
+            if file.setLock(start: idLock, length: 1) {
+                defer { _ = file.setLock(.unlocked, start: idLock, length: 1) }
+                if let id = readID(file) { return id }
+                return try writeID(file, vault)
+            }
+            usleep(10_000)
+            if let id = readID(file) { return id }
+        }
+        throw StoreError(
+            .busy, "another process has begun to make the lock file \(vault.lockPath), and does not go on",
+            hint: "look for a stopped process that uses the vault, and end it")
+    }
+
+    private static func readID(_ file: Descriptor) -> Bytes16? {
+        var bytes = [UInt8](repeating: 0, count: Bytes16.byteCount)
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(file.number, $0.baseAddress, $0.count, off_t(idOffset))
+        }
+        guard count == Bytes16.byteCount, let id = Bytes16(bytes), id != .zero else { return nil }
+        return id
+    }
+
+    private static func writeID(_ file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
+        let id = SecureRandom.bytes16()
+        // With another file of this name the mark of ``isWALDoubtful`` may have gone.
+        if vault.hasWAL { mark(file, true) }
+        let count = unsafe id.withUnsafeBytes {
+            unsafe pwrite(file.number, $0.baseAddress, $0.count, off_t(idOffset))
+        }
+        guard count == Bytes16.byteCount else {
+            throw VaultFile.creationError(errno, vault.lockPath)
+        }
+        return id
+    }
+
+    private static func takeByte(_ file: Descriptor, _ fileNumber: Int64) -> Int64? {
         for _ in 0..<16 {
-            let candidate = Int64.random(in: 1..<(1 << 62))
+            let candidate = fileNumber << randomBits | Int64.random(in: 1..<(1 << randomBits))
             if file.setLock(start: candidate, length: 1) { return candidate }
         }
         return nil
@@ -74,16 +142,23 @@ package final class OwnerLock: Sendable {
 
     /// Whether the process of that name lives.
     ///
-    /// An error of the system counts as alive, and so does everybody while the lock file is not the one that all know:
-    /// it must never free somebody else's intent.
+    /// An error of the system counts as alive, and so does everybody while the lock file is not the one that all know,
+    /// and who has a byte of another file: it must never free somebody else's intent.
     package func isAlive(_ owner: Int64) -> Bool {
         guard owner > 0 else { return false }
         if ForkGuard.isForked { return true }
         return files.withLock { files in
             guard let files, isUsable(files) else { return true }
-            return files.probe.isLockedElsewhere(start: owner, length: 1) ?? true
+            if files.probe.isLockedElsewhere(start: owner, length: 1) ?? true { return true }
+            return isForeign(owner) && !departed.withLock { $0.contains(owner) }
         }
     }
+
+    /// Whether the owner's byte is in another lock file than this one.
+    func isForeign(_ owner: Int64) -> Bool { owner > 0 && owner >> Self.randomBits != fileNumber }
+
+    /// Remembers that these have gone, whatever became of their lock file.
+    func noteDeparted(_ owners: some Sequence<Int64>) { departed.withLock { $0.formUnion(owners) } }
 
     /// Whether others see this process's byte as locked: they look at the file of that name, through descriptors of
     /// their own.
@@ -110,9 +185,7 @@ package final class OwnerLock: Sendable {
         }
         set {
             files.withLock { files in
-                guard let files else { return }
-                var mark: UInt8 = newValue ? 1 : 0
-                unsafe _ = pwrite(files.held.number, &mark, 1, 0)
+                if let files { Self.mark(files.held, newValue) }
             }
         }
     }
@@ -124,6 +197,11 @@ package final class OwnerLock: Sendable {
             guard let files, isOurProcess else { return false }
             return files.held.isLockedElsewhere(start: 1, length: (1 << 62) - 1) == false
         }
+    }
+
+    private static func mark(_ file: Descriptor, _ isDoubtful: Bool) {
+        var mark: UInt8 = isDoubtful ? 1 : 0
+        unsafe _ = pwrite(file.number, &mark, 1, 0)
     }
 
     private func isUsable(_ files: Files) -> Bool {

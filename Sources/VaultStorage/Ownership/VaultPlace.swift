@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Where an open vault lies, and what must still be so there before anything is written to it: this process is the one
@@ -10,14 +11,19 @@ final class VaultPlace: Sendable {
     private let liveness: Liveness
     private let database: Descriptor.Identity?
     /// SQLite makes these when it needs them, and keeps them for as long as anybody has the vault open.
-    private let companions: Mutex<[String: Descriptor.Identity]>
+    private let companions: Mutex<Companions?>
+
+    private struct Companions: Equatable {
+        let wal: Descriptor.Identity
+        let index: Descriptor.Identity
+    }
 
     init(_ file: VaultFile, _ lock: OwnerLock, _ liveness: Liveness) {
         self.file = file
         self.lock = lock
         self.liveness = liveness
         database = Descriptor.Identity(path: file.path)
-        companions = Mutex([:])
+        companions = Mutex(nil)
     }
 
     /// Before SQLite is used to write.
@@ -47,19 +53,46 @@ final class VaultPlace: Sendable {
         guard found == database else { throw Self.replaced(file.path) }
     }
 
-    /// Inside a transaction, when all of SQLite's files exist, and before anything is changed.
-    func checkFiles() throws(StoreError) {
+    /// When the first connection has all of SQLite's files open: what lies there now is what belongs to the vault from
+    /// here on.
+    func learnFiles(_ connection: Connection) throws(StoreError) {
+        // With the first read SQLite opens what it has not opened yet.
+        _ = try connection.integer("SELECT count(*) FROM vault")
         try checkDatabase()
-        try companions.withLock { known throws(StoreError) in
-            for suffix in ["-wal", "-shm"] {
-                let found = Descriptor.Identity(path: file.path + suffix)
-                if let known = known[suffix] {
-                    guard found == known else { throw Self.replaced(file.path + suffix) }
-                } else {
-                    known[suffix] = found
-                }
-            }
+        let found = try findCompanions()
+        try checkWAL(connection)
+        companions.withLock { $0 = found }
+    }
+
+    /// When a connection has all files open, and before what it reads or writes counts: inside a transaction, before
+    /// anything is changed.
+    func checkFiles(_ connection: Connection) throws(StoreError) {
+        try checkNames()
+        try checkWAL(connection)
+    }
+
+    /// Whether the files of these names are those that were met at the opening.
+    func checkNames() throws(StoreError) {
+        try checkDatabase()
+        let found = try findCompanions()
+        guard let known = companions.withLock({ $0 }), known != found else { return }
+        throw Self.replaced(file.path + (known.wal != found.wal ? "-wal" : "-shm"))
+    }
+
+    private func findCompanions() throws(StoreError) -> Companions {
+        guard let wal = Descriptor.Identity(path: file.path + "-wal") else { throw Self.replaced(file.path + "-wal") }
+        guard let index = Descriptor.Identity(path: file.path + "-shm") else {
+            throw Self.replaced(file.path + "-shm")
         }
+        return Companions(wal: wal, index: index)
+    }
+
+    /// A WAL of which the index knows more than it has was put in the place of another one: what is written to it would
+    /// be found by nobody.
+    private func checkWAL(_ connection: Connection) throws(StoreError) {
+        var info = stat()
+        guard unsafe lstat(file.path + "-wal", &info) == 0 else { throw Self.replaced(file.path + "-wal") }
+        guard try Int64(info.st_size) >= connection.walByteCount() else { throw Self.replaced(file.path + "-wal") }
     }
 
     /// See ``OwnerLock/isWALDoubtful``.
@@ -72,7 +105,7 @@ final class VaultPlace: Sendable {
     var isWhole: Bool {
         do throws(StoreError) {
             try checkProcess()
-            try checkFiles()
+            try checkNames()
             return !isWALDoubtful
         } catch {
             return false

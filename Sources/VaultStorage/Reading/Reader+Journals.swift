@@ -73,10 +73,19 @@ extension Reader {
         return result
     }
 
+    /// Nothing that this process has read or committed before may be missing.
     func auditHead() throws(StoreError) -> Int64 {
+        let known = context.seen.auditHead
         let row = try connection.statement("SELECT coalesce(max(sequence), 0) FROM audit")
         defer { row.reset() }
-        return try row.step() ? row.integer(0) : 0
+        let head = try row.step() ? row.integer(0) : 0
+        guard head >= known else {
+            throw StoreError(
+                .rollbackSuspected, "the audit trail ends before what this process has already seen of it",
+                hint: "find out who replaced the file; nothing is written to it")
+        }
+        context.seen.noteAuditHead(head)
+        return head
     }
 
     /// Rows of the trail that are gone through for it: in a busy vault some hours, in any other one all that count.
@@ -152,6 +161,7 @@ extension RowOpener {
             row.blob(2), .provider, table: "provider", handle: bytes,
             ProviderRecord.associatedData(context.vaultID, handle, revision: revision)
         ) { bytes throws(VaultCryptoError) in try unsafe ProviderRecord(bytes) }
+        try require(provider: bytes, try unsafe tag(row.blob(2), "provider", bytes))
         return StoredProvider(handle: handle, revision: revision, record: record)
     }
 
@@ -179,6 +189,14 @@ extension RowOpener {
             AuthorizationRequestRecord.associatedData(context.vaultID, BlindIndex(bytes), expiresAt: expiresAt)
         ) { bytes throws(VaultCryptoError) in
             try unsafe AuthorizationRequestRecord(bytes, expiresAt: expiresAt)
+        }
+    }
+
+    private func tag(
+        _ cell: UnsafeRawBufferPointer, _ table: String, _ handle: Bytes16
+    ) throws(StoreError) -> CellTag {
+        do throws(VaultCryptoError) { return try unsafe SealedCell.tag(of: cell) } catch {
+            throw .quarantined(table, handle, error)
         }
     }
 

@@ -6,8 +6,11 @@ extension Reader {
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
             let user = try UserColumns(row)
+            // Before a token is spent, this says whether the login is held.
+            try opener.vaultRow()
             return try opener.withUser(row, user) { view throws(StoreError) in
-                try opener.login(row, try LoginColumns(row), user, view).stored(
+                try requireNotSeenLater(user)
+                return try opener.login(row, try LoginColumns(row), user, view).stored(
                     user: user.handle, userID: view.userIDText, status: view.status, context)
             }
         }

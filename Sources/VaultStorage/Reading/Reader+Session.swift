@@ -8,6 +8,7 @@ extension Reader {
             guard try row.step() else { throw StoreError.notFound(.user) }
             let user = try UserColumns(row)
             return try opener.withUser(row, user) { view throws(StoreError) in
+                try requireNotSeenLater(user)
                 if let wanted { return try named(wanted, row, user, view) }
                 return try only(row, user, view)
             }
@@ -20,7 +21,8 @@ extension Reader {
             guard try row.step() else { throw StoreError.notFound(.login) }
             let user = try UserColumns(row)
             return try opener.withUser(row, user) { view throws(StoreError) in
-                try snapshot(row, try LoginColumns(row), user, view)
+                try requireNotSeenLater(user)
+                return try snapshot(row, try LoginColumns(row), user, view)
             }
         }
     }

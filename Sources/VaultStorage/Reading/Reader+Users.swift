@@ -37,7 +37,8 @@ extension Reader {
     private func storedUser(_ row: Statement) throws(StoreError) -> StoredUser {
         let columns = try UserColumns(row)
         return try opener.withUser(row, columns) { view throws(StoreError) in
-            StoredUser(
+            try requireNotSeenLater(columns)
+            return StoredUser(
                 handle: columns.handle, id: view.userIDText, status: view.status, revision: columns.revision,
                 createdAt: view.createdAt, logins: (0..<view.loginCount).map { view.entry($0).login })
         }

@@ -15,10 +15,15 @@ final class Reader: @unchecked Sendable {
         try connection.configure(isReader: true)
         sessionsOfUser = try connection.prepare(SQL.sessionsOfUser.text)
         sessionOfLogin = try connection.prepare(SQL.sessionOfLogin.text)
-        do throws(VaultCryptoError) {
-            opener = RowOpener(context: context, scratch: try CellScratch())
-        } catch {
-            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
+        opener = try RowOpener(connection, context)
+    }
+
+    /// Refuses a user, whose cell is open, of whom this process has seen a newer state.
+    @inline(__always)
+    func requireNotSeenLater(_ user: UserColumns) throws(StoreError) {
+        if context.seen.isOlder(user.handle, user.revision) {
+            opener.contradiction.mark = context.seen.revision(of: user.handle)
+            throw .isOlderThanSeen(user.handle)
         }
     }
 

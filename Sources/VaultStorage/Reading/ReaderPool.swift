@@ -35,10 +35,38 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// What has taken the vault's place meanwhile is not read beside it.
+    /// The same, again if what was read looks older than what is known: that may be known only since the reading began.
+    /// What falls behind the same mark twice is older, because the mark was there before the second reading.
+    @inline(__always)
+    func readNewest<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
+        var mark: Int64?
+        while true {
+            var met: Int64?
+            do throws(StoreError) {
+                return try read { reader throws(StoreError) in
+                    do throws(StoreError) { return try body(reader) } catch {
+                        met = reader.opener.contradiction.mark
+                        throw error
+                    }
+                }
+            } catch {
+                guard error.code == .rollbackSuspected, let met, met != mark else { throw error }
+                mark = met
+            }
+        }
+    }
+
+    /// What has taken the place of the vault or of its WAL meanwhile is not read beside it, nor is a newer schema.
     private func makeReader() throws(StoreError) -> Reader {
-        let reader = try Reader(context)
-        try place.checkDatabase()
+        guard context.access.isWritable else { return try Reader(context) }
+        let reader: Reader
+        do throws(StoreError) { reader = try Reader(context) } catch {
+            // What looks like damage may be another file.
+            try place.checkNames()
+            throw error
+        }
+        try VaultSchema.checkIsUnchanged(reader.connection)
+        try place.checkFiles(reader.connection)
         return reader
     }
 

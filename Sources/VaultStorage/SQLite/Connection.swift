@@ -120,6 +120,25 @@ import VaultCrypto
     /// SQLite's extended code of what failed last.
     var lastCode: Int32 { unsafe sqlite3_extended_errcode(handle) }
 
+    /// How long the WAL must at least be for what its index knows of it.
+    func walByteCount() throws(StoreError) -> Int64 {
+        var frames: UInt32 = 0
+        var pageSize: UInt32 = 0
+        let code = unsafe vault_wal_frames(handle, &frames, &pageSize)
+        guard code == SQLITE_OK else { throw error(code) }
+        return frames == 0 ? 0 : 32 + Int64(frames) * (24 + Int64(pageSize))
+    }
+
+    /// Whether no other connection, of whatever process, has the database open at this moment. To be asked outside a
+    /// transaction, by a connection that has read.
+    func isAlone() throws(StoreError) -> Bool {
+        switch unsafe vault_is_alone(handle) {
+        case SQLITE_OK: return true
+        case let code where code & 0xff == SQLITE_BUSY: return false
+        case let code: throw error(code)
+        }
+    }
+
     func error(_ code: Int32) -> StoreError {
         StoreError(sqlite: code, systemError: unsafe sqlite3_system_errno(handle))
     }

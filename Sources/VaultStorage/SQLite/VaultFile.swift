@@ -40,6 +40,12 @@ struct VaultFile: Sendable {
 
     var lockPath: String { path + ".lock" }
 
+    /// Whether there is a WAL with something in it.
+    var hasWAL: Bool {
+        var info = stat()
+        return unsafe lstat(path + "-wal", &info) == 0 && info.st_size > 0
+    }
+
     var exists: Bool {
         var info = stat()
         return unsafe lstat(path, &info) == 0

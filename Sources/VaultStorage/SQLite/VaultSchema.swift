@@ -138,6 +138,24 @@ struct VaultSchema: Equatable, Sendable {
         }
     }
 
+    /// Whether the schema is still of the version that was met at the opening. Reads one number of the first page.
+    static func checkIsUnchanged(_ connection: Connection) throws(StoreError) {
+        let row = try connection.statement("PRAGMA user_version")
+        defer { row.reset() }
+        let known = Int64(Migrations.all.last?.version ?? 0)
+        guard try row.step(), row.integer(0) != known else { return }
+        let found = Int(row.integer(0))
+        guard found > known else {
+            throw StoreError(
+                .rollbackSuspected, "the vault's schema is older than it was when this process opened it",
+                hint: "find out who replaced the file; nothing is written to it")
+        }
+        throw StoreError(
+            .newerSchema(found: found, known: Int(known)),
+            "another process has brought the vault to schema version \(found), and this version knows only \(known)",
+            hint: "start this process anew with the version of TokenVault that did it")
+    }
+
     static func check(_ connection: Connection, is expected: VaultSchema) throws(StoreError) {
         let found = try VaultSchema(of: connection)
         if let foreign = found.objects.subtracting(expected.objects).map(\.name).min() {

@@ -89,6 +89,9 @@ final class Spool: Sendable {
         return result
     }
 
+    /// Who has a file there.
+    func owners() throws(StoreError) -> [Int64] { try directory.owners() }
+
     private func listingsOfDead(_ owner: Int64) throws(StoreError) -> [SpoolListing] {
         guard let file = try directory.openExisting(owner) else { return [] }
         if file.isEmpty {

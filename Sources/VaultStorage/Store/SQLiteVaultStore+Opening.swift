@@ -15,8 +15,8 @@ extension SQLiteVaultStore {
         try draft.write(to: file, clock: clock)
         do throws(StoreError) {
             let context = VaultContext(
-                path: file.path, vaultID: draft.vaultID, incarnation: VaultDraft.firstIncarnation,
-                createdAt: draft.createdAt, vaultKey: draft.vaultKey, keyring: draft.keyring, clock: clock)
+                path: file.path, vaultID: draft.vaultID, vaultKey: draft.vaultKey, openedBy: draft.openedBy,
+                row: draft.row, clock: clock)
             return try SQLiteVaultStore(file, context)
         } catch {
             // It cannot be opened here: nobody has it open.
@@ -56,6 +56,7 @@ extension SQLiteVaultStore {
         let store = try SQLiteVaultStore(file, context, connection)
         if context.access.isWritable {
             snapshots.removeExpired(before: schemaVersion, now: clock())
+            try store.noteDepartedOwners(connection)
             if isUntold { store.tellOfMigrations() }
         }
         return store
@@ -96,24 +97,38 @@ extension SQLiteVaultStore {
         _ connection: Connection, _ file: VaultFile, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy,
         _ clock: @escaping @Sendable () -> Timestamp, _ liveness: Liveness
     ) throws(StoreError) -> VaultContext {
-        let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
+        let row = try Statement(connection, "SELECT vaultID FROM vault")
         guard try row.step(), let vaultID = row.bytes16(0) else {
             try VaultSchema.checkFinished(connection)
             throw StoreError(.damaged, "the vault has lost its own row", hint: "restore a backup")
         }
-        let incarnation = row.integer(1)
-        let createdAt = row.integer(2)
-        let cell = row.bytes(3)
+        row.reset()
         let (slots, damage) = try KeySlotRows.all(connection)
+        let opened = try unlock(slots, unlocker, policy, vaultID, damage)
+        // The row, and what the trail says of it, are of one moment.
+        try connection.execute("BEGIN")
+        defer { try? connection.execute("ROLLBACK") }
+        let vault = try VaultRow.load(connection, vault: vaultID, under: opened.vaultKey)
+        let slot = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
+        let context = VaultContext(
+            path: file.path, vaultID: vaultID, vaultKey: opened.vaultKey, openedBy: slot, row: vault, clock: clock,
+            liveness: liveness, access: connection.access)
+        let trail = AuditTrail(connection: connection, context: context)
+        guard try !trail.tellsOfLater(than: vault) else {
+            throw StoreError(
+                .rollbackSuspected,
+                "the vault's own row is older than the audit trail tells: somebody has put back a former state",
+                hint: "find out who changed the file; restore a whole backup")
+        }
+        return context
+    }
+
+    private static func unlock(
+        _ slots: [KeySlot], _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16,
+        _ damage: StoreError?
+    ) throws(StoreError) -> (vaultKey: SealingKey, slot: KeySlot) {
         do throws(VaultCryptoError) {
-            let vaultKey = try KeySlot.unlock(slots, with: unlocker, vault: vaultID, policy: policy)
-            let keyring = try Keyring.open(
-                cell, under: vaultKey,
-                associatedData: VaultDraft.associatedData(vaultID, incarnation: incarnation, createdAt: createdAt))
-            return VaultContext(
-                path: file.path, vaultID: vaultID, incarnation: incarnation,
-                createdAt: Timestamp(milliseconds: createdAt), vaultKey: vaultKey, keyring: keyring, clock: clock,
-                liveness: liveness, access: connection.access)
+            return try KeySlot.unlock(slots, with: unlocker, vault: vault, policy: policy)
         } catch {
             if let damage, error.code == .wrongKey {
                 throw StoreError(
@@ -121,6 +136,24 @@ extension SQLiteVaultStore {
                     hint: "use another key of the vault, or restore a backup")
             }
             throw StoreError(opening: error)
+        }
+    }
+
+    /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still wraps
+    /// the vault key: put back, it must not open the vault.
+    private static func slot(
+        of row: VaultRow, _ opened: (vaultKey: SealingKey, slot: KeySlot), _ slots: [KeySlot],
+        _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16
+    ) throws(StoreError) -> ProvenKeySlot {
+        do throws(VaultCryptoError) {
+            if row.knows(opened.slot) { return try ProvenKeySlot(opened.slot) }
+            return try ProvenKeySlot(
+                KeySlot.unlock(
+                    slots.filter { row.knows($0) }, with: unlocker, vault: vault, policy: policy
+                ).slot)
+        } catch {
+            throw .quarantined(
+                "keySlot", opened.slot.description.id, "the vault does not know it: it was planted or put back")
         }
     }
 }

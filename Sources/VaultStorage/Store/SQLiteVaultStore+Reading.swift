@@ -5,23 +5,23 @@ extension SQLiteVaultStore: VaultStore {
         switch selector {
         case .user(let id):
             let index = context.keyring.blindIndex(ofUserID: id)
-            return try readers.read { reader throws(StoreError) in try reader.session(ofUser: index, nil) }
+            return try readers.readNewest { reader throws(StoreError) in try reader.session(ofUser: index, nil) }
         case .login(let handle):
-            return try readers.read { reader throws(StoreError) in try reader.session(ofLogin: handle) }
+            return try readers.readNewest { reader throws(StoreError) in try reader.session(ofLogin: handle) }
         case .userLogin(let id, let handle):
             let index = context.keyring.blindIndex(ofUserID: id)
-            return try readers.read { reader throws(StoreError) in try reader.session(ofUser: index, handle) }
+            return try readers.readNewest { reader throws(StoreError) in try reader.session(ofUser: index, handle) }
         }
     }
 
     package func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
-        try readers.read { reader throws(StoreError) in try reader.login(handle) }
+        try readers.readNewest { reader throws(StoreError) in try reader.login(handle) }
     }
 
     package func logins(
         ofUser userID: String?, after: LoginHandle?, limit: Int
     ) throws(StoreError) -> [LoginListing] {
-        try readers.read { reader throws(StoreError) in
+        try readers.readNewest { reader throws(StoreError) in
             guard let userID else { return try reader.logins(after: after, limit: limit) }
             let index = context.keyring.blindIndex(ofUserID: userID)
             return try reader.logins(ofUser: index, after: after, limit: limit)
@@ -31,7 +31,7 @@ extension SQLiteVaultStore: VaultStore {
     package func dueLogins(
         before time: Timestamp, after cursor: DueCursor?, limit: Int
     ) throws(StoreError) -> DuePage {
-        try readers.read { reader throws(StoreError) in
+        try readers.readNewest { reader throws(StoreError) in
             try reader.dueLogins(before: time, after: cursor, limit: limit)
         }
     }
@@ -42,19 +42,19 @@ extension SQLiteVaultStore: VaultStore {
 
     package func user(_ id: String) throws(StoreError) -> StoredUser {
         let index = context.keyring.blindIndex(ofUserID: id)
-        return try readers.read { reader throws(StoreError) in try reader.user(index) }
+        return try readers.readNewest { reader throws(StoreError) in try reader.user(index) }
     }
 
     package func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
-        try readers.read { reader throws(StoreError) in try reader.users(after: after, limit: limit) }
+        try readers.readNewest { reader throws(StoreError) in try reader.users(after: after, limit: limit) }
     }
 
     package func providers() throws(StoreError) -> [StoredProvider] {
-        try readers.read { reader throws(StoreError) in try reader.providers() }
+        try readers.readNewest { reader throws(StoreError) in try reader.providers() }
     }
 
     package func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
-        try readers.read { reader throws(StoreError) in try reader.provider(handle) }
+        try readers.readNewest { reader throws(StoreError) in try reader.provider(handle) }
     }
 
     package func provider(named name: String) throws(StoreError) -> StoredProvider {
@@ -63,7 +63,7 @@ extension SQLiteVaultStore: VaultStore {
     }
 
     package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
-        try readers.read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
+        try readers.readNewest { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
     package func lastRenewal(
@@ -75,45 +75,47 @@ extension SQLiteVaultStore: VaultStore {
     }
 
     package func auditHead() throws(StoreError) -> Int64 {
-        try readers.read { reader throws(StoreError) in try reader.auditHead() }
+        try readers.readNewest { reader throws(StoreError) in try reader.auditHead() }
     }
 
     package func userID(of handle: UserHandle) throws(StoreError) -> String {
-        try readers.read { reader throws(StoreError) in try reader.userID(of: handle) }
+        try readers.readNewest { reader throws(StoreError) in try reader.userID(of: handle) }
     }
 
     package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
-        try readers.read { reader throws(StoreError) in try reader.dueOutboxEntries(at: time, limit: limit) }
+        try readers.readNewest { reader throws(StoreError) in try reader.dueOutboxEntries(at: time, limit: limit) }
     }
 
     package func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
-        try readers.read { reader throws(StoreError) in try reader.outbox(after: sequence, limit: limit) }
+        try readers.readNewest { reader throws(StoreError) in try reader.outbox(after: sequence, limit: limit) }
     }
 
     package func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
-        try readers.read { reader throws(StoreError) in try reader.outboxEntry(handle) }
+        try readers.readNewest { reader throws(StoreError) in try reader.outboxEntry(handle) }
     }
 
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
-        try readers.read { reader throws(StoreError) in try reader.unusableReplies(of: login) }
+        try readers.readNewest { reader throws(StoreError) in try reader.unusableReplies(of: login) }
     }
 
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        try readers.read { reader throws(StoreError) in try reader.keySlots() }
+        try readers.readNewest { reader throws(StoreError) in try reader.keySlots() }
     }
 
+    package var openingKeySlot: KeySlotHandle { context.openedBy.handle }
+
     package func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
-        try readers.read { reader throws(StoreError) in try reader.openIntents(after: fence, limit: limit) }
+        try readers.readNewest { reader throws(StoreError) in try reader.openIntents(after: fence, limit: limit) }
     }
 
     package func hasOpenIntents() throws(StoreError) -> Bool {
-        try readers.read { reader throws(StoreError) in try reader.hasOpenIntents() }
+        try readers.readNewest { reader throws(StoreError) in try reader.hasOpenIntents() }
     }
 
     package func spoolDepth() throws(StoreError) -> SpoolDepth { try spoolFile.depth() }
 
     package func statistics() throws(StoreError) -> StoreStatistics {
-        var statistics = try readers.read { reader throws(StoreError) in
+        var statistics = try readers.readNewest { reader throws(StoreError) in
             try reader.withSnapshot { () throws(StoreError) in try reader.statistics() }
         }
         statistics.spool = try spoolDepth()
@@ -121,7 +123,7 @@ extension SQLiteVaultStore: VaultStore {
     }
 
     package func depths() throws(StoreError) -> StoreDepths {
-        try readers.read { reader throws(StoreError) in try reader.depths() }
+        try readers.readNewest { reader throws(StoreError) in try reader.depths() }
     }
 
     package var owner: Int64 { ownerLock.owner }

@@ -128,8 +128,26 @@ extension SQLiteVaultStore {
         }
     }
 
-    package func removeKeySlot(_ handle: KeySlotHandle) async throws {
-        try await write { try $0.removeKeySlot(handle) }
+    package func removeKeySlot(_ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)?) async throws {
+        let proven = try unlocker.map { unlocker throws(StoreError) in try prove(unlocker, besides: handle) }
+        let remaining = proven ?? context.openedBy
+        try await write { try $0.removeKeySlot(handle, provenBy: remaining) }
+    }
+
+    /// Opens a slot by this key, as if the vault was to be opened. Before the transaction: a passphrase takes its time.
+    private func prove(_ unlocker: any SlotUnlocker, besides handle: KeySlotHandle) throws(StoreError) -> ProvenKeySlot
+    {
+        let slots = try readers.read { reader throws(StoreError) in
+            let row = try reader.opener.vaultRow()
+            return try KeySlotRows.all(reader.connection).slots.filter {
+                $0.description.id != handle.bytes && row.knows($0)
+            }
+        }
+        do throws(VaultCryptoError) {
+            return try ProvenKeySlot(KeySlot.unlock(slots, with: unlocker, vault: context.vaultID).slot)
+        } catch {
+            throw StoreError(opening: error)
+        }
     }
 }
 

@@ -20,7 +20,9 @@ package final class SQLiteVaultStore: Sendable {
         let lock = context.access.isWritable ? try OwnerLock(file) : OwnerLock(readOnly: file)
         guard !context.access.isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
         let place = VaultPlace(file, lock, context.liveness)
-        readers = ReaderPool(context, place, first: try Reader(context, opened))
+        let first = try Reader(context, opened)
+        if context.access.isWritable { try place.learnFiles(first.connection) }
+        readers = ReaderPool(context, place, first: first)
         writer = WriterThread(changes) { WriteBatch(context, place) }
         spoolFile = Spool(file, context, lock)
         ownerLock = lock

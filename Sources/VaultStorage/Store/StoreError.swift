@@ -46,6 +46,8 @@ package struct StoreError: Error, Equatable, Sendable {
         /// The callback comes from another browser or user than the one that began the log-in.
         case logInNotBound
         case lastKeySlot
+        /// No other key than the one that is to go has shown that it opens the vault.
+        case keySlotNotProven
         case providerInUse
         case invalidValue
         /// This process is not, or no longer, what others see as the living owner of its intents: it was forked, or

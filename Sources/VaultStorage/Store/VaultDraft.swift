@@ -8,9 +8,11 @@ struct VaultDraft {
     let vaultID: Bytes16
     let createdAt: Timestamp
     let vaultKey: SealingKey
-    let keyring: Keyring
+    let row: VaultRow
+    let openedBy: ProvenKeySlot
     private let slot: KeySlot
     private let keyringCell: [UInt8]
+    private let manifestCell: [UInt8]
 
     init(firstSlot: any SlotMaker, label: String, now: Timestamp) throws(StoreError) {
         do throws(VaultCryptoError) {
@@ -18,25 +20,20 @@ struct VaultDraft {
             vaultID = SecureRandom.bytes16()
             createdAt = now
             vaultKey = try SealingKey.generate()
-            keyring = try Keyring.generate()
             slot = try KeySlot.wrap(
                 vaultKey, for: firstSlot, id: SecureRandom.bytes16(), label: label, createdAt: now.milliseconds,
                 vault: vaultID)
-            keyringCell = try keyring.seal(
-                under: vaultKey,
-                associatedData: Self.associatedData(
-                    vaultID, incarnation: Self.firstIncarnation, createdAt: now.milliseconds))
+            openedBy = try ProvenKeySlot(slot)
+            var row = VaultRow(
+                incarnation: Self.firstIncarnation, createdAt: now, revision: 1, auditSequence: 1,
+                keyring: try .generate(), keyringTag: openedBy.tag, manifest: VaultManifest())
+            row.manifest.keySlots[slot.description.id] = openedBy.tag
+            keyringCell = try row.sealKeyring(vaultID, under: vaultKey)
+            manifestCell = try row.sealManifest(vaultID, under: vaultKey)
+            self.row = row
         } catch {
             throw StoreError(opening: error)
         }
-    }
-
-    /// What the keyring is bound to: every column of the vault's row.
-    static func associatedData(_ vault: Bytes16, incarnation: Int64, createdAt: Int64) -> AssociatedData {
-        var data = AssociatedData(vault: vault, table: "vault")
-        data.append(incarnation)
-        data.append(createdAt)
-        return data
     }
 
     /// Makes the vault in memory, as one whole file: nothing of it is on disk before all of it is.
@@ -51,10 +48,9 @@ struct VaultDraft {
         try insertVault(connection)
         try KeySlotRows.insert(slot, connection)
         let context = VaultContext(
-            path: file.path, vaultID: vaultID, incarnation: Self.firstIncarnation, createdAt: createdAt,
-            vaultKey: vaultKey, keyring: keyring, clock: clock)
+            path: file.path, vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
         let transaction = try WriteTransaction(connection, context)
-        try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject())
+        try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject(revision: row.revision))
         try transaction.markMigrationsAsTold()
         try connection.execute("COMMIT")
         try unsafe connection.withImage { image throws(StoreError) in try unsafe file.create(image) }
@@ -62,11 +58,17 @@ struct VaultDraft {
 
     private func insertVault(_ connection: Connection) throws(StoreError) {
         let insert = try connection.statement(
-            "INSERT INTO vault (id, vaultID, incarnation, createdAt, keyringCell) VALUES (1, ?1, ?2, ?3, ?4)")
+            """
+            INSERT INTO vault (id, vaultID, incarnation, createdAt, keyringCell, revision, auditSequence, manifestCell)
+            VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """)
         insert.bind(1, vaultID)
-        insert.bind(2, Self.firstIncarnation)
+        insert.bind(2, row.incarnation)
         insert.bind(3, createdAt.milliseconds)
         insert.bind(4, keyringCell)
+        insert.bind(5, row.revision)
+        insert.bind(6, row.auditSequence)
+        insert.bind(7, manifestCell)
         try insert.run()
     }
 }

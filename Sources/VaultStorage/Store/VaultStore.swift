@@ -46,6 +46,8 @@ package protocol VaultStore: Sendable {
     /// Replies that nobody could use, in the order in which they came; none if there is no such login.
     func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing]
     func keySlots() throws(StoreError) -> [StoredKeySlot]
+    /// The slot by which this process has opened the vault.
+    var openingKeySlot: KeySlotHandle { get }
     /// Open intents, in the order in which they were begun. Damaged ones are passed over: the login's own read tells of
     /// them.
     ///
@@ -103,8 +105,9 @@ package protocol VaultStore: Sendable {
     func forgetUnusableReplies(before time: Timestamp) async throws
 
     func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot
-    /// The last slot cannot be removed.
-    func removeKeySlot(_ handle: KeySlotHandle) async throws
+    /// Removes a slot, if another one remains that is known to open the vault: the one that `unlocker` opens, or else the
+    /// one by which this process has opened the vault.
+    func removeKeySlot(_ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)?) async throws
 
     /// Removes from the vault's files what former states of rows have left there, such as those of an erased user.
     func removeRemnants() async -> Remnants
@@ -146,6 +149,10 @@ package protocol VaultStore: Sendable {
 }
 
 extension VaultStore {
+    package func removeKeySlot(_ handle: KeySlotHandle) async throws {
+        try await removeKeySlot(handle, provenBy: nil)
+    }
+
     package func files() -> [FileReport] { [] }
     package func shutDown() async { close() }
     package func prepareSpool() throws(StoreError) { try prepareSpool(for: 1) }

@@ -36,24 +36,6 @@ extension VaultCheck {
 
     // MARK: Tables without a user
 
-    /// The vault's own row, as it was when the vault was opened: the keyring's cell is bound to all of it.
-    func checkVault() throws(StoreError) {
-        _ = try damageAsFinding("vault") { () throws(StoreError) in
-            let row = try Statement(connection, "SELECT vaultID, incarnation, createdAt, keyringCell FROM vault")
-            guard try row.step(), row.bytes16(0) == context.vaultID else {
-                note("vault", nil, "its row is missing or is that of another vault")
-                return
-            }
-            let keyring = attempt("vault", nil) { () throws(VaultCryptoError) in
-                try Keyring.open(
-                    row.bytes(3), under: context.vaultKey,
-                    associatedData: VaultDraft.associatedData(
-                        context.vaultID, incarnation: row.integer(1), createdAt: row.integer(2)))
-            }
-            if keyring != nil { report.cells += 1 }
-        }
-    }
-
     /// Nothing authenticates it: it tells files apart, not attackers.
     func checkWALMark() throws(StoreError) {
         _ = try damageAsFinding("walMark") { () throws(StoreError) in
@@ -100,6 +82,9 @@ extension VaultCheck {
             if let keyID, keyID != slot.description.keyID {
                 note("keySlot", handle, "its cell is sealed with another key than the slot names")
             }
+            if let row = currentRow(), !row.knows(slot) {
+                note("keySlot", handle, "the vault does not know it: it was planted or put back")
+            }
         } catch {
             note("keySlot", row.bytes16(0), error.reason)
         }
@@ -114,6 +99,10 @@ extension VaultCheck {
         let data = ProviderRecord.associatedData(context.vaultID, ProviderHandle(handle), revision: row.integer(2))
         unsafe checkRootCell("provider", handle, row.blob(3), .provider, data) { plaintext throws(VaultCryptoError) in
             _ = try unsafe ProviderRecord(plaintext)
+        }
+        let tag = unsafe try? SealedCell.tag(of: row.blob(3))
+        if let vault = currentRow(), vault.hasManifest, vault.manifest.providers[handle] != tag {
+            note("provider", handle, "it is not the one that the vault knows last")
         }
     }
 

@@ -108,8 +108,8 @@ extension VaultCheck {
 
     /// How many there are is guarded by nothing: see `docs/vault-format.md`.
     private func checkUnusableReplies(of login: LoginColumns, _ user: UserHandle, _ view: UserCellView) {
-        let opener = RowOpener(context: context, scratch: scratch)
         do throws(StoreError) {
+            let opener = try RowOpener(connection, context, scratch: scratch, rows: rows)
             let row = try connection.statement(
                 "SELECT handle, receivedAt, cell FROM unusableReply WHERE login = ?1 ORDER BY id")
             row.bind(1, login.rowID)

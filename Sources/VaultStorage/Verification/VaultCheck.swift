@@ -13,6 +13,8 @@ final class VaultCheck {
     let connection: Connection
     let context: VaultContext
     let scratch: CellScratch
+    /// The vault's row for this connection, which may see a newer or an older moment than others.
+    let rows: VaultRowKeeper
     var report = VerificationReport()
     /// What the audit trail has told so far.
     var audit = AuditProgress()
@@ -25,6 +27,7 @@ final class VaultCheck {
     init(_ connection: Connection, _ context: VaultContext) throws(StoreError) {
         self.connection = connection
         self.context = context
+        rows = VaultRowKeeper(context.rows.current)
         do throws(VaultCryptoError) { scratch = try CellScratch() } catch {
             throw StoreError(.outOfMemory, error.reason, hint: error.hint)
         }
@@ -44,6 +47,7 @@ final class VaultCheck {
         try checkMigrationsAreComplete()
         try walk("keySlot", progress, checkKeySlot)
         try walk("provider", progress, checkProvider)
+        _ = try damageAsFinding("vault") { () throws(StoreError) in try checkManifestIsComplete() }
         try walk("user", progress, checkUser)
         try walk("authorizationRequest", progress, checkAuthorizationRequest)
         try walk("outbox", progress, checkOutboxEntry)

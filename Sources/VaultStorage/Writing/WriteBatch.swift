@@ -27,14 +27,17 @@ final class WriteBatch {
         let afterwards = operations.filter(\.comesAfterCommit)
         var rest = afterwards.isEmpty ? operations[...] : operations.filter { !$0.comesAfterCommit }[...]
         var commits = 0
+        var isLastDone = false
         while !rest.isEmpty {
             commits += 1
             let outcome = commit(rest)
             committed()
             for operation in outcome.done { operation.finish(outcome.failure) }
+            isLastDone = outcome.failure == nil
             rest = rest.dropFirst(outcome.done.count)
         }
-        if let channel {
+        // After a commit that succeeded the files are those that belong to the vault.
+        if let channel, isLastDone {
             if let outcome = channel.gate.checkpointIfDue(waited: channel.waited) { note(outcome) }
             commitsBeforeCut -= commits
             if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(patience: .zero) }
@@ -47,6 +50,8 @@ final class WriteBatch {
     /// ``Connection/checkpointsWhenLast()``.
     func close() {
         guard let channel, (try? place.checkProcess()) != nil, !place.isAlone else { return }
+        // By an index that is not the vault's any more, other pages than those that belong there would be copied.
+        guard (try? place.checkFiles(channel.connection)) != nil else { return }
         note(channel.gate.checkpoint(rest: .isCutOff))
     }
 
@@ -55,7 +60,7 @@ final class WriteBatch {
         do throws(StoreError) {
             try place.checkProcess()
             let channel = try currentChannel()
-            try place.checkFiles()
+            try place.checkFiles(channel.connection)
             let outcome = channel.gate.checkpoint(patience, rest: .isCutOff)
             note(outcome)
             switch outcome {
@@ -101,7 +106,7 @@ final class WriteBatch {
             return Outcome(done: operations, failure: error)
         }
         do throws(StoreError) {
-            try place.checkFiles()
+            try place.checkFiles(channel.connection)
             try channel.transaction.begin()
             for index in operations.indices {
                 run(operations[index], on: channel)
@@ -184,7 +189,7 @@ final class WriteBatch {
     private func run(_ operation: WriteOperation, on channel: WriteChannel) {
         let (connection, transaction) = (channel.connection, channel.transaction)
         do {
-            let mark = transaction.head
+            let mark = transaction.mark
             try connection.statement("SAVEPOINT operation").run()
             do {
                 try operation.run(transaction)
@@ -214,7 +219,7 @@ final class WriteBatch {
             try channel.begin()
             let isThere: Bool
             do throws(StoreError) {
-                try place.checkFiles()
+                try place.checkFiles(channel.connection)
                 try channel.transaction.begin()
                 isThere = failed.hasLink ? try channel.transaction.holds(failed.head) : false
                 try channel.transaction.audit(failed.event(isThere: isThere), about: AuditSubject())

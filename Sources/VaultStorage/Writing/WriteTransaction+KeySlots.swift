@@ -8,23 +8,45 @@ extension WriteTransaction {
                 hint: "remove one that is no longer needed first")
         }
         try KeySlotRows.insert(slot, connection)
-        try audit(
-            AuditEvent(.keySlotAdded, [AuditEvent.Detail("slot", Base32.encode(slot.description.id))]),
-            about: AuditSubject())
+        let tag = try sealing { () throws(VaultCryptoError) in try SealedCell.tag(of: slot.wrappedVaultKey) }
+        try changeVault(
+            AuditEvent(.keySlotAdded, [AuditEvent.Detail("slot", Base32.encode(slot.description.id))])
+        ) { $0.manifest.keySlots[slot.description.id] = tag }
     }
 
-    func removeKeySlot(_ handle: KeySlotHandle) throws(StoreError) {
+    /// - Parameter proven: a slot that was opened, and remains.
+    func removeKeySlot(_ handle: KeySlotHandle, provenBy proven: ProvenKeySlot) throws(StoreError) {
         let slots = try KeySlotRows.all(connection).slots
-        guard slots.contains(where: { $0.description.id != handle.bytes }) else {
-            throw StoreError(
-                .lastKeySlot, "this is the last key slot: without it nobody could open the vault again",
-                hint: "add another slot first")
+        let isThere = slots.contains { slot in
+            slot.description.id == proven.handle.bytes && (try? ProvenKeySlot(slot)) == proven
+                && rows.current.knows(slot)
+        }
+        guard isThere, proven.handle != handle else {
+            let others = rows.current.manifest.keySlots.handles.filter { $0 != handle.bytes }
+            throw others.isEmpty ? .lastKeySlot : .keySlotNotProven
         }
         let delete = try connection.statement("DELETE FROM keySlot WHERE handle = ?1")
         delete.bind(1, handle.bytes)
         try delete.run()
-        guard connection.changeCount == 1 else { throw .notFound(.keySlot) }
-        try audit(
-            AuditEvent(.keySlotRemoved, [AuditEvent.Detail("slot", handle.text)]), about: AuditSubject())
+        guard connection.changeCount == 1 || rows.current.manifest.keySlots[handle.bytes] != nil else {
+            throw .notFound(.keySlot)
+        }
+        try changeVault(
+            AuditEvent(.keySlotRemoved, [AuditEvent.Detail("slot", handle.text)])
+        ) { $0.manifest.keySlots[handle.bytes] = nil }
+    }
+}
+
+extension StoreError {
+    static var lastKeySlot: StoreError {
+        StoreError(
+            .lastKeySlot, "this is the last key slot: without it nobody could open the vault again",
+            hint: "add another slot first")
+    }
+
+    static var keySlotNotProven: StoreError {
+        StoreError(
+            .keySlotNotProven, "this key slot has opened the vault, and no other key has been proven",
+            hint: "prove another key of the vault, which remains; or open the vault with it")
     }
 }

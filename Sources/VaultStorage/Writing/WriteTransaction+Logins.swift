@@ -6,6 +6,7 @@ extension WriteTransaction {
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
             let columns = try UserColumns(row)
+            try requireNotSeenLater(columns)
             return try opener.withUser(row, columns) { view throws(StoreError) in
                 let login = try opener.login(row, try LoginColumns(row), columns, view)
                 return (try openUser(columns, view), login)
@@ -147,7 +148,10 @@ extension WriteTransaction {
             try delete(login, of: &user)
             return true
         }
-        if state.intent != login.intent { try writeIntent(state.intent, replacing: login) }
+        if state.intent != login.intent {
+            if state.intent != nil { try requireNotToldLater(user) }
+            try writeIntent(state.intent, replacing: login)
+        }
         let secretsChanged = state.refresh != login.refresh || state.key != login.key
         guard
             secretsChanged || state.session != login.session || state.position != login.columns.position

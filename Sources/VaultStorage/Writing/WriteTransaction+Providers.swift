@@ -61,10 +61,12 @@ extension WriteTransaction {
         write.bind(2, stored.revision)
         write.bind(3, cell)
         try write.run()
-        try audit(
+        let tag = try sealing { () throws(VaultCryptoError) in try SealedCell.tag(of: cell) }
+        try changeVault(
             AuditEvent(
                 old == nil ? .providerAdded : .providerUpdated, changes(from: old?.record, to: record) + detail),
-            about: AuditSubject(provider: stored.handle, revision: stored.revision))
+            about: AuditSubject(provider: stored.handle, revision: stored.revision)
+        ) { $0.manifest.providers[stored.handle.bytes] = tag }
         return stored
     }
 
@@ -95,8 +97,9 @@ extension WriteTransaction {
         let delete = try connection.statement("DELETE FROM provider WHERE handle = ?1")
         delete.bind(1, handle.bytes)
         try delete.run()
-        try audit(
+        try changeVault(
             AuditEvent(.providerRemoved, [AuditEvent.Detail("name", old.record.name)]),
-            about: AuditSubject(provider: handle, revision: old.revision + 1))
+            about: AuditSubject(provider: handle, revision: old.revision + 1)
+        ) { $0.manifest.providers[handle.bytes] = nil }
     }
 }

@@ -9,8 +9,23 @@ extension WriteTransaction {
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { return nil }
             let columns = try UserColumns(row)
+            try requireNotSeenLater(columns)
             return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
         }
+    }
+
+    /// Refuses a user of whom this process has seen a newer state.
+    func requireNotSeenLater(_ user: UserColumns) throws(StoreError) {
+        if context.seen.hasSeenLater(of: user.handle, than: user.revision) { throw .isOlderThanSeen(user.handle) }
+    }
+
+    /// Refuses a user of whom the audit trail tells a newer state, before a refresh token of theirs is spent.
+    func requireNotToldLater(_ user: OpenUser) throws(StoreError) {
+        let (handle, revision) = (user.columns.handle, user.columns.revision)
+        guard try AuditTrail(connection: connection, context: context).tells(of: handle, after: revision) else {
+            return
+        }
+        throw .older(handle, than: "the audit trail tells")
     }
 
     /// The user's logins. One that is damaged is left out: it must not keep the others from being changed, nor the
@@ -84,6 +99,7 @@ extension WriteTransaction {
         update.bind(4, user.columns.rootKey.bytes)
         update.bind(5, cell)
         try update.run()
+        savedUsers[user.columns.handle] = user.columns.revision
         try tell(tale, of: user)
     }
 

@@ -18,6 +18,10 @@ final class WriteTransaction {
     private(set) var headAtBegin = AuditHead(sequence: 0, mac: .genesis)
     /// The highest end of the chain that this process has committed. A vault that falls behind it was rolled back.
     private(set) var committedHead: AuditHead?
+    /// The vault's row with the changes of this transaction.
+    let rows: VaultRowKeeper
+    /// Users that this transaction has written, in which revision.
+    var savedUsers: [UserHandle: Int64] = [:]
     private var failure: StoreError?
 
     /// - Parameter committedHead: known from another connection of this process.
@@ -27,16 +31,32 @@ final class WriteTransaction {
         self.connection = connection
         self.context = context
         self.committedHead = committedHead
-        do throws(VaultCryptoError) {
-            opener = RowOpener(context: context, scratch: try CellScratch())
-        } catch {
-            throw StoreError(.outOfMemory, error.reason, hint: error.hint)
-        }
+        rows = VaultRowKeeper(context.rows.current)
+        opener = try RowOpener(connection, context, rows: rows)
     }
 
-    /// Reads the end of the audit chain, now that nobody else can write.
+    /// Reads the end of the audit chain, now that nobody else can write, and looks whether the schema, the keyring, the
+    /// incarnation or the manifest have changed. What falls behind what this process knows was rolled back.
     func begin() throws(StoreError) {
         failure = nil
+        savedUsers.removeAll(keepingCapacity: true)
+        do throws(StoreError) { try VaultSchema.checkIsUnchanged(connection) } catch {
+            if case .newerSchema = error.code { context.liveness.giveUp(error) }
+            throw error
+        }
+        rows.restore(context.rows.current)
+        try rows.look(connection, context)
+        try readHead()
+        headAtBegin = head
+        guard let committedHead, head != committedHead else { return }
+        // Others have written since: what this process has committed must still be there, below what they wrote.
+        if head.sequence > committedHead.sequence, try holds(committedHead) { return }
+        throw StoreError(
+            .rollbackSuspected, "the vault is older than what this process has already written to it",
+            hint: "find out who replaced the file; nothing is written to it")
+    }
+
+    private func readHead() throws(StoreError) {
         let last = try connection.statement("SELECT sequence, mac FROM audit ORDER BY sequence DESC LIMIT 1")
         defer { last.reset() }
         if try last.step() {
@@ -50,14 +70,14 @@ final class WriteTransaction {
         } else {
             head = AuditHead(sequence: 0, mac: .genesis)
         }
-        headAtBegin = head
-        guard let committedHead, head.sequence <= committedHead.sequence, head != committedHead else { return }
-        throw StoreError(
-            .rollbackSuspected, "the vault is older than what this process has already written to it",
-            hint: "find out who replaced the file; nothing is written to it")
     }
 
-    func committed() { committedHead = head }
+    func committed() {
+        committedHead = head
+        context.adopt(rows.current)
+        context.seen.noteAuditHead(head.sequence)
+        for (user, revision) in savedUsers { _ = context.seen.isOlder(user, revision) }
+    }
 
     /// Whether the audit chain has this very link: the transaction that wrote it is then in the vault, as a whole.
     func holds(_ link: AuditHead) throws(StoreError) -> Bool {
@@ -68,8 +88,19 @@ final class WriteTransaction {
         return unsafe AuditMAC(row.blob(0)) == link.mac
     }
 
-    func restore(_ mark: AuditHead, after error: any Error) {
-        head = mark
+    /// What an operation that fails must leave as it was.
+    struct Mark {
+        fileprivate let head: AuditHead
+        fileprivate let row: VaultRow
+        fileprivate let savedUsers: [UserHandle: Int64]
+    }
+
+    var mark: Mark { Mark(head: head, row: rows.current, savedUsers: savedUsers) }
+
+    func restore(_ mark: Mark, after error: any Error) {
+        head = mark.head
+        rows.restore(mark.row)
+        savedUsers = mark.savedUsers
         note(error)
     }
 

@@ -171,6 +171,7 @@ extension MemoryVaultStore {
     package func auditHead() throws(StoreError) -> Int64 { 0 }
     package func userID(of handle: UserHandle) throws(StoreError) -> String { throw Self.unneeded }
     package func keySlots() throws(StoreError) -> [StoredKeySlot] { [] }
+    package var openingKeySlot: KeySlotHandle { KeySlotHandle(.zero) }
     package func files() -> [FileReport] { [] }
     package func spoolDepth() throws(StoreError) -> SpoolDepth { throw Self.unneeded }
     package func depths() throws(StoreError) -> StoreDepths { throw Self.unneeded }

@@ -206,7 +206,9 @@ extension MemoryVaultStore {
         throw Self.unneeded
     }
 
-    package func removeKeySlot(_ handle: KeySlotHandle) async throws { throw Self.unneeded }
+    package func removeKeySlot(_ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)?) async throws {
+        throw Self.unneeded
+    }
 
     static var unneeded: StoreError { StoreError(.invalidValue, "a vault in memory does not have this") }
 }

@@ -14,7 +14,8 @@ struct RestartTests {
     /// What a killed process leaves: it writes nothing more, and nobody holds the lock that its intent names.
     private func kill(_ victim: Vault, _ login: Login, _ world: World) async throws {
         victim.store.close()
-        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = 4_711 }
+        let gone = world.goneOwner
+        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = gone }
     }
 
     @Test func everythingIsThereAfterARestart() async throws {

@@ -143,7 +143,8 @@ struct AuthTokenExchangeTests {
         #expect(token.isVolatile)
         // Its process is killed, and the next one finds what it left.
         spool.orphanAll()
-        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = 4_711 }
+        let gone = world.goneOwner
+        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = gone }
         let next = try await world.faulty(spool: spool)
         #expect(try await next.users.accessToken(userId: "alice").name == "2")
         let stored = try world.stored(login)

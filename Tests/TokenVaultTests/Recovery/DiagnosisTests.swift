@@ -58,7 +58,7 @@ struct DiagnosisTests {
         #expect(try await step { $0.session.state = .terminated } == .logIn)
         #expect(try await step { $0.session.notBefore = later } == .wait(until: later.date))
         #expect(try await step { $0.refresh = nil } == .appSuppliesToken)
-        #expect(try await step { $0.openIntent(owner: 4_711, at: now) } == .recover)
+        #expect(try await step { $0.openIntent(owner: own ^ 1, at: now) } == .recover)
         #expect(try await step { $0.openIntent(owner: stranger, at: now) } == .waitForRenewal)
         #expect(
             try await step { $0.openIntent(owner: stranger, at: now.advanced(by: .seconds(-60)), tries: 1) }

@@ -31,7 +31,7 @@ struct RecoveryTests {
     func anIntentThatNobodyIsAtWorkOnIsSettledWithoutACaller(isOwn: Bool) async throws {
         let world = try await World()
         let login = try await world.addChain()
-        try await world.leaveIntent(login, owner: isOwn ? world.vault.store.owner : 4_711)
+        try await world.leaveIntent(login, owner: isOwn ? world.vault.store.owner : world.goneOwner)
         world.transport.enqueue(.generation("2"))
         let report = try await world.users.recover()
         #expect(report == RecoveryReport(restoredReplies: 0, settledRenewals: 1, openRenewals: 0))

@@ -32,7 +32,8 @@ struct SpoolTests {
     /// The process is killed: nobody holds the locks that its intent and its spool name.
     private func kill(_ world: World, _ login: Login, _ spool: MemorySpool) async throws {
         spool.orphanAll()
-        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = 4_711 }
+        let gone = world.goneOwner
+        try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = gone }
     }
 
     private func pending(_ world: World) throws -> [String?] {
@@ -137,7 +138,7 @@ struct SpoolTests {
             #expect(spool.entries.isEmpty, "\(end)")
             #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
             // A crash after the commit leaves the entry: it is found again.
-            _ = spool.add(entry, owner: 4_711)
+            _ = spool.add(entry, owner: IntentRecord.nobody)
             #expect(try await next.users.recover().restoredReplies == 1)
             #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
             if end == .newChain {
@@ -154,7 +155,7 @@ struct SpoolTests {
         let entry = try #require(spool.entries.first?.reply)
         let next = try await world.anotherFaulty(spool: spool)
         for round in 3...5 {
-            _ = spool.add(entry, owner: 4_711)
+            _ = spool.add(entry, owner: IntentRecord.nobody)
             let before = try world.stored(login)
             #expect(try await next.users.recover().restoredReplies == 1)
             #expect(try world.stored(login) == before)

@@ -201,6 +201,7 @@ extension FaultyStore {
         return files.entries.filter { $0.owner == owner || !isOwnerAlive($0.owner) }
     }
     func keySlots() throws(StoreError) -> [StoredKeySlot] { try base.keySlots() }
+    var openingKeySlot: KeySlotHandle { base.openingKeySlot }
     func statistics() throws(StoreError) -> StoreStatistics {
         state.withLock({ $0.beforeStatistics })?()
         return try base.statistics()
@@ -244,7 +245,9 @@ extension FaultyStore {
     func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
         try await base.addKeySlot(maker, label: label)
     }
-    func removeKeySlot(_ handle: KeySlotHandle) async throws { try await base.removeKeySlot(handle) }
+    func removeKeySlot(_ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)?) async throws {
+        try await base.removeKeySlot(handle, provenBy: unlocker)
+    }
     var owner: Int64 { base.owner }
     func isOwnerAlive(_ owner: Int64) -> Bool { base.isOwnerAlive(owner) }
     var ownsItsLock: Bool { !state.withLock { $0.hasLostItsLock } && base.ownsItsLock }
@@ -272,7 +275,7 @@ final class MemorySpool: Sendable {
         state.withLock { entries in
             entries = entries.map { entry in
                 SpoolListing(
-                    owner: 4_711, handle: entry.handle, reply: entry.reply, damage: entry.damage)
+                    owner: IntentRecord.nobody, handle: entry.handle, reply: entry.reply, damage: entry.damage)
             }
         }
     }

@@ -48,11 +48,16 @@ extension World {
         return registration
     }
 
+    /// A process that has gone: nobody holds this byte of the lock file.
+    var goneOwner: Int64 { vault.store.owner ^ 1 }
+
     /// What a killed process leaves behind: an intent whose owner's lock nobody holds.
     @discardableResult
-    func leaveIntent(_ login: Login, owner: Int64 = 4_711, inDoubt: Bool = false, tries: Int = 1) async throws -> Int64
-    {
+    func leaveIntent(
+        _ login: Login, owner: Int64? = nil, inDoubt: Bool = false, tries: Int = 1
+    ) async throws -> Int64 {
         let now = vault.now
+        let owner = owner ?? goneOwner
         return try await vault.store.updateLogin(login.id.handle) { state in
             let intent = state.openIntent(owner: owner, at: now, doubtSince: inDoubt ? now : nil, tries: tries)
             return intent.fence

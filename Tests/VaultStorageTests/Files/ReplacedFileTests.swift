@@ -97,4 +97,73 @@ struct ReplacedFileTests {
         #expect(await open.write() == nil)
         #expect(open.store.ownsItsLock)
     }
+
+    // MARK: Before the first write
+
+    /// A process that has only read so far, or written, others, and somebody who tidies up in between.
+    ///
+    /// - Parameter closesLast: whether another one has the vault open when the first one closes it.
+    @Test(arguments: [false, true], [false, true])
+    func aRemovedIndexLosesNoCommit(hasWritten: Bool, closesLast: Bool) async throws {
+        let fixture = try VaultFixture()
+        try await fixture.populateBriefly()
+        let first = try fixture.open()
+        let login = try first.session(.user("alice")).login
+        if hasWritten { try await first.updateLogin(login) { $0.session.attempts = 1 } }
+        #expect(unsafe unlink(fixture.path + "-shm") == 0)
+
+        // Each ends with a checkpoint, after which the next one lets the WAL begin anew.
+        for user in ["bob", "carol"] {
+            let second = try Probe(fixture, user: user, logins: 1, rounds: 2)
+            #expect(second.lines().last == "done")
+            #expect(second.wait() == 0)
+        }
+        let last = closesLast ? try Probe(["claim", fixture.path, fixture.keyPath]) : nil
+        if let last { _ = last.lines { $0.contains { $0.hasPrefix("claimed") } } }
+        let error = await #expect(throws: StoreError.self) {
+            try await first.updateLogin(login) { $0.session.attempts = 2 }
+        }
+        #expect(error?.code == .rollbackSuspected)
+        first.close()
+        _ = last?.kill()
+
+        let third = try fixture.open()
+        for user in ["bob-0", "carol-0"] {
+            #expect(try third.login(third.session(.user(user)).login).position.generation == 3)
+        }
+        #expect(try third.login(login).session.attempts == (hasWritten ? 1 : 0))
+        #expect((try third.login(login).intent != nil) == closesLast)
+        #expect(try third.verify { _ in }.findings == [])
+        third.close()
+    }
+
+    /// The WAL that a newcomer finds has nothing of what the index knows: what he wrote to it would be found by nobody.
+    @Test func aNewcomerRefusesAnotherWAL() async throws {
+        let open = try await Open()
+        #expect(await open.write() == nil)
+        try open.moveAway("-wal")
+        #expect(throws: StoreError.self) { try open.fixture.open() }
+        #expect(await open.write() == .rollbackSuspected)
+        #expect(unsafe unlink(open.fixture.path + "-wal") == 0 || errno == ENOENT)
+        try open.putBack("-wal")
+        #expect(await open.write() == nil)
+        let other = try open.fixture.open()
+        #expect(try other.login(open.login).session.attempts == 2)
+        #expect(try other.verify { _ in }.findings == [])
+        other.close()
+    }
+
+    @Test(arguments: ["-wal", "-shm"])
+    func noReaderIsOpenedOnAnotherCompanion(suffix: String) async throws {
+        let fixture = try VaultFixture()
+        try await fixture.populateBriefly()
+        let store = try fixture.open()
+        _ = try store.session(.user("alice"))
+        #expect(unsafe rename(fixture.path + suffix, fixture.path + "-kept") == 0)
+        let error = #expect(throws: StoreError.self) {
+            // The first reader is taken, so that another one is made.
+            try store.readers.read { _ throws(StoreError) in try store.session(.user("alice")) }
+        }
+        #expect(error?.code == .rollbackSuspected)
+    }
 }

@@ -108,9 +108,10 @@ struct SpoolTests {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         try store.prepareSpool()
-        for (name, content) in [("12345.spool", [UInt8](repeating: 0, count: 65_536)), ("99.spool", [])] {
+        for (owner, content) in [(store.owner ^ 1, [UInt8](repeating: 0, count: 65_536)), (store.owner ^ 2, [])] {
             let isMade = FileManager.default.createFile(
-                atPath: "\(fixture.spoolPath)/\(name)", contents: Data(content), attributes: [.posixPermissions: 0o600])
+                atPath: "\(fixture.spoolPath)/\(owner).spool", contents: Data(content),
+                attributes: [.posixPermissions: 0o600])
             #expect(isMade)
         }
         #expect(try store.spooledReplies().isEmpty)

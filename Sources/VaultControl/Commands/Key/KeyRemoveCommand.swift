@@ -5,26 +5,76 @@ struct KeyRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Let a key open the vault no longer.",
-        discussion: "Whoever has that key and an old copy of the vault can still open the copy.")
+        discussion: """
+            vaultctl key remove SLOT --proven-by-key-file backup.key
+
+            A key that works always remains: the one that opens the vault now, or another one that you prove. Anyone who
+            has the removed key and an old copy of the vault can still open the copy.
+            """)
 
     @Argument(help: "The slot's id, from vaultctl key list.")
     var slot: String
+
+    @Option(
+        help: .init("Prove that this key file opens the vault, and stays.", valueName: "path"), completion: .file())
+    var provenByKeyFile: String?
+
+    @Option(help: .init("- reads the passphrase that stays from standard input.", valueName: "-"))
+    var provenByPassphrase: String?
+
+    @Option(help: .init("Read the passphrase that stays from a file.", valueName: "path"), completion: .file())
+    var provenByPassphraseFile: String?
+
+    @Option(help: .init("Read the passphrase that stays from an open file descriptor.", valueName: "number"))
+    var provenByPassphraseFd: Int32?
 
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        try await VaultAccess(global, invocation).open { vault in
-            guard let found = try vault.keySlots().first(where: { $0.id == slot }) else {
-                throw Failure(
-                    .notFound, code: "unknownKeySlot", "the vault has no such key slot",
-                    hints: ["vaultctl key list shows all key slots"])
-            }
+        try await VaultAccess(global, invocation).open { vault, reader in
+            let proof = try proof(&reader)
+            let found = try removableSlot(of: vault, isProven: proof != nil)
             try confirmation.require(
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
-            try await vault.removeKeySlot(id: slot)
+            try await vault.removeKeySlot(id: slot, provenBy: proof)
         }
         try invocation.emit(json: .object([("removed", .string(slot))]), text: "")
         invocation.note("removed key slot \(Printable.shortened(slot))")
+    }
+
+    /// What cannot be done is said before anything is asked.
+    private func removableSlot(of vault: Vault, isProven: Bool) throws -> KeySlot {
+        let slots = try vault.keySlots()
+        guard let found = slots.first(where: { $0.id == slot }) else {
+            throw Failure(
+                .notFound, code: "unknownKeySlot", "the vault has no such key slot",
+                hints: ["vaultctl key list shows all key slots"])
+        }
+        guard slots.count > 1 else {
+            throw Failure(
+                .usage, code: "inUse", "this is the last key slot: without it nothing could open the vault again",
+                hints: ["add another key first: vaultctl key add --new-key-file PATH"])
+        }
+        guard isProven || vault.openingKeySlot != found.id else {
+            throw Failure(
+                .usage, code: "inUse", "this is the key that opened the vault, and no other key has been proven",
+                hints: ["prove the key that stays: --proven-by-key-file PATH or --proven-by-passphrase-file PATH"])
+        }
+        return found
+    }
+
+    private func proof(_ reader: inout SecretReader) throws -> KeySource? {
+        let source = try SecretSource.chosen(
+            "proven-by-passphrase", dash: provenByPassphrase, descriptor: provenByPassphraseFd,
+            file: provenByPassphraseFile)
+        guard let provenByKeyFile else {
+            return try source.map { .passphrase(Passphrase(try reader.read("Passphrase that stays", from: $0))) }
+        }
+        guard source == nil else {
+            throw Failure.usage(
+                "--proven-by-key-file and a passphrase cannot be combined", hint: "prove one key; one is enough")
+        }
+        return .keyFile(provenByKeyFile)
     }
 }

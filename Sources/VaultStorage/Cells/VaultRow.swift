@@ -1,0 +1,108 @@
+import VaultCrypto
+
+/// The vault's own row with its cells open.
+struct VaultRow: Sendable {
+    var incarnation: Int64
+    let createdAt: Timestamp
+    /// Counts the changes of the row. 0: the schema was brought up to date, and the row has no manifest yet.
+    var revision: Int64
+    /// The audit row that tells of the last change.
+    var auditSequence: Int64
+    var keyring: Keyring
+    /// Of the keyring's cell.
+    var keyringTag: CellTag
+    var manifest: VaultManifest
+    /// Of the manifest's cell.
+    var manifestTag: CellTag?
+
+    var hasManifest: Bool { revision > 0 }
+
+    /// What the keyring is bound to.
+    static func keyringData(_ vault: Bytes16, incarnation: Int64, createdAt: Timestamp) -> AssociatedData {
+        var data = AssociatedData(vault: vault, table: "vault")
+        data.append(incarnation)
+        data.append(createdAt.milliseconds)
+        return data
+    }
+
+    /// What the manifest is bound to: every other column of the row, the keyring through its tag.
+    func manifestData(_ vault: Bytes16) -> AssociatedData {
+        var data = Self.keyringData(vault, incarnation: incarnation, createdAt: createdAt)
+        data.append(revision)
+        data.append(auditSequence)
+        data.append(keyringTag.bytes)
+        return data
+    }
+
+    /// Seals the keyring, and notes its tag.
+    mutating func sealKeyring(_ vault: Bytes16, under vaultKey: SealingKey) throws(VaultCryptoError) -> [UInt8] {
+        let cell = try keyring.seal(
+            under: vaultKey,
+            associatedData: Self.keyringData(vault, incarnation: incarnation, createdAt: createdAt))
+        keyringTag = try SealedCell.tag(of: cell)
+        return cell
+    }
+
+    /// Seals the manifest over the columns as they now are, and notes its tag.
+    mutating func sealManifest(_ vault: Bytes16, under vaultKey: SealingKey) throws(VaultCryptoError) -> [UInt8] {
+        let cell = try SealedCell.seal(
+            manifest.encoded(), kind: .manifest, key: vaultKey, associatedData: manifestData(vault))
+        manifestTag = try SealedCell.tag(of: cell)
+        return cell
+    }
+}
+
+extension VaultRow {
+    /// Reads and opens the row as it now is.
+    ///
+    /// - Parameter known: an earlier state, whose keyring is taken over if it is still the same.
+    static func load(
+        _ connection: Connection, vault: Bytes16, under vaultKey: SealingKey, known: VaultRow? = nil
+    ) throws(StoreError) -> VaultRow {
+        let row = try connection.statement(
+            """
+            SELECT vaultID, incarnation, createdAt, keyringCell, revision, auditSequence, manifestCell FROM vault
+            """)
+        defer { row.reset() }
+        guard try row.step(), row.bytes16(0) == vault else {
+            throw StoreError(
+                .damaged, "the vault's own row is missing or is that of another vault", hint: "restore a backup")
+        }
+        do throws(VaultCryptoError) { return try VaultRow(row, vault, vaultKey, known) } catch {
+            throw StoreError(opening: error)
+        }
+    }
+
+    private init(
+        _ row: Statement, _ vault: Bytes16, _ vaultKey: SealingKey, _ known: VaultRow?
+    ) throws(VaultCryptoError) {
+        let keyringCell = row.bytes(3)
+        incarnation = row.integer(1)
+        createdAt = Timestamp(milliseconds: row.integer(2))
+        revision = row.integer(4)
+        auditSequence = row.integer(5)
+        keyringTag = try SealedCell.tag(of: keyringCell)
+        manifest = VaultManifest()
+        if let known, known.keyringTag == keyringTag, known.incarnation == incarnation {
+            keyring = known.keyring
+        } else {
+            keyring = try Keyring.open(
+                keyringCell, under: vaultKey,
+                associatedData: Self.keyringData(vault, incarnation: incarnation, createdAt: createdAt))
+        }
+        if revision == 0, auditSequence == 0, row.isNull(6) { return }
+        let cell = row.bytes(6)
+        manifestTag = try SealedCell.tag(of: cell)
+        let scratch = try CellScratch(byteCount: max(cell.count, SealedCell.minimumByteCount))
+        let data = manifestData(vault)
+        manifest = try unsafe cell.span.bytes.withUnsafeBytes { bytes throws(VaultCryptoError) in
+            let opened = try unsafe SealedCell.Opened(
+                bytes, kind: .manifest, key: vaultKey, associatedData: data, scratch: scratch)
+            defer { opened.wipe(scratch) }
+            return try unsafe VaultManifest(opened.plaintext)
+        }
+        guard hasManifest else {
+            throw VaultCryptoError(.malformedRecord, "the vault's row has a manifest and no revision")
+        }
+    }
+}

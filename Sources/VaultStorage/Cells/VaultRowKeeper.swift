@@ -1,0 +1,69 @@
+import Synchronization
+import VaultCrypto
+
+/// The newest state of the vault's row that is known. Nothing older is believed.
+final class VaultRowKeeper: Sendable {
+    private let row: Mutex<VaultRow>
+
+    init(_ row: VaultRow) { self.row = Mutex(row) }
+
+    var current: VaultRow { row.withLock { $0 } }
+
+    /// Goes back to a state, because a transaction does.
+    func restore(_ state: VaultRow) { row.withLock { $0 = state } }
+
+    /// Goes on to a state, unless a newer one is known.
+    func advance(to state: VaultRow) {
+        row.withLock { row in if state.revision >= row.revision { row = state } }
+    }
+
+    /// Looks whether the row has changed, and reads it again if so. Two integers of one row if not.
+    ///
+    /// To be called while the connection reads what is to be judged by the row: then both are of one moment.
+    @discardableResult
+    func look(_ connection: Connection, _ context: VaultContext) throws(StoreError) -> VaultRow {
+        let known = current
+        let columns = try connection.statement("SELECT revision, incarnation FROM vault")
+        let isUnchanged: Bool
+        do {
+            defer { columns.reset() }
+            isUnchanged =
+                try columns.step() && columns.integer(0) == known.revision
+                && columns.integer(1) == known.incarnation
+        }
+        if isUnchanged { return known }
+        let found = try VaultRow.load(connection, vault: context.vaultID, under: context.vaultKey, known: known)
+        guard found.revision > known.revision else { throw Self.older }
+        advance(to: found)
+        context.adopt(found)
+        return found
+    }
+
+    private static var older: StoreError {
+        StoreError(
+            .rollbackSuspected, "the vault's own row is older than what this process has already seen of it",
+            hint: "find out who changed the file; nothing is written to it")
+    }
+}
+
+/// Keyrings of which each took the former's place. Reading the newest takes no lock.
+final class KeyringSuccession: Sendable {
+    private let keyring: Keyring
+    private let successor = AtomicLazyReference<KeyringSuccession>()
+
+    init(_ keyring: Keyring) { self.keyring = keyring }
+
+    var newest: Keyring { last.keyring }
+
+    private var last: KeyringSuccession {
+        var last = self
+        while let next = last.successor.load() { last = next }
+        return last
+    }
+
+    func append(_ keyring: Keyring) {
+        let last = last
+        guard last.keyring !== keyring else { return }
+        _ = last.successor.storeIfNil(KeyringSuccession(keyring))
+    }
+}

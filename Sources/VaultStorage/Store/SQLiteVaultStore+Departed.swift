@@ -1,0 +1,22 @@
+import VaultCrypto
+
+extension SQLiteVaultStore {
+    /// Finds out whether those have gone who have begun something here and whose lock file is not the one of today.
+    ///
+    /// Nobody can see their bytes any more. But a process has the database open for as long as it has the vault open, and
+    /// opens it before it takes a byte: if this connection is the only one of all, they are gone.
+    /// - Parameter connection: the first one of the store.
+    func noteDepartedOwners(_ connection: Connection) throws(StoreError) {
+        let foreign = try owners(connection).filter { ownerLock.isForeign($0) }
+        guard !foreign.isEmpty, try connection.isAlone() else { return }
+        ownerLock.noteDeparted(foreign)
+    }
+
+    private func owners(_ connection: Connection) throws(StoreError) -> Set<Int64> {
+        var owners = Set((try? spoolFile.owners()) ?? [])
+        let rows = try connection.statement("SELECT DISTINCT owner FROM refreshIntent WHERE owner > 0")
+        defer { rows.reset() }
+        while try rows.step() { owners.insert(rows.integer(0)) }
+        return owners
+    }
+}

@@ -1,0 +1,64 @@
+import VaultCrypto
+
+extension WriteTransaction {
+    /// Changes the vault's row, and tells of it: its manifest, and its keyring where that changes, are sealed anew.
+    ///
+    /// - Parameter subject: for the audit row. Where it names no provider, its revision is that of the vault's row.
+    func changeVault(
+        _ event: AuditEvent, about subject: AuditSubject = AuditSubject(), _ change: (inout VaultRow) -> Void
+    ) throws(StoreError) {
+        if !rows.current.hasManifest, event.kind != .vaultMigrated { try tellOfMigrations() }
+        let old = rows.current
+        var row = old
+        change(&row)
+        guard row.manifest.providers.count <= VaultManifest.mostProviders else {
+            throw StoreError(
+                .invalidValue, "a vault has at most \(VaultManifest.mostProviders) providers",
+                hint: "remove providers that no login uses")
+        }
+        row.revision += 1
+        row.auditSequence = head.sequence + 1
+        var subject = subject
+        subject.revision = subject.revision ?? row.revision
+        try audit(event, about: subject)
+        if row.keyring !== old.keyring || row.incarnation != old.incarnation {
+            let cell = try sealing { () throws(VaultCryptoError) in
+                try row.sealKeyring(context.vaultID, under: context.vaultKey)
+            }
+            let update = try connection.statement("UPDATE vault SET incarnation = ?1, keyringCell = ?2")
+            update.bind(1, row.incarnation)
+            update.bind(2, cell)
+            try update.run()
+        }
+        try write(&row)
+        rows.restore(row)
+    }
+
+    private func write(_ row: inout VaultRow) throws(StoreError) {
+        let cell = try sealing { () throws(VaultCryptoError) in
+            try row.sealManifest(context.vaultID, under: context.vaultKey)
+        }
+        let update = try connection.statement(
+            "UPDATE vault SET revision = ?1, auditSequence = ?2, manifestCell = ?3")
+        update.bind(1, row.revision)
+        update.bind(2, row.auditSequence)
+        update.bind(3, cell)
+        try update.run()
+    }
+
+    /// The manifest of a vault that had none, from the rows that are there. A damaged provider is left out: it was refused
+    /// before. Of a key slot only its own key can tell more than its shape.
+    func collectManifest() throws(StoreError) -> VaultManifest {
+        var manifest = VaultManifest()
+        for slot in try KeySlotRows.all(connection).slots {
+            manifest.keySlots[slot.description.id] = try? SealedCell.tag(of: slot.wrappedVaultKey)
+        }
+        let row = try connection.statement(SQL.providers)
+        defer { row.reset() }
+        while try row.step() {
+            guard let provider = try? opener.provider(row) else { continue }
+            manifest.providers[provider.handle.bytes] = unsafe try? SealedCell.tag(of: row.blob(2))
+        }
+        return manifest
+    }
+}

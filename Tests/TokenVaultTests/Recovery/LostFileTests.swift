@@ -1,0 +1,102 @@
+import CSQLite
+import FoundationEssentials
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// Files beside the vault that are taken away, and a schema that changes, in the middle of a renewal.
+@Suite(.timeLimit(.minutes(10)))
+struct LostFileTests {
+    enum Loss: CaseIterable {
+        case removed, moved, replacedByEmpty, replacedByCopy
+    }
+
+    private func lose(_ path: String, _ loss: Loss) throws {
+        let files = FileManager.default
+        switch loss {
+        case .removed: try files.removeItem(atPath: path)
+        case .moved: try files.moveItem(atPath: path, toPath: path + "-moved")
+        case .replacedByEmpty:
+            try files.removeItem(atPath: path)
+            _ = files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        case .replacedByCopy:
+            try files.copyItem(atPath: path, toPath: path + "-copy")
+            try files.removeItem(atPath: path)
+            try files.moveItem(atPath: path + "-copy", toPath: path)
+        }
+    }
+
+    /// A reply is on its way to a process whose lock file goes. Nobody else sends the refresh token meanwhile.
+    @Test(arguments: Loss.allCases) func aTokenOnItsWayIsNotSentTwice(loss: Loss) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        let sending = try await world.anotherProcess()
+        let gate = Gate()
+        world.transport.enqueue(.generation("late").behind(gate), .generation("second"))
+        let call = Task { try await sending.users.accessToken(login: login.id).name }
+        await world.transport.waitForRequests(1)
+        try lose(world.temporary.path + ".lock", loss)
+        let newcomer = try await world.anotherProcess()
+        await world.withTimePassing {
+            #expect(await code { try await newcomer.users.accessToken(login: login.id) } == .refreshStalled)
+        }
+        #expect(try await newcomer.users.recover().settledRenewals == 0)
+        #expect(world.transport.requestCount == 1)
+        gate.open()
+        #expect(try await call.value == "late")
+        #expect(try await newcomer.users.accessToken(login: login.id).name == "late")
+        #expect(world.transport.requestCount == 1)
+        await sending.vault.close()
+        await newcomer.vault.close()
+    }
+
+    /// Who sees that others do not see it any more sends nothing.
+    @Test(arguments: Loss.allCases) func nothingIsSentWithoutTheLockFile(loss: Loss) async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        try lose(world.temporary.path + ".lock", loss)
+        #expect(await code { try await world.users.accessToken(login: login.id) } == .ownershipLost)
+        #expect(world.transport.requestCount == 0)
+        let newcomer = try await world.anotherProcess()
+        world.transport.enqueue(.generation("2"))
+        #expect(try await newcomer.users.accessToken(login: login.id).name == "2")
+        #expect(world.transport.requestCount == 1)
+        await newcomer.vault.close()
+    }
+
+    /// The tokens come when the vault belongs to a newer version: they are kept beside it for whoever opens it next.
+    @Test func tokensThatComeUnderANewerSchemaAreSpooled() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        let old = try await world.anotherProcess()
+        let gate = Gate()
+        world.transport.enqueue(.generation("late").behind(gate))
+        let call = Task { try await old.users.accessToken(login: login.id).name }
+        await world.transport.waitForRequests(1)
+        let intruder = Intruder(path: world.temporary.path)
+        let version = SQLiteVaultStore.schemaVersion
+        try intruder.execute("PRAGMA user_version = \(version + 1)")
+        gate.open()
+        try await world.withTimePassing {
+            #expect(try await call.value == "late")
+            await old.vault.close()
+        }
+        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .newerSchema)
+        #expect(world.transport.requestCount == 1)
+        await world.withTimePassing { await world.vault.close() }
+        // As the newer version would.
+        try intruder.execute("PRAGMA user_version = \(version)")
+        let next = try await world.temporary.openAgain()
+        let users = try await UserManager(vault: next, transport: world.transport, options: World.options)
+        #expect(try next.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-late")
+        #expect(try await users.accessToken(login: login.id).name == "late")
+        #expect(world.transport.requestCount == 1)
+        await next.close()
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+import VaultCrypto
+
+@testable import VaultStorage
+
+/// A manifest that another program has sealed, which knows nothing but `docs/vault-format.md`.
+struct ManifestVectorTests {
+    private struct Book: Decodable {
+        struct Entry: Decodable {
+            let handle: String
+            let tag: String
+        }
+
+        struct LockFile: Decodable {
+            let id: String
+            let inode: UInt64
+            let number: Int64
+        }
+
+        let key, keyID, vault, keyringTag, cell: String
+        let incarnation, createdAt, revision, auditSequence: Int64
+        let keySlots, providers: [Entry]
+        let lockFiles: [LockFile]
+    }
+
+    private static func book() throws -> Book {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let url = tests.appending(path: "VaultCryptoTests/Vectors/manifest-1.json")
+        return try JSONDecoder().decode(Book.self, from: Data(contentsOf: url))
+    }
+
+    private static func bytes(_ hex: String) -> [UInt8] {
+        stride(from: 0, to: hex.count, by: 2).compactMap { offset in
+            let start = hex.index(hex.startIndex, offsetBy: offset)
+            return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16)
+        }
+    }
+
+    private static func bytes16(_ hex: String) throws -> Bytes16 { try #require(Bytes16(bytes(hex))) }
+
+    @Test func theManifestOpensAndIsWrittenTheSame() throws {
+        let book = try Self.book()
+        let keyID = KeyID(try Self.bytes16(book.keyID))
+        let key = try unsafe Self.bytes(book.key).withUnsafeBytes { try unsafe SealingKey(id: keyID, copying: $0) }
+        let row = VaultRow(
+            incarnation: book.incarnation, createdAt: Timestamp(milliseconds: book.createdAt), revision: book.revision,
+            auditSequence: book.auditSequence, keyring: try .generate(),
+            keyringTag: CellTag(try Self.bytes16(book.keyringTag)), manifest: VaultManifest())
+        let cell = Self.bytes(book.cell)
+        let vault = try Self.bytes16(book.vault)
+        let scratch = try CellScratch()
+        let manifest = try unsafe cell.withUnsafeBytes { cell in
+            let opened = try unsafe SealedCell.Opened(
+                cell, kind: .manifest, key: key, associatedData: row.manifestData(vault), scratch: scratch)
+            defer { opened.wipe(scratch) }
+            let manifest = try unsafe VaultManifest(opened.plaintext)
+            let written = manifest.encoded()
+            #expect(unsafe [UInt8](written.bytes) == [UInt8](opened.plaintext))
+            return manifest
+        }
+        for (entries, expected) in [(manifest.keySlots, book.keySlots), (manifest.providers, book.providers)] {
+            #expect(try entries.handles == expected.map { try Self.bytes16($0.handle) })
+            for entry in expected {
+                #expect(entries[try Self.bytes16(entry.handle)]?.bytes == (try Self.bytes16(entry.tag)))
+            }
+            #expect(entries[.zero] == nil)
+        }
+    }
+
+    @Test func entriesOutOfOrderAreRefused() throws {
+        var manifest = VaultManifest()
+        for number in 1...3 {
+            manifest.providers[try Self.bytes16("\(number)" + String(repeating: "0", count: 31))] = .zero
+        }
+        let record = manifest.encoded()
+        let bytes = unsafe [UInt8](record.bytes)
+        let swapped = Array(bytes[..<4]) + Array(bytes[36..<68]) + Array(bytes[4..<36]) + Array(bytes[68...])
+        #expect(try unsafe bytes.withUnsafeBytes { try unsafe VaultManifest($0) } == manifest)
+        for wrong in [swapped, Array(bytes.dropLast())] {
+            #expect(throws: VaultCryptoError.self) { try unsafe wrong.withUnsafeBytes { try unsafe VaultManifest($0) } }
+        }
+    }
+
+    @Test func lockFilesAreNumberedAsDocumented() throws {
+        for file in try Self.book().lockFiles {
+            #expect(OwnerLock.number(ofFile: try Self.bytes16(file.id), inode: file.inode) == file.number)
+        }
+    }
+}
+
+extension CellTag {
+    fileprivate static let zero = CellTag(.zero)
+}
