@@ -120,7 +120,8 @@ extension Scenario {
             """
             DROP INDEX loginByProvider; DROP TABLE untoldFailure; DROP TABLE walMark;
             DROP TABLE unusableReply; DROP TABLE authorizationRequest; DROP TABLE outbox; DROP TABLE audit;
-            ALTER TABLE migration DROP COLUMN auditSequence;
+            ALTER TABLE migration DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN manifestCell;
+            ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
             DELETE FROM migration WHERE version >= 3; PRAGMA user_version = 2;
             PRAGMA wal_checkpoint(TRUNCATE);
             """)

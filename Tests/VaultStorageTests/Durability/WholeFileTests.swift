@@ -195,11 +195,41 @@ extension VaultFixture {
     func putSchemaBack() throws {
         let newer = Migrations.all.filter { $0.version > 5 }
         #expect(newer.count == 1, "a later step must be taken back here, too")
+        let store = try open()
+        let context = store.context
+        store.close()
         try edit(
             """
             DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
+            DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;
+            ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
             DELETE FROM migration WHERE version > 5; PRAGMA user_version = 5;
             """)
+        try takeRevisionOfVaultFromTrail(context)
+    }
+
+    /// Programs before version 6 told no revision of the vault's row: the chain is what it would be without.
+    private func takeRevisionOfVaultFromTrail(_ context: VaultContext) throws {
+        let connection = try Connection(path: path)
+        let rows = try Statement(
+            connection,
+            "SELECT sequence, time, kind, user, login, provider, revision, detailCell FROM audit ORDER BY sequence")
+        var links: [(sequence: Int64, revision: Int64?, mac: AuditMAC)] = []
+        while try rows.step() {
+            var columns = AuditColumns(rows)
+            if columns.user == nil, columns.provider == nil { columns.revision = nil }
+            let tag = try rows.optionalBytes(7).map { try SealedCell.tag(of: $0) }
+            let mac = columns.link(context, previous: links.last?.mac ?? .genesis, detailTag: tag)
+            links.append((columns.sequence, columns.revision, mac))
+        }
+        rows.reset()
+        let update = try Statement(connection, "UPDATE audit SET revision = ?2, mac = ?3 WHERE sequence = ?1")
+        for link in links {
+            update.bind(1, link.sequence)
+            update.bind(2, link.revision)
+            update.bind(3, link.mac.array)
+            try update.run()
+        }
     }
 
     /// Checks that nothing is outside of the vault's file, and that a copy of it alone is a vault.
