@@ -28,3 +28,12 @@ CREATE INDEX auditOfVault ON audit (sequence) WHERE user IS NULL AND login IS NU
 
 -- The same of a user, before a refresh token is spent. The start of a renewal (kind 22) is left out: it changes no token.
 CREATE INDEX auditByUser ON audit (user, revision) WHERE user IS NOT NULL AND kind <> 22;
+
+-- A provider is found by its name without opening the others: a keyed hash of the name. The first process with a key
+-- fills it in.
+ALTER TABLE provider ADD COLUMN nameIndex BLOB CHECK (length(nameIndex) = 16);
+
+CREATE UNIQUE INDEX providerByName ON provider (nameIndex);
+
+-- What the trail tells of one provider, without reading all of it. Rows about logins name no provider.
+CREATE INDEX auditByProvider ON audit (provider, sequence) WHERE provider IS NOT NULL;

@@ -16,7 +16,7 @@ struct RootCommand: ParsableCommand {
             InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
             ProviderCommand.self,
             LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self, OutboxCommand.self,
-            EventsCommand.self, MaintainCommand.self,
+            DamageCommand.self, EventsCommand.self, MaintainCommand.self,
         ]
     )
 }

@@ -11,4 +11,16 @@ package enum Checksum {
         }
         return value
     }
+
+    /// BLAKE2b-256 without a key: what tells one sequence of bytes from every other.
+    package static func digest(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        var value = [UInt8](repeating: 0, count: 32)
+        let count = value.count
+        unsafe value.withUnsafeMutableBytes { output in
+            guard let target = output.baseAddress else { return }
+            unsafe _ = crypto_generichash_blake2b(
+                target.u8, count, bytes.baseAddress?.u8, UInt64(bytes.count), nil, 0)
+        }
+        return value
+    }
 }

@@ -118,7 +118,8 @@ extension Scenario {
         try sandbox.create().close()
         try RawConnection(sandbox.path).execute(
             """
-            DROP INDEX loginByProvider; DROP TABLE untoldFailure; DROP TABLE walMark;
+            DROP INDEX loginByProvider; DROP TABLE untoldFailure; DROP TABLE walMark; DROP INDEX providerByName;
+            ALTER TABLE provider DROP COLUMN nameIndex;
             DROP TABLE unusableReply; DROP TABLE authorizationRequest; DROP TABLE outbox; DROP TABLE audit;
             ALTER TABLE migration DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN manifestCell;
             ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;

@@ -23,6 +23,7 @@ GOLDEN = VECTORS / "golden-1.json"
 SESSIONS = VECTORS / "sessions-1.json"
 SPOOL = VECTORS / "spool-1.json"
 MANIFEST = VECTORS / "manifest-1.json"
+NAMES = VECTORS / "names-1.json"
 
 
 def fields_of(vector):
@@ -136,6 +137,14 @@ def check_sessions(path):
     print(f"{path.name}: {len(book['sessions'])} sessions")
 
 
+def check_names(path):
+    book = json.loads(path.read_text())
+    require(book["format"] == 1 and book["blindIndexes"], "book format")
+    for vector in book["blindIndexes"]:
+        check_index(vector)
+    print(f"{path.name}: {len(book['blindIndexes'])} names")
+
+
 def check_spool(path):
     book = json.loads(path.read_text())
     require(book["format"] == 1, "spool format")
@@ -211,6 +220,7 @@ def main():
         check_sessions(SESSIONS)
         check_spool(SPOOL)
         check_manifest(MANIFEST)
+        check_names(NAMES)
         self_test()
         if arguments.fresh:
             check_book(arguments.fresh / "fresh-cells.json")

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import struct
+import unicodedata
 
 from argon2.low_level import Type, hash_secret_raw
 from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt
@@ -271,7 +272,11 @@ def slot_fields(slot):
 
 
 def blind_index(key, domain, value):
-    person = {"userID": b"TokenVault user ", "authorizationState": b"TokenVault state"}[domain]
+    person = {
+        "userID": b"TokenVault user ", "authorizationState": b"TokenVault state", "providerName": b"TokenVault pname",
+    }[domain]
+    if domain == "providerName":
+        value = unicodedata.normalize("NFC", value.decode()).encode()
     return hashlib.blake2b(value, key=key, digest_size=16, person=person).digest()
 
 

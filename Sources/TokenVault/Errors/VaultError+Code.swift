@@ -26,6 +26,8 @@ extension VaultError.Code {
     public static let unknownRevocation = Self("unknownRevocation")
     /// The login has no such kept reply, or not any more.
     public static let unknownReply = Self("unknownReply")
+    /// No row of this vault has this name.
+    public static let unknownRow = Self("unknownRow")
     /// No such key slot in this vault.
     public static let unknownKeySlot = Self("unknownKeySlot")
     /// The user has several logins and none was named; ``VaultError/logins`` lists them.
@@ -108,7 +110,7 @@ extension VaultError.Code {
     public static let unsafeFile = Self("unsafeFile")
     /// The file is damaged: SQLite cannot read it, or a part that everything hangs on does not open.
     public static let damaged = Self("damaged")
-    /// This row cannot be opened: it was damaged or changed. Other rows are not affected.
+    /// This row cannot be opened: it was damaged or changed. Other rows are not affected. See ``Vault/damage(limit:)``.
     public static let quarantined = Self("quarantined")
     /// The file is older than what this vault has already seen.
     public static let rollbackSuspected = Self("rollbackSuspected")

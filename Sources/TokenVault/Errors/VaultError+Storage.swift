@@ -83,6 +83,7 @@ extension VaultError.Code {
             case .keySlot: .unknownKeySlot
             case .authorizationRequest: .unknownAuthorizationRequest
             case .outboxEntry: .unknownRevocation
+            case .damagedRow: .unknownRow
             }
     }
 

@@ -156,7 +156,7 @@ extension RenewalEngine {
         switch outcome {
         case .revoked, .nothingToRevoke: resolution = .done
         case .unsupported: resolution = .abandoned
-        case .pending, .givenUp:
+        case .pending, .givenUp, .unreadable:
             if vault.now.since(entry.record.createdAt) >= options.revocationLifetime {
                 resolution = .expired
                 outcome = .givenUp

@@ -10,7 +10,7 @@ extension UserManager {
     /// most ten seconds. If that does not succeed, the grant lives on there, and the report says ``RevocationReport/Outcome/unsupported``.
     @discardableResult
     public func logOut(login: LoginID) async throws -> RevocationReport {
-        let styles = try revocationStyles()
+        let styles = revocationStyles(ofLogin: login.handle)
         await renewToRevoke(login, styles)
         let now = vault.now
         let plan = try await vault.updateLogin(login.handle) { state in
@@ -51,10 +51,21 @@ extension UserManager {
         vault.superseding.fire([login.handle])
     }
 
-    /// What each provider wants to be asked, read before the transaction that needs it.
-    func revocationStyles() throws -> [ProviderHandle: RevocationStyle] {
-        try VaultError.translating {
-            try vault.store.providers().reduce(into: [:]) { $0[$1.handle] = RevocationStyle($1.record) }
+    // What the providers concerned want to be asked is read before the transaction that needs it. What cannot be found
+    // out there is no obstacle: the transaction decides, and treats such a provider as ``RevocationStyle/unknown``.
+
+    func revocationStyles(ofLogin login: LoginHandle) -> [ProviderHandle: RevocationStyle] {
+        let provider = try? vault.store.session(.login(login)).provider
+        return revocationStyles(of: Set([provider].compactMap(\.self)))
+    }
+
+    func revocationStyles(ofUser userID: String) -> [ProviderHandle: RevocationStyle] {
+        revocationStyles(of: (try? vault.store.providers(ofUser: userID)) ?? [])
+    }
+
+    private func revocationStyles(of providers: Set<ProviderHandle>) -> [ProviderHandle: RevocationStyle] {
+        providers.reduce(into: [:]) { styles, provider in
+            if let stored = try? vault.store.provider(provider) { styles[provider] = RevocationStyle(stored.record) }
         }
     }
 
@@ -96,6 +107,15 @@ struct RevocationStyle: Sendable {
     /// Which token's end is the end of the grant.
     let target: ProviderProfile.RevocationRules.Target
 
+    /// Of a provider that is damaged, or that came a moment ago. Its tokens wait in the outbox: whether they can be
+    /// revoked is decided when they are to be sent, and no token is forgotten that could be.
+    static let unknown = RevocationStyle(hasEndpoint: true, target: .refreshToken)
+
+    private init(hasEndpoint: Bool, target: ProviderProfile.RevocationRules.Target) {
+        self.hasEndpoint = hasEndpoint
+        self.target = target
+    }
+
     init(_ record: ProviderRecord) {
         hasEndpoint = record.revocationEndpoint != nil
         target = (try? record.profile.revocation.target) ?? .refreshToken
@@ -106,7 +126,7 @@ extension LoginState {
     /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
     /// nothing else, and where the provider wants both. One that has run out ends nothing, and is not sent.
     func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
-        let style = provider.flatMap { styles[$0] }
+        let style = provider.map { styles[$0] ?? .unknown }
         let target = style?.target ?? .refreshToken
         let living = session.livingAccessToken(at: now)
         let refreshToken = target == .accessToken ? nil : refresh?.refreshToken

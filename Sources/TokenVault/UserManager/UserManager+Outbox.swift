@@ -33,7 +33,7 @@ extension UserManager {
             switch selection {
             case .due: try vault.store.dueOutboxEntries(at: vault.now, limit: limit)
             case .all:
-                try vault.store.outbox(after: nil, limit: limit).compactMap(\.entry)
+                try vault.readableRevocations(limit: limit)
             case .only(let ids): try ids.prefix(limit).map { try vault.store.outboxEntry($0.handle) }
             }
         }
@@ -65,6 +65,19 @@ public struct RevocationRetryReport: Sendable, Equatable {
 }
 
 extension Vault {
+    /// The oldest that can be opened.
+    fileprivate func readableRevocations(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+        let size = 256
+        var (entries, last) = ([StoredOutboxEntry](), nil as Int64?)
+        while entries.count < limit {
+            let page = try store.outbox(after: last, limit: size)
+            entries += page.compactMap(\.entry)
+            guard page.count == size else { break }
+            last = page.last?.sequence
+        }
+        return Array(entries.prefix(max(0, limit)))
+    }
+
     /// Revocations that no provider has confirmed yet, oldest first.
     ///
     /// - Parameter cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
@@ -73,9 +86,8 @@ extension Vault {
     ) throws -> PendingRevocationPage {
         let limit = limit.asPageLimit
         return try VaultError.translating {
-            let names = Dictionary(
-                try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
             let listings = try store.outbox(after: cursor?.sequence, limit: limit)
+            let names = providerNames(of: listings.compactMap { $0.entry?.record.provider })
             return PendingRevocationPage(
                 entries: listings.map { listing in
                     guard let entry = listing.entry else {

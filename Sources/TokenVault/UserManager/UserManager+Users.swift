@@ -3,21 +3,26 @@ import VaultStorage
 extension UserManager {
     /// Disables a user: his chains end, their grants are revoked, and he gets no token before he is enabled again and
     /// has logged in again.
+    ///
+    /// A login that cannot be opened stays as it is: the report says that its grant was not revoked, and a disabled user
+    /// gets no token of it.
     @discardableResult
     public func disableUser(_ userID: String) async throws -> RevocationReport {
-        let styles = try revocationStyles()
+        let styles = revocationStyles(ofUser: userID)
         let now = vault.now
         let plans = try await updateUser(userID) { state in
             guard state.status == .active else { return [RevocationPlan]() }
             state.status = .disabled
             state.auditEvents.append(AuditEvent(.userDisabled))
-            return state.logins.indices.compactMap { index in
-                guard state.logins[index].session.state != .terminated else { return nil }
-                let plan = state.logins[index].planRevocation(styles, now: now)
-                state.logins[index].outbox += plan.records
-                state.logins[index].terminate(.userDisabled)
-                return plan
-            }
+            let damaged = state.damagedLogins.map { RevocationPlan(unreadable: $0) }
+            return damaged
+                + state.logins.indices.compactMap { index in
+                    guard state.logins[index].session.state != .terminated else { return nil }
+                    let plan = state.logins[index].planRevocation(styles, now: now)
+                    state.logins[index].outbox += plan.records
+                    state.logins[index].terminate(.userDisabled)
+                    return plan
+                }
         }
         return await finish(plans)
     }
@@ -34,17 +39,34 @@ extension UserManager {
     /// Erases a user: the key of everything that is sealed for him is destroyed, and his rows with it. His grants are
     /// revoked. ``RevocationReport/remnants`` says whether the vault's files still hold former states of the rows. Backups
     /// made before still hold what they hold.
+    ///
+    /// What cannot be opened is discarded, the user's own row too, and the report names the logins whose grants could not
+    /// be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
     public func eraseUser(_ userID: String) async throws -> RevocationReport {
-        let styles = try revocationStyles()
+        let styles = revocationStyles(ofUser: userID)
         let now = vault.now
-        let plans = try await updateUser(userID) { state in
-            let plans = state.logins.map { $0.planRevocation(styles, now: now) }
-            state.outbox += plans.flatMap(\.records)
-            state.isErased = true
-            state.auditEvents.append(AuditEvent(.userErased))
-            return plans
+        do {
+            let plans = try await updateUser(userID) { state in
+                let plans = state.logins.map { $0.planRevocation(styles, now: now) }
+                state.outbox += plans.flatMap(\.records)
+                state.isErased = true
+                state.auditEvents.append(AuditEvent(.userErased))
+                return plans + state.damagedLogins.map { RevocationPlan(unreadable: $0) }
+            }
+            return await finishErasure(plans)
+        } catch let error as VaultError where error.code == .quarantined {
+            return try await discardUser(userID)
         }
+    }
+
+    private func discardUser(_ userID: String) async throws -> RevocationReport {
+        let userID = try Self.checked(userID)
+        let discarded = try await VaultError.translating { try await vault.store.discardDamagedUser(userID) }
+        return await finishErasure(discarded.logins.map { RevocationPlan(unreadable: $0) })
+    }
+
+    private func finishErasure(_ plans: [RevocationPlan]) async -> RevocationReport {
         // Providers may take their time, and what is revoked leaves its own traces.
         _ = await vault.store.removeRemnants()
         var report = await finish(plans)
@@ -57,6 +79,13 @@ extension UserManager {
     ) async throws -> R {
         let userID = try Self.checked(userID)
         return try await VaultError.translating { try await vault.change(user: userID, body) }
+    }
+}
+
+extension RevocationPlan {
+    /// Of a login of which nothing can be read.
+    init(unreadable login: LoginHandle) {
+        self.init(login: login, records: [], outcome: .unreadable)
     }
 }
 

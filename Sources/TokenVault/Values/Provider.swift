@@ -118,3 +118,15 @@ public struct ProviderRegistration: Sendable {
         requiresPushedRequests = metadata.requirePushedAuthorizationRequests
     }
 }
+
+/// One line of a listing of providers. A row that cannot be opened is listed as such: never hidden, never in the way.
+public enum ProviderEntry: Sendable, Equatable {
+    case provider(Provider)
+    /// The row with this random handle does not open; the sentence says what is wrong.
+    case damaged(handle: String, String)
+
+    /// Nil for a damaged one.
+    public var provider: Provider? {
+        if case .provider(let provider) = self { provider } else { nil }
+    }
+}

@@ -34,12 +34,15 @@ public struct RevocationReport: Sendable, Equatable {
         /// Not confirmed for so long that nothing more is tried; see
         /// ``UserManagerOptions/revocationLifetime``. The tokens were destroyed here.
         case givenUp
+        /// The login's row is damaged, so nobody can read the tokens: the grant lives on until it runs out. See
+        /// ``Vault/damage(limit:)``.
+        case unreadable
 
         /// Whether nothing is left to be done, and no token is known to live on at a provider that could have revoked it.
         public var isSettled: Bool {
             switch self {
             case .revoked, .nothingToRevoke, .unsupported: true
-            case .pending, .givenUp: false
+            case .pending, .givenUp, .unreadable: false
             }
         }
     }

@@ -1,4 +1,5 @@
 import OAuthClient
+import Synchronization
 import VaultCrypto
 import VaultStorage
 
@@ -47,7 +48,7 @@ extension ProviderRecord {
         get throws(OAuthValueError) {
             do throws(ProfileError) {
                 if let profileDocument {
-                    return try ProviderProfile(parsing: Array(profileDocument.utf8), file: "\(profileName).json")
+                    return try ParsedProfiles.profile(profileDocument, file: "\(profileName).json")
                 }
                 // The name that records had before there were profiles.
                 return profileName == "rfc" ? .generic : try .named(profileName)
@@ -55,6 +56,25 @@ extension ProviderRecord {
                 throw OAuthValueError(.malformed, "provider profile")
             }
         }
+    }
+}
+
+/// The profiles of one's own that were read lately. Reading one is a function of its text alone, and each renewal needs
+/// it several times.
+private enum ParsedProfiles {
+    private struct Key: Hashable {
+        let document: String
+        let file: String
+    }
+
+    private static let recent = Mutex(RecentTable<Key, ProviderProfile>(capacity: 64))
+
+    static func profile(_ document: String, file: String) throws(ProfileError) -> ProviderProfile {
+        let key = Key(document: document, file: file)
+        if let known = recent.withLock({ $0[key] }) { return known }
+        let profile = try ProviderProfile(parsing: Array(document.utf8), file: file)
+        recent.withLock { $0.insert(profile, for: key) }
+        return profile
     }
 }
 

@@ -36,10 +36,10 @@ extension Vault {
     {
         let userID = try userID.map { try UserManager.checked($0) }
         return try VaultError.translating {
-            let names = try providerNames()
             let now = now
             let listings = try store.logins(ofUser: userID, after: id?.handle, limit: limit)
             let providers = Set(listings.compactMap { $0.content?.provider })
+            let names = providerNames(of: providers)
             let limits = try userID.map { try tokenLimits(ofUser: $0, at: providers) } ?? [:]
             return listings.map { listing in
                 guard let content = listing.content else {
@@ -70,12 +70,14 @@ extension Vault {
         Login(state, provider: name(of: state.provider), now: now)
     }
 
-    private func name(of provider: ProviderHandle?) -> String? {
+    /// Nil also for a provider that cannot be opened.
+    func name(of provider: ProviderHandle?) -> String? {
         provider.flatMap { try? store.provider($0).record.name }
     }
 
-    private func providerNames() throws -> [ProviderHandle: String] {
-        Dictionary(try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
+    /// Opens each of these providers once, and no other.
+    func providerNames(of providers: some Sequence<ProviderHandle>) -> [ProviderHandle: String] {
+        Set(providers).reduce(into: [:]) { names, provider in names[provider] = name(of: provider) }
     }
 
     private static let unreadable = "the row cannot be opened"

@@ -11,8 +11,29 @@ extension Vault {
         }
     }
 
-    public func providers() throws -> [Provider] {
-        try VaultError.translating { try store.providers().map { Provider($0.record) } }
+    /// Registers a provider anew in the place of one whose row is damaged. Its logins stay its own.
+    ///
+    /// - Parameter row: ``DamagedRow/id`` of the provider.
+    @discardableResult
+    public func addProvider(
+        _ registration: ProviderRegistration, replacingDamaged row: DamagedRow.ID
+    ) async throws -> Provider {
+        let record = try ProviderRecord(registration, createdAt: now)
+        return try await VaultError.translating {
+            Provider(try await store.putProvider(record, replacingDamaged: row.name).record)
+        }
+    }
+
+    /// In the order in which they were added.
+    public func providers() throws -> [ProviderEntry] {
+        try VaultError.translating {
+            try store.providers().map { listing in
+                listing.provider.map { .provider(Provider($0.record)) }
+                    ?? .damaged(
+                        handle: listing.handle?.text ?? DamagedRowName.row(.provider, listing.sequence).description,
+                        listing.damage?.reason ?? "the row cannot be opened")
+            }
+        }
     }
 
     public func provider(named name: String) throws -> Provider {

@@ -70,8 +70,6 @@ extension Vault {
         _ store: any VaultStore, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
     ) throws -> VaultSurvey {
         let total = try store.statistics().logins
-        let names = Dictionary(
-            try store.providers().map { ($0.handle, $0.record.name) }, uniquingKeysWith: { first, _ in first })
         var survey = VaultSurvey(takenAt: now.date)
         var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
         var (after, counted) = (nil as LoginHandle?, 0)
@@ -84,8 +82,8 @@ extension Vault {
                     continue
                 }
                 let provider = content.provider
-                groups[provider, default: VaultSurvey.Group(provider: provider.flatMap { names[$0] })].count(
-                    content, now)
+                let name = groups[provider] == nil ? provider.flatMap { try? store.provider($0).record.name } : nil
+                groups[provider, default: VaultSurvey.Group(provider: name)].count(content, now)
                 survey.count(content, now)
             }
             counted += page.count

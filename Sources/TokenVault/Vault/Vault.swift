@@ -16,6 +16,8 @@ package import VaultStorage
 /// ### Looking after it
 /// - ``status()``
 /// - ``verify(progress:)``
+/// - ``damage(limit:)``
+/// - ``discardDamagedRow(_:)``
 /// - ``keySlots()``
 /// ### What is in it
 /// - ``providers()``

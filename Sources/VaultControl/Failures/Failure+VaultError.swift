@@ -82,7 +82,7 @@ extension Failure {
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
         case .refreshStalled: "vaultctl login show tells who has the renewal, and what to do"
         case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
-        case .quarantined: "vaultctl verify tells what is damaged; restore it from a backup"
+        case .unknownRow: "vaultctl damage list shows all damaged rows"
         default: nil
         }
     }
@@ -92,7 +92,7 @@ extension ExitStatus {
     init(_ code: VaultError.Code) {
         switch code {
         case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
-            .unknownRevocation, .unknownReply,
+            .unknownRevocation, .unknownReply, .unknownRow,
             .notLoggedIn, .vaultMissing, .vaultUnfinished:
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:

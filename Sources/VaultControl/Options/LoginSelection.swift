@@ -49,7 +49,9 @@ struct LoginSelection: ParsableArguments {
         let living = entries.filter { entry in
             if case .login(let login) = entry, case .terminated = login.state { false } else { true }
         }
-        let candidates = living.isEmpty ? entries : living
+        let whole = living.filter { if case .login = $0 { true } else { false } }
+        // A damaged login hides no other; but it may have been the one that lived.
+        let candidates = !whole.isEmpty ? whole : living.isEmpty ? entries : living
         guard let first = candidates.first else {
             throw Failure(
                 .notFound, code: "notLoggedIn", "the user has no login", hints: ["begin with: vaultctl login begin"])
@@ -58,10 +60,10 @@ struct LoginSelection: ParsableArguments {
         switch first {
         case .login(let login):
             return login
-        case .damaged(_, let problem):
+        case .damaged(let id, let problem):
             throw Failure(
                 .damaged, code: "quarantined", "the user's login cannot be opened: \(problem)",
-                hints: ["vaultctl verify tells what is damaged"])
+                hints: ["see what is left of it with: vaultctl damage show \(id)"])
         }
     }
 

@@ -6,6 +6,7 @@ enum KeyedHash {
     enum Domain: String, CaseIterable {
         case userIndex = "TokenVault user "
         case stateIndex = "TokenVault state"
+        case nameIndex = "TokenVault pname"
         case slotKeyID = "TokenVault keyid"
     }
 
@@ -34,6 +35,7 @@ enum KeyedHash {
 extension KeyedHash.Domain {
     private static let userIndexBytes = bytes(of: .userIndex)
     private static let stateIndexBytes = bytes(of: .stateIndex)
+    private static let nameIndexBytes = bytes(of: .nameIndex)
     private static let slotKeyIDBytes = bytes(of: .slotKeyID)
 
     private static func bytes(of domain: Self) -> Bytes16 {
@@ -44,6 +46,7 @@ extension KeyedHash.Domain {
         switch self {
         case .userIndex: Self.userIndexBytes
         case .stateIndex: Self.stateIndexBytes
+        case .nameIndex: Self.nameIndexBytes
         case .slotKeyID: Self.slotKeyIDBytes
         }
     }

@@ -5,6 +5,8 @@ extension Keyring {
     package enum IndexDomain: Sendable {
         case userID
         case authorizationState
+        /// In normalization form C: names are the same that Unicode calls canonically equivalent.
+        case providerName
     }
 
     /// The index under which a row is found by a value that the file must not show.
@@ -14,6 +16,7 @@ extension Keyring {
             switch domain {
             case .userID: .userIndex
             case .authorizationState: .stateIndex
+            case .providerName: .nameIndex
             }
         unsafe KeyedHash.hash(value, key: indexKey.pointer, domain: hashDomain, into: &index)
         return BlindIndex(index)

@@ -83,12 +83,17 @@ extension StoreError {
         return quarantined(table, handle, error.reason)
     }
 
+    private static func wayOut(_ table: String, _ handle: String?) -> String {
+        guard DamagedRow.Table(rawValue: table) != nil else { return "`vaultctl verify` tells all that is damaged" }
+        guard let handle else { return "`vaultctl damage list` tells which rows are damaged" }
+        return "see what is left of it with `vaultctl damage show \(handle)`"
+    }
+
     static func quarantined(_ table: String, _ handle: Bytes16?, _ reason: String) -> StoreError {
         let text = handle.map { Base32.encode($0) }
         return StoreError(
             .quarantined(table: table, handle: text),
             "a row of \(table)\(text.map { " (\($0))" } ?? "") is not as the vault left it: \(reason)",
-            hint: "nothing was changed; run `vaultctl verify` to see all damage, and restore the row from a backup"
-        )
+            hint: "nothing was changed; \(wayOut(table, text))")
     }
 }

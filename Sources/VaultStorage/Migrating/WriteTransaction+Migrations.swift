@@ -31,6 +31,11 @@ extension WriteTransaction {
 }
 
 extension SQLiteVaultStore {
+    /// Whether there are providers that got no index when the schema did, because nobody had a key.
+    var hasUnnamedProviders: Bool {
+        get throws(StoreError) { try readers.read { reader throws(StoreError) in try reader.providers.hasUnnamed() } }
+    }
+
     /// Never throws: what cannot be written now is told at the next opening.
     func tellOfMigrations() {
         _ = WriteBatch(context, place).perform([MigrationTale()])
@@ -38,5 +43,8 @@ extension SQLiteVaultStore {
 }
 
 private final class MigrationTale: WriteOperation, @unchecked Sendable {
-    override func run(_ transaction: WriteTransaction) throws { try transaction.tellOfMigrations() }
+    override func run(_ transaction: WriteTransaction) throws {
+        try transaction.tellOfMigrations()
+        try transaction.nameProviders()
+    }
 }

@@ -1,30 +1,23 @@
 import VaultCrypto
 
 extension Reader {
-    func providers() throws(StoreError) -> [StoredProvider] {
-        let row = try connection.statement(SQL.providers)
-        defer { row.reset() }
-        var result: [StoredProvider] = []
-        while try row.step() { result.append(try opener.provider(row)) }
-        return result
-    }
+    var providers: ProviderRows { ProviderRows(connection: connection, opener: opener) }
 
-    func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
-        let row = try connection.statement(SQL.provider)
-        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
-            guard try row.step() else { throw StoreError.notFound(.provider) }
-            return try opener.provider(row)
+    func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
+        let count = try connection.statement(SQL.refreshableLoginsOfProvider)
+        return try count.withBinding(1, handle.bytes) { () throws(StoreError) in
+            ProviderUse(refreshableLogins: try count.step() ? Int(count.integer(0)) : 0)
         }
     }
 
-    /// Who cannot be opened is passed over: ``outbox(after:limit:)`` shows it.
+    /// A row that cannot be opened is passed over and does not count: ``outbox(after:limit:)`` shows it.
     func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         let row = try connection.statement(SQL.dueOutbox)
         defer { row.reset() }
-        row.bind(1, Int64(limit.asPageLimit))
-        row.bind(2, time.milliseconds)
+        let limit = limit.asPageLimit
+        row.bind(1, time.milliseconds)
         var result: [StoredOutboxEntry] = []
-        while try row.step() {
+        while result.count < limit, try row.step() {
             do throws(StoreError) { result.append(try opener.outboxEntry(row)) } catch { continue }
         }
         return result
@@ -162,6 +155,9 @@ extension RowOpener {
             ProviderRecord.associatedData(context.vaultID, handle, revision: revision)
         ) { bytes throws(VaultCryptoError) in try unsafe ProviderRecord(bytes) }
         try require(provider: bytes, try unsafe tag(row.blob(2), "provider", bytes))
+        guard row.isNull(3) || row.bytes16(3) == context.keyring.blindIndex(ofProviderName: record.name).bytes else {
+            throw .quarantined("provider", bytes, "its index does not belong to the name in its cell")
+        }
         return StoredProvider(handle: handle, revision: revision, record: record)
     }
 

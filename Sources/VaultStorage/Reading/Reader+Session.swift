@@ -36,24 +36,38 @@ extension Reader {
             guard expected == 0 else { throw Self.missingLogin(user) }
             throw .notFound(.login)
         }
-        let first = try snapshot(row, try LoginColumns(row), user, view)
-        if expected == 1, try !row.step() { return first }
-        return try choose(first, row, user, view)
+        let first: SessionSnapshot
+        do throws(StoreError) { first = try snapshot(row, try LoginColumns(row), user, view) } catch {
+            guard error.isOfRow, try row.step() else { throw error }
+            return try choose([], error, row, user, view)
+        }
+        guard try row.step() else {
+            if expected == 1 { return first }
+            return try chosen(among: [first], Self.missingLogin(user))
+        }
+        return try choose([first], nil, row, user, view)
     }
 
-    /// Among several: the one that is not terminated, or the only one at all.
+    /// Among several, of which the row's is the next.
     private func choose(
-        _ first: SessionSnapshot, _ row: Statement, _ user: UserColumns, _ view: UserCellView
+        _ before: [SessionSnapshot], _ damageBefore: StoreError?, _ row: Statement, _ user: UserColumns,
+        _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
-        var all = [first]
-        // With one login in the manifest the row has been moved on already: a second row is there, and is foreign.
-        var hasRow = view.loginCount == 1 ? true : try row.step()
-        while hasRow {
-            all.append(try snapshot(row, try LoginColumns(row), user, view))
-            hasRow = try row.step()
-        }
-        guard all.count == view.loginCount else { throw Self.missingLogin(user) }
+        var (all, damage) = (before, damageBefore)
+        repeat {
+            do throws(StoreError) { all.append(try snapshot(row, try LoginColumns(row), user, view)) } catch {
+                guard error.isOfRow else { throw error }
+                damage = damage ?? error
+            }
+        } while try row.step()
+        return try chosen(among: all, damage ?? (all.count == view.loginCount ? nil : Self.missingLogin(user)))
+    }
+
+    /// The one that is not terminated, or the only one at all. A damaged or missing login does not hide a living one; but
+    /// it may itself have been alive, so a terminated login is not believed to be the one that is meant.
+    private func chosen(among all: [SessionSnapshot], _ damage: StoreError?) throws(StoreError) -> SessionSnapshot {
         let living = all.filter { $0.session.state != .terminated }
+        if living.isEmpty, let damage { throw damage }
         let candidates = living.isEmpty ? all : living
         if candidates.count == 1, let found = candidates.first { return found }
         throw StoreError(
@@ -66,8 +80,9 @@ extension Reader {
     ) throws(StoreError) -> SessionSnapshot {
         guard !row.isNull(LoginColumns.firstColumn) else { throw notFound(wanted, user, view) }
         repeat {
-            let columns = try LoginColumns(row)
-            if columns.handle == wanted { return try snapshot(row, columns, user, view) }
+            if row.bytes16(LoginColumns.firstColumn + 1) == wanted.bytes {
+                return try snapshot(row, try LoginColumns(row), user, view)
+            }
         } while try row.step()
         throw notFound(wanted, user, view)
     }

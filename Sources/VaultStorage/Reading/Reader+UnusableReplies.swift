@@ -27,7 +27,7 @@ extension Reader {
     }
 
     /// After the user's columns.
-    private static let replyColumn: Int32 = 7
+    static let replyColumn: Int32 = 7
 
     private func unusableReply(_ row: Statement, _ login: LoginHandle) throws(StoreError) -> UnusableReplyRecord {
         let user = try UserColumns(row)

@@ -26,6 +26,16 @@ extension Reader {
         }
     }
 
+    /// The providers of a user's logins, as the rows claim.
+    func providers(ofUser index: BlindIndex) throws(StoreError) -> Set<ProviderHandle> {
+        let row = try connection.statement(SQL.providersOfUser)
+        return try row.withBinding(1, index.bytes) { () throws(StoreError) in
+            var handles: Set<ProviderHandle> = []
+            while try row.step() { if let handle = row.bytes16(0) { handles.insert(ProviderHandle(handle)) } }
+            return handles
+        }
+    }
+
     func userID(of handle: UserHandle) throws(StoreError) -> String {
         let row = try connection.statement(SQL.userByHandle)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in

@@ -96,6 +96,38 @@ enum SQL {
         SELECT \(userColumns) FROM user WHERE handle = ?1
         """)
 
+    // For rows that are named by their number, because nothing else of them may be readable.
+
+    static let providerByRow = Query("SELECT \(providerColumns) FROM provider WHERE id = ?1")
+
+    static let userByRow = Query("SELECT \(userColumns) FROM user WHERE id = ?1")
+
+    static let loginByRow = Query(
+        """
+        SELECT \(userColumns), \(loginColumns), \(secretColumns), \(intentColumns)
+        FROM login LEFT JOIN user ON user.id = login.user
+            LEFT JOIN loginSecret ON loginSecret.login = login.id
+            LEFT JOIN refreshIntent ON refreshIntent.login = login.id
+        WHERE login.id = ?1
+        """)
+
+    static let loginRowsOfUserRow = Query("SELECT id FROM login WHERE user = ?1 ORDER BY id")
+
+    static let loginHandlesOfUserRow = Query("SELECT handle FROM login WHERE user = ?1 ORDER BY id")
+
+    static let outboxByRow = Query("SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE id = ?1")
+
+    static let authorizationRequestByRow = Query(
+        "SELECT stateIndex, expiresAt, cell FROM authorizationRequest WHERE id = ?1")
+
+    static let unusableReplyByRow = Query(
+        """
+        SELECT \(userColumns), unusableReply.handle, unusableReply.receivedAt, unusableReply.cell, login.handle
+        FROM unusableReply LEFT JOIN login ON login.id = unusableReply.login
+            LEFT JOIN user ON user.id = login.user
+        WHERE unusableReply.id = ?1
+        """)
+
     static let openIntents = Query(
         """
         SELECT login.handle, \(intentColumns)
@@ -103,9 +135,33 @@ enum SQL {
         WHERE refreshIntent.fence > ?1 ORDER BY refreshIntent.fence LIMIT ?2
         """)
 
-    static let providers = Query("SELECT handle, revision, cell FROM provider ORDER BY id")
+    /// Columns 0–4, as ``RowOpener/provider(_:)`` reads them.
+    private static let providerColumns = "handle, revision, cell, nameIndex, id"
 
-    static let provider = Query("SELECT handle, revision, cell FROM provider WHERE handle = ?1")
+    static let providerPage = Query(
+        "SELECT \(providerColumns) FROM provider WHERE id >= ?1 ORDER BY id LIMIT ?2")
+
+    static let provider = Query("SELECT \(providerColumns) FROM provider WHERE handle = ?1")
+
+    static let providerByName = Query("SELECT \(providerColumns) FROM provider WHERE nameIndex = ?1")
+
+    /// Those whose index has still to be filled in. There are none once a process with a key has opened the vault.
+    static let unnamedProviders = Query(
+        "SELECT \(providerColumns) FROM provider WHERE nameIndex IS NULL ORDER BY id")
+
+    static let providersOfUser = Query(
+        """
+        SELECT DISTINCT login.provider FROM user CROSS JOIN login ON login.user = user.id
+        WHERE user.blindIndex = ?1
+        """)
+
+    static let refreshableLoginsOfProvider = Query(
+        "SELECT count(*) FROM login WHERE provider = ?1 AND refreshTag IS NOT NULL")
+
+    static let anyRefreshableLoginOfProvider = Query(
+        "SELECT 1 FROM login WHERE provider = ?1 AND refreshTag IS NOT NULL LIMIT 1")
+
+    static let anyLoginOfProvider = Query("SELECT 1 FROM login WHERE provider = ?1 LIMIT 1")
 
     // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.
     static let lastRenewal = Query(
@@ -122,8 +178,8 @@ enum SQL {
 
     static let dueOutbox = Query(
         """
-        SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE nextAttemptAt <= ?2
-        ORDER BY nextAttemptAt, id LIMIT ?1
+        SELECT handle, nextAttemptAt, attempts, cell FROM outbox WHERE nextAttemptAt <= ?1
+        ORDER BY nextAttemptAt, id
         """)
 
     static let outboxEntry = Query(

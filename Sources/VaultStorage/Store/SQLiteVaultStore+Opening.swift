@@ -57,7 +57,8 @@ extension SQLiteVaultStore {
         if context.access.isWritable {
             snapshots.removeExpired(before: schemaVersion, now: clock())
             try store.noteDepartedOwners(connection)
-            if isUntold { store.tellOfMigrations() }
+            let hasUnnamed = try store.hasUnnamedProviders
+            if isUntold || hasUnnamed { store.tellOfMigrations() }
         }
         return store
     }

@@ -49,17 +49,36 @@ extension SQLiteVaultStore: VaultStore {
         try readers.readNewest { reader throws(StoreError) in try reader.users(after: after, limit: limit) }
     }
 
-    package func providers() throws(StoreError) -> [StoredProvider] {
-        try readers.readNewest { reader throws(StoreError) in try reader.providers() }
+    package func providers(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
+        try readers.readNewest { reader throws(StoreError) in
+            try reader.providers.listings(after: sequence, limit: limit)
+        }
     }
 
     package func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
-        try readers.readNewest { reader throws(StoreError) in try reader.provider(handle) }
+        try readers.readNewest { reader throws(StoreError) in try reader.providers.provider(handle) }
     }
 
     package func provider(named name: String) throws(StoreError) -> StoredProvider {
-        guard let found = try providers().first(where: { $0.record.name == name }) else { throw .notFound(.provider) }
-        return found
+        try readers.readNewest { reader throws(StoreError) in try reader.providers.provider(named: name) }
+    }
+
+    package func providers(ofUser userID: String) throws(StoreError) -> Set<ProviderHandle> {
+        let index = context.keyring.blindIndex(ofUserID: userID)
+        return try readers.readNewest { reader throws(StoreError) in try reader.providers(ofUser: index) }
+    }
+
+    package func damagedRows(limit: Int) throws(StoreError) -> [DamagedRow] {
+        try readers.read { reader throws(StoreError) in try reader.damage.all(limit: limit) }
+    }
+
+    package func damagedRow(_ name: DamagedRowName) throws(StoreError) -> DamagedRowContent {
+        try readers.read { reader throws(StoreError) in
+            try reader.withSnapshot { () throws(StoreError) in
+                let row = try reader.damage.find(name)
+                return try reader.damage.content(of: row)
+            }
+        }
     }
 
     package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {

@@ -46,9 +46,9 @@ extension SQLiteVaultStore {
         let index = context.keyring.blindIndex(ofUserID: id)
         return try await write { transaction in
             guard let user = try transaction.loadUser(index) else { throw StoreError.notFound(.user) }
-            let logins = try transaction.loadLogins(of: index)
+            let (logins, damaged) = try transaction.loadLogins(of: index, user)
             let before = UserState(
-                user, logins, transaction.context, nextFence: try transaction.nextFence())
+                user, logins, damaged, transaction.context, nextFence: try transaction.nextFence())
             var state = before
             let result = try body(&state)
             try transaction.save(state, since: before, of: user, logins)
@@ -66,11 +66,31 @@ extension SQLiteVaultStore {
         _ handle: ProviderHandle,
         _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
     ) async throws -> StoredProvider {
-        try await write { try $0.update(handle, body) }
+        // Counting may take long: not while others wait for the write lock.
+        let use = try readers.read { reader throws(StoreError) in try reader.use(of: handle) }
+        return try await write { try $0.update(handle, use, body) }
     }
 
     package func removeProvider(_ handle: ProviderHandle) async throws {
         try await write { try $0.remove(handle) }
+    }
+
+    package func putProvider(
+        _ record: ProviderRecord, replacingDamaged name: DamagedRowName
+    ) async throws -> StoredProvider {
+        let found = try readers.read { reader throws(StoreError) in try reader.damage.find(name) }
+        return try await write { try $0.put(record, replacingDamaged: found.place) }
+    }
+
+    package func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow {
+        // Whose manifest misses a login is found by looking at all users: not under the write lock.
+        let found = try readers.read { reader throws(StoreError) in try reader.damage.find(name) }
+        return try await write { try $0.discard(found.place) }
+    }
+
+    package func discardDamagedUser(_ id: String) async throws -> DiscardedRow {
+        let index = context.keyring.blindIndex(ofUserID: id)
+        return try await write { try $0.discardUser(index) }
     }
 
     package func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws {
@@ -152,12 +172,15 @@ extension SQLiteVaultStore {
 }
 
 extension UserState {
-    init(_ user: OpenUser, _ logins: [OpenLogin], _ context: VaultContext, nextFence: Int64) {
+    init(
+        _ user: OpenUser, _ logins: [OpenLogin], _ damaged: [LoginHandle], _ context: VaultContext, nextFence: Int64
+    ) {
         handle = user.columns.handle
         id = user.id
         revision = user.columns.revision
         createdAt = user.createdAt
         status = user.status
+        damagedLogins = damaged
         self.logins = logins.enumerated().map { offset, login in
             login.state(of: user, context, nextFence: nextFence + Int64(offset))
         }
@@ -186,6 +209,9 @@ extension WriteTransaction {
             hasChanged = hasChanged || loginHasChanged
             tale.add(changed.tale(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
             outbox += changed.outbox
+        }
+        if state.isErased {
+            for login in before.damagedLogins { tale.add(Self.discardingEvents(ofErased: login), of: login) }
         }
         tale.add(state.auditEvents, of: nil)
         if state.isErased {

@@ -4,7 +4,7 @@ package import VaultCrypto
 package struct StoreError: Error, Equatable, Sendable {
     package enum Subject: String, Hashable, Sendable {
         case user, login, provider, keySlot = "key slot", authorizationRequest = "log-in request"
-        case outboxEntry = "outbox entry"
+        case outboxEntry = "outbox entry", damagedRow = "damaged row"
     }
 
     package enum Code: Hashable, Sendable {

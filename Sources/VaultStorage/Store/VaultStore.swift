@@ -24,9 +24,14 @@ package protocol VaultStore: Sendable {
     func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage
     func user(_ id: String) throws(StoreError) -> StoredUser
     func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing]
-    func providers() throws(StoreError) -> [StoredProvider]
+    /// In the order in which they came; a page begins after ``ProviderListing/sequence`` of the one before, the first
+    /// after nil. A damaged row is listed as such.
+    func providers(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing]
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider
+    /// By a keyed hash of the name: opens no other provider.
     func provider(named name: String) throws(StoreError) -> StoredProvider
+    /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
+    func providers(ofUser userID: String) throws(StoreError) -> Set<ProviderHandle>
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
     /// When another login of this provider was last renewed, if that was after this time. Looks at the latest rows of the
     /// trail alone, by plaintext columns.
@@ -64,6 +69,11 @@ package protocol VaultStore: Sendable {
     func depths() throws(StoreError) -> StoreDepths
     /// What lies in the spool, without a look at anything else.
     func spoolDepth() throws(StoreError) -> SpoolDepth
+    /// Rows that cannot be opened, at most `limit`. Looks at every row there is, but for the audit trail and what has to
+    /// open before anything does.
+    func damagedRows(limit: Int) throws(StoreError) -> [DamagedRow]
+    /// A damaged row as it lies there. Not found if there is none of that name; in conflict if the row opens.
+    func damagedRow(_ name: DamagedRowName) throws(StoreError) -> DamagedRowContent
     /// The files that the vault is made of, and whether they are as they must be. Empty for a store without files.
     func files() -> [FileReport]
     /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
@@ -81,12 +91,18 @@ package protocol VaultStore: Sendable {
 
     /// Adds a provider, or replaces the one of this handle. Names are unique.
     func putProvider(_ record: ProviderRecord, replacing handle: ProviderHandle?) async throws -> StoredProvider
+    /// Puts a provider in the place of a damaged one; its logins stay its own.
+    func putProvider(_ record: ProviderRecord, replacingDamaged name: DamagedRowName) async throws -> StoredProvider
     /// Changes a provider as it is now. The body gives what is to be told beside the changes themselves; one that changes
     /// nothing leaves the row, and its revision, as they are.
     func updateProvider(
         _ handle: ProviderHandle,
         _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
     ) async throws -> StoredProvider
+    /// Deletes a row that cannot be opened, and what hangs on it; refused if it opens. See ``damagedRow(_:)``.
+    func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow
+    /// The same for the row of a user who is named by his id.
+    func discardDamagedUser(_ id: String) async throws -> DiscardedRow
     /// Refused while a login uses it.
     func removeProvider(_ handle: ProviderHandle) async throws
 
@@ -162,6 +178,16 @@ extension VaultStore {
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] { [] }
     package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {}
     package func forgetUnusableReplies(before time: Timestamp) async throws {}
+
+    package func providers() throws(StoreError) -> [ProviderListing] {
+        let size = 256
+        var all: [ProviderListing] = []
+        while true {
+            let page = try providers(after: all.last?.sequence, limit: size)
+            all += page
+            if page.count < size { return all }
+        }
+    }
 
     package func dueLogins(before time: Timestamp, limit: Int) throws(StoreError) -> DuePage {
         try dueLogins(before: time, after: nil, limit: limit)

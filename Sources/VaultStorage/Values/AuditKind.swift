@@ -10,6 +10,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let keySlotRemoved = AuditKind(rawValue: 4)
     /// A commit had failed in a way that does not tell what became of it; the row tells.
     package static let commitSettled = AuditKind(rawValue: 5)
+    /// A row that could not be opened was deleted on an operator's word.
+    package static let rowDiscarded = AuditKind(rawValue: 6)
     package static let providerAdded = AuditKind(rawValue: 10)
     package static let providerUpdated = AuditKind(rawValue: 11)
     package static let providerRemoved = AuditKind(rawValue: 12)
@@ -52,7 +54,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     private static let names: [AuditKind: String] = [
         vaultCreated: "vault-created", vaultMigrated: "vault-migrated",
         keySlotAdded: "key-slot-added", keySlotRemoved: "key-slot-removed",
-        commitSettled: "commit-settled",
+        commitSettled: "commit-settled", rowDiscarded: "row-discarded",
         providerAdded: "provider-added", providerUpdated: "provider-updated", providerRemoved: "provider-removed",
         loginCreated: "login-created", loginChanged: "login-changed",
         renewalStarted: "renewal-started", renewed: "renewed", renewalFailed: "renewal-failed",

@@ -14,7 +14,7 @@ extension VaultCheck {
             SELECT handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell, id FROM keySlot
             WHERE id >= ?1 ORDER BY id
             """
-        case "provider": "SELECT id, handle, revision, cell FROM provider WHERE id >= ?1 ORDER BY id"
+        case "provider": "SELECT id, handle, revision, cell, nameIndex FROM provider WHERE id >= ?1 ORDER BY id"
         case "user":
             """
             SELECT id, handle, blindIndex, revision, auditSequence, rootKey, cell FROM user
@@ -98,7 +98,9 @@ extension VaultCheck {
         }
         let data = ProviderRecord.associatedData(context.vaultID, ProviderHandle(handle), revision: row.integer(2))
         unsafe checkRootCell("provider", handle, row.blob(3), .provider, data) { plaintext throws(VaultCryptoError) in
-            _ = try unsafe ProviderRecord(plaintext)
+            let record = try unsafe ProviderRecord(plaintext)
+            guard row.bytes16(4) != context.keyring.blindIndex(ofProviderName: record.name).bytes else { return }
+            note("provider", handle, "its index does not belong to the name in its cell")
         }
         let tag = unsafe try? SealedCell.tag(of: row.blob(3))
         if let vault = currentRow(), vault.hasManifest, vault.manifest.providers[handle] != tag {

@@ -220,15 +220,7 @@ extension WriteTransaction {
     }
 
     func delete(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
-        for sql: StaticString in [
-            "DELETE FROM refreshIntent WHERE login = ?1", "DELETE FROM loginSecret WHERE login = ?1",
-            "DELETE FROM unusableReply WHERE login = ?1", "DELETE FROM untoldFailure WHERE login = ?1",
-            "DELETE FROM login WHERE id = ?1",
-        ] {
-            let delete = try connection.statement(sql)
-            delete.bind(1, login.columns.rowID)
-            try delete.run()
-        }
+        try deleteLogin(login.columns.rowID)
         user.manifest.removeAll { $0.login == login.columns.handle }
     }
 

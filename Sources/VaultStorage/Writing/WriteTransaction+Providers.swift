@@ -1,49 +1,79 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    func providers() throws(StoreError) -> [StoredProvider] {
-        let row = try connection.statement(SQL.providers)
-        defer { row.reset() }
-        var result: [StoredProvider] = []
-        while try row.step() { result.append(try opener.provider(row)) }
-        return result
-    }
+    var providers: ProviderRows { ProviderRows(connection: connection, opener: opener) }
 
     func put(_ record: ProviderRecord, replacing handle: ProviderHandle?) throws(StoreError) -> StoredProvider {
-        let existing = try providers()
-        let old = existing.first { $0.handle == handle }
-        if handle != nil && old == nil { throw .notFound(.provider) }
-        return try put(record, replacing: old, among: existing, telling: [])
+        guard let handle else { return try put(record, replacing: nil, telling: []) }
+        let old = try providers.provider(handle)
+        return try put(record, replacing: Replaced(old), telling: [])
+    }
+
+    /// Puts a provider in the place of one whose row is damaged. It gets the handle that the trail knows, so that its
+    /// logins stay its own even if the damage is in the handle.
+    func put(_ record: ProviderRecord, replacingDamaged place: DamagedRow.Place) throws(StoreError) -> StoredProvider {
+        guard case .row(.provider, let id) = place else { throw .notFound(.provider) }
+        guard let row = try damage.check(place) else { throw .isWhole(.row(.provider, id)) }
+        guard let handle = try handleToldOfProvider(id, row.provider) ?? row.provider else {
+            throw StoreError(
+                .conflict, "nothing says which provider this was",
+                hint: "discard the row, and add the provider anew")
+        }
+        if let damaged = row.provider, damaged != handle {
+            let rename = try connection.statement("UPDATE provider SET handle = ?2 WHERE id = ?1")
+            rename.bind(1, id)
+            rename.bind(2, handle.bytes)
+            try rename.run()
+        }
+        return try put(
+            record, replacing: Replaced(handle: handle, revision: try lastRevision(of: handle), record: nil),
+            telling: [.init("replaced", "damaged"), .init("reason", row.damage.reason)])
     }
 
     /// Changes a provider as it is now, whoever changed it last.
+    ///
+    /// - Parameter use: As it was counted without the write lock.
     func update(
-        _ handle: ProviderHandle, _ body: (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
+        _ handle: ProviderHandle, _ use: ProviderUse,
+        _ body: (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
     ) throws -> StoredProvider {
-        let existing = try providers()
-        guard let old = existing.first(where: { $0.handle == handle }) else { throw StoreError.notFound(.provider) }
+        let old = try providers.provider(handle)
         var record = old.record
-        let detail = try body(&record, try use(of: handle))
+        let detail = try body(&record, try current(use, of: handle))
         guard record != old.record else { return old }
-        return try put(record, replacing: old, among: existing, telling: detail)
+        return try put(record, replacing: Replaced(old), telling: detail)
     }
 
-    private func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
-        let count = try connection.statement(
-            "SELECT count(*) FROM login WHERE provider = ?1 AND refreshTag IS NOT NULL")
-        return try count.withBinding(1, handle.bytes) { () throws(StoreError) in
-            ProviderUse(refreshableLogins: try count.step() ? Int(count.integer(0)) : 0)
+    /// A login may have come since the logins were counted. That there is one is what matters, and is found at once.
+    private func current(_ use: ProviderUse, of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
+        guard use.refreshableLogins == 0 else { return use }
+        let query = try connection.statement(SQL.anyRefreshableLoginOfProvider)
+        let isUsed = try query.withBinding(1, handle.bytes) { () throws(StoreError) in try query.step() }
+        return ProviderUse(refreshableLogins: isUsed ? 1 : 0)
+    }
+
+    /// What a provider takes the place of.
+    private struct Replaced {
+        let handle: ProviderHandle
+        let revision: Int64
+        /// `nil` if it was damaged.
+        let record: ProviderRecord?
+
+        init(handle: ProviderHandle, revision: Int64, record: ProviderRecord?) {
+            self.handle = handle
+            self.revision = revision
+            self.record = record
         }
+
+        init(_ old: StoredProvider) { self.init(handle: old.handle, revision: old.revision, record: old.record) }
     }
 
     private func put(
-        _ record: ProviderRecord, replacing old: StoredProvider?, among existing: [StoredProvider],
-        telling detail: [AuditEvent.Detail]
+        _ record: ProviderRecord, replacing old: Replaced?, telling detail: [AuditEvent.Detail]
     ) throws(StoreError) -> StoredProvider {
         guard !record.name.isEmpty else { throw StoreError(.invalidValue, "a provider needs a name") }
-        guard !existing.contains(where: { $0.record.name == record.name && $0.handle != old?.handle }) else {
-            throw StoreError(.conflict, "there is a provider of this name already", hint: "choose another name")
-        }
+        try nameProviders()
+        try requireFree(record.name, except: old?.handle)
         let stored = StoredProvider(
             handle: old?.handle ?? .random(), revision: (old?.revision ?? 0) + 1, record: record)
         let cell = try sealing { () throws(VaultCryptoError) in
@@ -54,12 +84,13 @@ extension WriteTransaction {
         }
         let write = try connection.statement(
             """
-            INSERT INTO provider (handle, revision, cell) VALUES (?1, ?2, ?3)
-            ON CONFLICT (handle) DO UPDATE SET revision = ?2, cell = ?3
+            INSERT INTO provider (handle, revision, cell, nameIndex) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (handle) DO UPDATE SET revision = ?2, cell = ?3, nameIndex = ?4
             """)
         write.bind(1, stored.handle.bytes)
         write.bind(2, stored.revision)
         write.bind(3, cell)
+        write.bind(4, providers.index(of: record.name).bytes)
         try write.run()
         let tag = try sealing { () throws(VaultCryptoError) in try SealedCell.tag(of: cell) }
         try changeVault(
@@ -68,6 +99,52 @@ extension WriteTransaction {
             about: AuditSubject(provider: stored.handle, revision: stored.revision)
         ) { $0.manifest.providers[stored.handle.bytes] = tag }
         return stored
+    }
+
+    /// Fills in the index of providers that an older schema had without one.
+    func nameProviders() throws(StoreError) {
+        for (row, provider) in try providers.unnamed() {
+            // Somebody took the index away, and another provider has got the name since.
+            guard try providers.row(named: provider.record.name) == nil else { continue }
+            let update = try connection.statement("UPDATE provider SET nameIndex = ?2 WHERE id = ?1")
+            update.bind(1, row)
+            update.bind(2, providers.index(of: provider.record.name).bytes)
+            try update.run()
+        }
+    }
+
+    private func requireFree(_ name: String, except handle: ProviderHandle?) throws(StoreError) {
+        let holder = try connection.statement(SQL.providerByName)
+        let index = providers.index(of: name)
+        let (isTaken, damaged) = try holder.withBinding(1, index.bytes) { () throws(StoreError) in
+            guard try holder.step(), handle == nil || holder.bytes16(0) != handle?.bytes else {
+                return (false, nil as String?)
+            }
+            guard (try? opener.provider(holder)) == nil else { return (true, nil) }
+            return (true, holder.bytes16(0).map { Base32.encode($0) } ?? "provider#\(holder.integer(4))")
+        }
+        guard isTaken else { return }
+        if let damaged {
+            throw StoreError(
+                .conflict, "a damaged provider has this name",
+                hint: "see it with `vaultctl damage show \(damaged)`, and replace or discard it")
+        }
+        throw StoreError(.conflict, "there is a provider of this name already", hint: "choose another name")
+    }
+
+    /// The revision that the trail told last, which no damage to the row can change.
+    func lastRevision(of handle: ProviderHandle) throws(StoreError) -> Int64 {
+        let row = try connection.statement(
+            "SELECT max(revision) FROM audit WHERE provider = ?1 AND revision IS NOT NULL")
+        let told = try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            try row.step() ? row.optionalInteger(0) : nil
+        }
+        guard let told, (0..<Self.counterLimit).contains(told) else {
+            throw StoreError(
+                .conflict, "the audit trail does not know this provider",
+                hint: "discard the row, and add the provider anew")
+        }
+        return told
     }
 
     /// Where tokens go, always; and every change, before and after.
@@ -87,13 +164,8 @@ extension WriteTransaction {
     }
 
     func remove(_ handle: ProviderHandle) throws(StoreError) {
-        guard let old = try providers().first(where: { $0.handle == handle }) else { throw .notFound(.provider) }
-        let use = try connection.statement("SELECT 1 FROM login WHERE provider = ?1 LIMIT 1")
-        let isUsed = try use.withBinding(1, handle.bytes) { () throws(StoreError) in try use.step() }
-        guard !isUsed else {
-            throw StoreError(
-                .providerInUse, "the provider still has logins", hint: "log these out or remove them first")
-        }
+        let old = try providers.provider(handle)
+        try requireUnused(handle, hint: "log these out or remove them first")
         let delete = try connection.statement("DELETE FROM provider WHERE handle = ?1")
         delete.bind(1, handle.bytes)
         try delete.run()
@@ -101,5 +173,11 @@ extension WriteTransaction {
             AuditEvent(.providerRemoved, [AuditEvent.Detail("name", old.record.name)]),
             about: AuditSubject(provider: handle, revision: old.revision + 1)
         ) { $0.manifest.providers[handle.bytes] = nil }
+    }
+
+    func requireUnused(_ handle: ProviderHandle, hint: String) throws(StoreError) {
+        let use = try connection.statement(SQL.anyLoginOfProvider)
+        let isUsed = try use.withBinding(1, handle.bytes) { () throws(StoreError) in try use.step() }
+        guard !isUsed else { throw StoreError(.providerInUse, "the provider still has logins", hint: hint) }
     }
 }

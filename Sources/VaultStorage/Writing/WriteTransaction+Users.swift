@@ -28,9 +28,11 @@ extension WriteTransaction {
         throw .older(handle, than: "the audit trail tells")
     }
 
-    /// The user's logins. One that is damaged is left out: it must not keep the others from being changed, nor the
-    /// user from being disabled or erased.
-    func loadLogins(of index: BlindIndex) throws(StoreError) -> [OpenLogin] {
+    /// The user's logins that open, and the names of those that do not: these must not keep the others from being
+    /// changed, nor the user from being disabled or erased.
+    func loadLogins(
+        of index: BlindIndex, _ owner: OpenUser
+    ) throws(StoreError) -> (logins: [OpenLogin], damaged: [LoginHandle]) {
         let row = try connection.statement(SQL.loginsOfUser)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             var logins: [OpenLogin] = []
@@ -41,7 +43,8 @@ extension WriteTransaction {
                 }
                 if let login { logins.append(login) }
             }
-            return logins
+            let whole = Set(logins.map(\.columns.handle))
+            return (logins, owner.manifest.map(\.login).filter { !whole.contains($0) })
         }
     }
 
@@ -113,6 +116,16 @@ extension WriteTransaction {
 
     /// Crypto-shredding: the data key goes with the user cell, and everything that it sealed.
     func erase(_ user: OpenUser, telling tale: Tale) throws(StoreError) {
+        try deleteUser(user.columns.rowID)
+        var user = user
+        user.columns.revision += 1
+        var tale = tale
+        tale.add([AuditEvent(.userErased)], of: nil)
+        try tell(tale, of: user)
+    }
+
+    /// With everything that hangs on the row.
+    func deleteUser(_ rowID: Int64) throws(StoreError) {
         for sql: StaticString in [
             "DELETE FROM refreshIntent WHERE login IN (SELECT id FROM login WHERE user = ?1)",
             "DELETE FROM loginSecret WHERE login IN (SELECT id FROM login WHERE user = ?1)",
@@ -122,13 +135,8 @@ extension WriteTransaction {
             "DELETE FROM user WHERE id = ?1",
         ] {
             let delete = try connection.statement(sql)
-            delete.bind(1, user.columns.rowID)
+            delete.bind(1, rowID)
             try delete.run()
         }
-        var user = user
-        user.columns.revision += 1
-        var tale = tale
-        tale.add([AuditEvent(.userErased)], of: nil)
-        try tell(tale, of: user)
     }
 }

@@ -101,9 +101,32 @@ extension MemoryVaultStore {
 
     package func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] { throw Self.unneeded }
 
-    package func providers() throws(StoreError) -> [StoredProvider] {
+    package func providers(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
         try requireOpen()
-        return vault.providers
+        return vault.providers.enumerated().dropFirst(Int(sequence ?? 0)).prefix(limit).map { index, provider in
+            ProviderListing(sequence: Int64(index + 1), handle: provider.handle, provider: provider, damage: nil)
+        }
+    }
+
+    package func providers(ofUser userID: String) throws(StoreError) -> Set<ProviderHandle> {
+        try requireOpen()
+        return Set(vault.logins.values.filter { $0.userID == userID }.compactMap(\.provider))
+    }
+
+    package func damagedRows(limit: Int) throws(StoreError) -> [DamagedRow] { [] }
+    package func damagedRow(_ name: DamagedRowName) throws(StoreError) -> DamagedRowContent {
+        throw .notFound(.damagedRow)
+    }
+    package func putProvider(
+        _ record: ProviderRecord, replacingDamaged name: DamagedRowName
+    ) async throws -> StoredProvider {
+        throw StoreError.notFound(.damagedRow)
+    }
+    package func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow {
+        throw StoreError.notFound(.damagedRow)
+    }
+    package func discardDamagedUser(_ id: String) async throws -> DiscardedRow {
+        throw StoreError.notFound(.damagedRow)
     }
 
     package func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {

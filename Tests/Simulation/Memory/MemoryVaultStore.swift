@@ -91,7 +91,7 @@ package final class MemoryVaultStore: VaultStore, @unchecked Sendable {
                 status: user.status,
                 logins: logins.enumerated().map { offset, login in
                     self.state(of: login, nextFence: vault.nextFence + Int64(offset))
-                })
+                }, damagedLogins: [])
             let result = try body(&state)
             for (login, var changed) in zip(logins, state.logins) {
                 changed.isRemoved = changed.isRemoved || state.isErased

@@ -214,7 +214,7 @@ struct OutboxTests {
     /// Queues what a log-out queues, and leaves the rest of it to the test.
     private func endLogin(_ world: World) async throws -> RevocationPlan {
         let login = try await world.addChain()
-        let (styles, now) = (try world.users.revocationStyles(), world.vault.now)
+        let (styles, now) = (world.users.revocationStyles(ofLogin: login.id.handle), world.vault.now)
         return try await world.vault.updateLogin(login.id.handle) { state in
             let plan = state.planRevocation(styles, now: now)
             state.outbox += plan.records

@@ -81,7 +81,7 @@ struct VaultTests {
         #expect(await code { try await world.vault.removeProvider(named: "acme") } == .inUse)
         #expect(await code { try await world.vault.addProvider(Sample.provider()) } == .conflict)
         try await world.vault.addProvider(Sample.provider(name: "other"))
-        #expect(Set(try world.vault.providers().map(\.name)) == ["acme", "other"])
+        #expect(Set(try world.vault.providers().compactMap(\.provider?.name)) == ["acme", "other"])
         try await world.vault.removeProvider(named: "other")
         #expect(await code { try world.vault.provider(named: "other") } == .unknownProvider)
     }

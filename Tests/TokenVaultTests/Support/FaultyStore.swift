@@ -158,7 +158,29 @@ extension FaultyStore {
     func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
         try base.users(after: after, limit: limit)
     }
-    func providers() throws(StoreError) -> [StoredProvider] { try base.providers() }
+    func providers(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
+        try base.providers(after: sequence, limit: limit)
+    }
+
+    func providers(ofUser userID: String) throws(StoreError) -> Set<ProviderHandle> {
+        try base.providers(ofUser: userID)
+    }
+
+    func damagedRows(limit: Int) throws(StoreError) -> [DamagedRow] { try base.damagedRows(limit: limit) }
+
+    func damagedRow(_ name: DamagedRowName) throws(StoreError) -> DamagedRowContent { try base.damagedRow(name) }
+
+    func putProvider(
+        _ record: ProviderRecord, replacingDamaged name: DamagedRowName
+    ) async throws -> StoredProvider {
+        try await base.putProvider(record, replacingDamaged: name)
+    }
+
+    func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow {
+        try await base.discardDamagedRow(name)
+    }
+
+    func discardDamagedUser(_ id: String) async throws -> DiscardedRow { try await base.discardDamagedUser(id) }
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider { try base.provider(handle) }
     func provider(named name: String) throws(StoreError) -> StoredProvider { try base.provider(named: name) }
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {

@@ -103,7 +103,7 @@ import VaultCrypto
         _ = try store.logins(ofUser: user, after: nil, limit: 1)
         _ = try store.logins(ofUser: nil, after: nil, limit: 1)
         _ = try store.users(after: nil, limit: 1)
-        let provider = try #require(try store.providers().first)
+        let provider = try #require(try store.providers().first?.provider)
         _ = try store.provider(provider.handle)
         _ = try store.provider(named: provider.record.name)
         #expect(throws: StoreError.self) { try store.provider(.random()) }

@@ -203,6 +203,7 @@ extension VaultFixture {
             DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
             DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;
             ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
+            DROP INDEX auditByProvider; DROP INDEX providerByName; ALTER TABLE provider DROP COLUMN nameIndex;
             DELETE FROM migration WHERE version > 5; PRAGMA user_version = 5;
             """)
         try takeRevisionOfVaultFromTrail(context)

@@ -36,7 +36,7 @@ struct Readings: Sendable {
         for handle in (baseline?.entries(OutboxHandle.self) ?? entries(OutboxHandle.self)) {
             note("outbox entry \(handle)", nil) { () throws(StoreError) in try store.outboxEntry(handle) }
         }
-        for handle in (baseline?.entries(ProviderHandle.self) ?? entries(ProviderHandle.self)) {
+        for handle in Set(baseline?.entries(ProviderHandle.self) ?? entries(ProviderHandle.self)) {
             note("provider \(handle)", nil) { () throws(StoreError) in try store.provider(handle) }
         }
         for (number, state) in SampleVault.requestStates.enumerated() where takesRequests {
@@ -46,8 +46,16 @@ struct Readings: Sendable {
 
     private mutating func readLists(_ store: SQLiteVaultStore) {
         // Their order hangs on row ids and instants that are of no weight.
-        note("providers", nil) { () throws(StoreError) in
-            try store.providers().sorted { $0.handle.text < $1.handle.text }
+        if let listings = try? store.providers() {
+            for listing in listings {
+                note("listed provider \(listing.handle?.text ?? "-")", nil) { () throws(StoreError) in
+                    if let damage = listing.damage { throw damage }
+                    return listing.provider
+                }
+            }
+        }
+        for name in SampleVault.providerNames {
+            note("provider \(name)", nil) { () throws(StoreError) in try store.provider(named: name) }
         }
         note("outbox", nil) { () throws(StoreError) in
             let listings = try store.outbox(after: nil, limit: 100)
@@ -119,7 +127,7 @@ struct Readings: Sendable {
         all.values.flatMap { reading -> [H] in
             guard case .value(let value) = reading.outcome else { return [] }
             if let list = value as? [StoredOutboxEntry] { return list.compactMap { $0.handle as? H } }
-            if let list = value as? [StoredProvider] { return list.compactMap { $0.handle as? H } }
+            if let provider = value as? StoredProvider { return [provider.handle as? H].compactMap(\.self) }
             return []
         }
     }

@@ -8,6 +8,7 @@ struct SampleVault {
     static let manyLogins = ["CANARY-user-alice", "CANARY-user-bob", "CANARY-user-carol"]
     static let oneLogin = "CANARY-user-dave"
     static let userIDs = manyLogins + [oneLogin]
+    static let providerNames = ["CANARY-acme", "CANARY-globex"]
     static let requestStates = [SecretBytes(utf8: "CANARY-state-0"), SecretBytes(utf8: "CANARY-state-1")]
 
     let directory: PrivateDirectory
@@ -98,7 +99,7 @@ struct SampleVault {
                     contentType: "text/html", cause: "CANARY-cause", isComplete: true,
                     body: Array("CANARY-body".utf8)))
         }
-        for provider in try store.providers() {
+        for provider in try store.providers().compactMap(\.provider) {
             var record = provider.record
             record.defaultScope = "CANARY-scope other"
             _ = try await store.putProvider(record, replacing: provider.handle)

@@ -6,7 +6,8 @@ import VaultStorage
     /// Columns on which nothing hangs; `docs/vault-format.md` says why each of them may be changed unnoticed.
     static let advisory: Set = [
         "migration.appliedAt", "migration.auditSequence", "provider.id", "keySlot.id", "authorizationRequest.id",
-        "outbox.id", "unusableReply.id", "walMark.mark", "walMark.previous", "walMark.schemaCookie",
+        "outbox.id", "unusableReply.id", "provider.nameIndex", "walMark.mark", "walMark.previous",
+        "walMark.schemaCookie",
     ]
 
     static let tables = [

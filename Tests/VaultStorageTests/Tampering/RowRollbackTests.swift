@@ -86,12 +86,13 @@ import VaultStorage
         #expect(try await verdict(sql) == .seenAtTouch)
     }
 
+    /// It is listed as damaged, and stands in nobody's way.
     @Test func aLoginThatIsAddedIsRefused() async throws {
         let copy = """
             INSERT INTO login SELECT 900, randomblob(16), user, provider, chain, generation, revision, incarnation,
                 dueAt, expiresAt, refreshTag, keyTag, cell FROM login WHERE id = \(Self.loginOfVictim);
             """
-        #expect(try await verdict(copy) == .seenAtTouch)
+        #expect(try await verdict(copy) == .seenByVerify)
     }
 
     /// A login that was removed, and a user that was erased, come back from an older backup.

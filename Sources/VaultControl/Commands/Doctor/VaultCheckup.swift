@@ -138,7 +138,7 @@ struct VaultCheckup {
             findings.append(
                 DoctorFinding(
                     .problem, .login, "\(Count.of(damaged, "login")) of \(count) cannot be opened",
-                    hint: "vaultctl verify tells what is damaged"))
+                    hint: "vaultctl damage list tells what is wrong with them"))
         }
         if failed > 0 {
             findings.append(

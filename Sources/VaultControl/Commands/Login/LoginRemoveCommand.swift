@@ -8,17 +8,23 @@ struct LoginRemoveCommand: VaultCommand {
         discussion: "The grant lives on at the provider until it runs out; vaultctl login revoke ends it there, too.")
 
     @OptionGroup var selection: LoginSelection
+    @OptionGroup var damaged: DamagedLoginOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
-            try confirmation.require("Forget \(LoginFacts.name(login))", invocation)
-            try await users.removeLogin(login.id)
-            return login
+            switch try damaged.find(selection, in: users.vault) {
+            case .login(let login):
+                try confirmation.require("Forget \(LoginFacts.name(login))", invocation)
+                try await users.removeLogin(login.id)
+                return (id: login.id, name: LoginFacts.name(login))
+            case .damaged(let id, _):
+                _ = try await damaged.discard(id, in: users.vault, confirmation, invocation)
+                return (id: id, name: "damaged login \(id)")
+            }
         }
         try invocation.emit(json: .object([("removed", .string(login.id.description))]), text: "")
-        invocation.note("removed \(LoginFacts.name(login))")
+        invocation.note("removed \(login.name)")
     }
 }

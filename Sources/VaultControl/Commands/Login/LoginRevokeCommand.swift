@@ -11,15 +11,21 @@ struct LoginRevokeCommand: VaultCommand {
             """)
 
     @OptionGroup var selection: LoginSelection
+    @OptionGroup var damaged: DamagedLoginOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let (login, report) = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
-            try confirmation.require("Revoke \(LoginFacts.name(login))", invocation)
-            return (login, try await users.logOut(login: login.id))
+        let (done, report) = try await VaultAccess(global, invocation).manage { users in
+            switch try damaged.find(selection, in: users.vault) {
+            case .login(let login):
+                try confirmation.require("Revoke \(LoginFacts.name(login))", invocation)
+                return ("revoked \(LoginFacts.name(login))", try await users.logOut(login: login.id))
+            case .damaged(let id, _):
+                let report = try await damaged.discard(id, in: users.vault, confirmation, invocation)
+                return ("discarded damaged login \(id)", report)
+            }
         }
-        try RevocationFacts.emit(report, done: "revoked \(LoginFacts.name(login))", invocation)
+        try RevocationFacts.emit(report, done: done, invocation)
     }
 }

@@ -16,12 +16,18 @@ enum RevocationFacts {
             text: report.results.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
         invocation.note(done)
         let isGone = tell(report.remnants, invocation)
-        guard report.isComplete else {
+        let unreadable = report.results.count { $0.outcome == .unreadable }
+        if unreadable > 0 {
+            invocation.warn(
+                "\(Count.of(unreadable, "damaged login")) could not be revoked: what was granted lives on at the provider"
+            )
+        }
+        guard report.results.allSatisfy({ $0.outcome.isSettled || $0.outcome == .unreadable }) else {
             invocation.warn("not every provider has confirmed; the revocations are kept in the vault until they have")
             invocation.hint("try again with: vaultctl outbox retry")
             throw ExitRequest(status: .partlyDone)
         }
-        if !isGone { throw ExitRequest(status: .partlyDone) }
+        guard report.isComplete, isGone else { throw ExitRequest(status: .partlyDone) }
     }
 
     /// Gives whether nothing is left.
@@ -64,6 +70,7 @@ enum RevocationFacts {
         case .unsupported: "cannot be revoked; lives on until it runs out"
         case .pending(let error): "not confirmed yet: \(error.message)"
         case .givenUp: "given up; lives on until it runs out"
+        case .unreadable: "damaged, could not be revoked; lives on until it runs out"
         }
     }
 
@@ -80,6 +87,7 @@ enum RevocationFacts {
         case .unsupported: ("unsupported", .null)
         case .pending(let error): ("pending", .string(error.code.name))
         case .givenUp: ("givenUp", .null)
+        case .unreadable: ("unreadable", .null)
         }
     }
 }

@@ -30,6 +30,9 @@ struct ProviderAddCommand: VaultCommand {
 
     @OptionGroup var settings: ProviderSettings
 
+    @Option(help: .init("Put it in the place of a damaged provider, whose logins it keeps.", valueName: "row"))
+    var replaceDamaged: String?
+
     @Flag(help: "Accept http:// on this machine, for development servers.")
     var allowInsecureLoopback = false
 
@@ -55,8 +58,10 @@ struct ProviderAddCommand: VaultCommand {
             registration.alternativeSecrets =
                 try client.further.secrets(after: authentication.methodName, &reader) ?? []
             do {
-                return try await vault.addProvider(registration)
-            } catch let error as VaultError where error.code == .conflict {
+                guard let replaceDamaged else { return try await vault.addProvider(registration) }
+                return try await vault.addProvider(
+                    registration, replacingDamaged: try DamagedRowSelection.id(replaceDamaged))
+            } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {
                 throw Failure(
                     .usage, code: "providerExists", "there is already a provider \(Printable.shortened(name))",
                     hints: ["choose another name, or remove that one: vaultctl provider remove NAME"])

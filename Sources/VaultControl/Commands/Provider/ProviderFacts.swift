@@ -23,6 +23,22 @@ enum ProviderFacts {
         return facts
     }
 
+    static func row(_ entry: ProviderEntry) -> [String] {
+        switch entry {
+        case .provider(let provider):
+            [provider.name, provider.issuer ?? provider.tokenEndpoint, provider.clientID, provider.dpop.rawValue]
+        case .damaged(let handle, let problem): ["(\(handle))", "damaged: \(problem)", "", ""]
+        }
+    }
+
+    static func json(_ entry: ProviderEntry) -> JSONValue {
+        switch entry {
+        case .provider(let provider): json(provider)
+        case .damaged(let handle, let problem):
+            .object([("handle", .string(handle)), ("damaged", .string(problem))])
+        }
+    }
+
     static func json(_ provider: Provider) -> JSONValue {
         .object([
             ("name", .string(provider.name)), ("issuer", JSONValue(provider.issuer)),

@@ -9,10 +9,7 @@ struct ProviderListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let providers = try await VaultAccess(global, invocation).open { try $0.providers() }
         var table = Table("NAME", "ISSUER", "CLIENT", "DPOP")
-        for provider in providers {
-            table.append(
-                provider.name, provider.issuer ?? provider.tokenEndpoint, provider.clientID, provider.dpop.rawValue)
-        }
+        for entry in providers { table.append(ProviderFacts.row(entry)) }
         try invocation.emit(
             json: .object([("providers", .array(providers.map(ProviderFacts.json)))]), table: table)
         if providers.isEmpty {

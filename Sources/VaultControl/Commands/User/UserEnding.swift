@@ -11,16 +11,26 @@ struct UserEnding: ParsableArguments {
     /// - Parameters:
     ///   - question: what will be done, of the user and of his logins, as in `Erase user alice and 2 logins`.
     ///   - deed: what was done, such as `erased`.
+    ///   - endsDamaged: whether it is done also to a user whose row cannot be opened.
     func run(
-        asking question: (_ user: String, _ logins: String) -> String, done deed: String, _ access: VaultAccess,
+        endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String, done deed: String,
+        _ access: VaultAccess,
         _ body: (UserManager, String) async throws -> RevocationReport
     ) async throws {
         let name = Printable.shortened(id)
         let report = try await access.manage { users in
-            let user = try users.vault.user(id)
-            try confirmation.require(question(name, Count.of(user.logins.count, "login")), access.invocation)
+            try confirmation.require(
+                question(name, try logins(in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             return try await body(users, id)
         }
         try RevocationFacts.emit(report, done: "\(deed) user \(name)", access.invocation)
+    }
+
+    private func logins(in vault: Vault, endsDamaged: Bool) throws -> String {
+        do {
+            return Count.of(try vault.user(id).logins.count, "login")
+        } catch let error as VaultError where error.code == .quarantined && endsDamaged {
+            return "all logins, none of which can be read or revoked"
+        }
     }
 }

@@ -8,6 +8,8 @@ struct UserEraseCommand: VaultCommand {
         discussion: """
             His key is destroyed, so that nothing of him can be read from this file again. A backup made earlier still \
             holds it, until the root key of that time is retired.
+
+            What cannot be opened is discarded, and exit code 3 says that grants were left at the provider.
             """)
 
     @OptionGroup var ending: UserEnding
@@ -16,7 +18,9 @@ struct UserEraseCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         do {
-            try await ending.run(asking: { "Erase user \($0) and \($1)" }, done: "erased", access) {
+            try await ending.run(
+                endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, done: "erased", access
+            ) {
                 try await $0.eraseUser($1)
             }
         } catch let error as ExitRequest {

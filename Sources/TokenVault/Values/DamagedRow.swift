@@ -1,0 +1,105 @@
+import VaultStorage
+
+/// A row of the vault that cannot be opened. It stops nothing but itself, and is kept until it is discarded.
+///
+/// Everything in it but ``problem`` and ``userID`` is what the file claims, and nothing that a damaged row claims is
+/// authenticated.
+public struct DamagedRow: Sendable, Equatable, Identifiable {
+    /// What the row is called: its random handle, 26 lower-case base32 characters, or its table and its number there, as
+    /// in `outbox#17`, if the handle cannot be read.
+    public struct ID: Hashable, Sendable, LosslessStringConvertible {
+        let name: DamagedRowName
+
+        init(_ name: DamagedRowName) { self.name = name }
+
+        public init?(_ description: String) {
+            guard let name = DamagedRowName(description) else { return nil }
+            self.name = name
+        }
+
+        public var description: String { name.description }
+    }
+
+    /// What is damaged. `loginSecret` and `refreshIntent` are told for rows that belong to no login; those of a login are
+    /// told as the login.
+    public enum Table: String, Sendable, Equatable, CaseIterable {
+        case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
+    }
+
+    public let id: ID
+    public let table: Table
+    /// One sentence.
+    public let problem: String
+    /// The random handle of the user to whom it belongs.
+    public let userHandle: String?
+    /// Known only if the user's own row opens.
+    public let userID: String?
+    public let login: LoginID?
+    /// The name of the provider that it belongs to, if that opens; its random handle otherwise.
+    public let provider: String?
+}
+
+extension DamagedRow {
+    /// What lies in the file of a damaged row, and of the rows that go with it when it is discarded.
+    public struct Content: Sendable, Equatable {
+        public let row: DamagedRow
+        /// The row itself first. Empty for a login of which only its user still knows.
+        public let rows: [StoredRow]
+        /// BLAKE2b-256 of the rows, in hexadecimal digits; the same stands in the audit trail once the row is discarded.
+        /// `docs/vault-format.md` says how they are encoded.
+        public let hash: String
+
+        /// Logins that are discarded with it, itself included.
+        public var loginCount: Int {
+            row.table == .login ? 1 : rows.count { $0.table == Table.login.rawValue }
+        }
+    }
+
+    /// One row, as it lies there: sealed cells stay sealed.
+    public struct StoredRow: Sendable, Equatable {
+        public enum Value: Sendable, Equatable {
+            case null
+            case integer(Int64)
+            /// As bytes, because nothing says that they are text.
+            case text([UInt8])
+            case blob([UInt8])
+            case real(Double)
+        }
+
+        public struct Column: Sendable, Equatable {
+            public let name: String
+            public let value: Value
+        }
+
+        public let table: String
+        public let columns: [Column]
+    }
+
+    /// What became of a row that was discarded.
+    public struct Discarded: Sendable, Equatable {
+        public let row: DamagedRow
+        public let rowCount: Int
+        /// As in ``Content/hash``.
+        public let hash: String
+        /// Logins that went with it, and whose grants nobody could revoke.
+        public let logins: [LoginID]
+    }
+}
+
+extension DamagedRow.StoredRow {
+    init(_ row: RawRow) {
+        self.init(
+            table: row.table,
+            columns: row.columns.map { column in
+                let value: Value =
+                    switch column.value {
+                    case .null: .null
+                    case .integer(let value): .integer(value)
+                    case .text(let bytes): .text(bytes)
+                    case .blob(let bytes): .blob(bytes)
+                    case .real(let value): .real(value)
+                    }
+                return Column(name: column.name, value: value)
+            })
+    }
+}

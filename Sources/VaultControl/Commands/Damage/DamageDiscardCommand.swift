@@ -1,0 +1,37 @@
+import ArgumentParser
+import TokenVault
+
+struct DamageDiscardCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard",
+        abstract: "Delete a row that cannot be opened, and what hangs on it.",
+        discussion: """
+            Only what cannot be opened can be discarded. What it held is lost: tokens in it can be neither used nor \
+            revoked. The audit log keeps the row's name, what was wrong with it and its hash. Keep a copy first: \
+            vaultctl damage export.
+
+            A provider with logins is not discarded. Register it again in its place, and its logins stay: \
+            vaultctl provider add NAME --replace-damaged ROW …
+            """)
+
+    @OptionGroup var selection: DamagedRowSelection
+    @OptionGroup var confirmation: TypedConfirmation
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let id = try selection.id
+        let discarded = try await VaultAccess(global, invocation).open { vault in
+            let content = try await vault.damagedRow(id)
+            invocation.note("discarding loses \(DamageFacts.loss(content))")
+            try confirmation.require(id.description, to: "discard it", invocation)
+            return try await vault.discardDamagedRow(id)
+        }
+        try invocation.emit(
+            json: .object([
+                ("discarded", .string(discarded.row.id.description)), ("table", .string(discarded.row.table.rawValue)),
+                ("rows", .integer(discarded.rowCount)), ("hash", .string(discarded.hash)),
+                ("logins", .array(discarded.logins.map { .string($0.description) })),
+            ]), text: "")
+        invocation.note("discarded \(discarded.row.table.rawValue) \(discarded.row.id)")
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import TokenVault
+
+struct DamageExportCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a damaged row as it lies in the file, and what goes with it, as JSON.",
+        discussion: """
+            vaultctl damage export ROW --output row.json
+            vaultctl damage export ROW --output - | …
+
+            Sealed cells stay sealed; bytes are base64. A file is made anew, for its owner alone.
+            """)
+
+    @OptionGroup var selection: DamagedRowSelection
+
+    @Option(help: .init("The file to make; - for standard output.", valueName: "file"))
+    var output: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let id = try selection.id
+        let (content, vaultID) = try await VaultAccess(global, invocation).open { vault in
+            (try await vault.damagedRow(id), try await vault.status().vaultID)
+        }
+        let document = Self.document(content, vaultID).text + "\n"
+        guard output != "-" else {
+            try invocation.console.write(document, to: .output)
+            return
+        }
+        try PrivateFile.write(Array(document.utf8), to: output)
+        try invocation.emit(
+            json: .object([
+                ("exported", .string(output)), ("row", .string(id.description)), ("hash", .string(content.hash)),
+            ]), text: "")
+        invocation.note("wrote \(Count.of(content.rows.count, "row")) to \(Printable.shortened(output, to: 200))")
+    }
+
+    private static func document(_ content: DamagedRow.Content, _ vaultID: String) -> JSONValue {
+        .object(
+            [("format", "tokenvault-damaged-row-1"), ("vault", .string(vaultID))] + DamageFacts.members(content.row) + [
+                ("hash", .string(content.hash)), ("rows", .array(content.rows.map(DamageFacts.json))),
+            ])
+    }
+}

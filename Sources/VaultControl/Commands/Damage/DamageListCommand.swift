@@ -1,0 +1,34 @@
+import ArgumentParser
+import TokenVault
+
+struct DamageListCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the rows that cannot be opened. Looks at every row of the vault.")
+
+    @Option(help: "How many to list at most.")
+    var limit = 1_000
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let rows = try await VaultAccess(global, invocation).open { try await $0.damage(limit: limit) }
+        var table = Table("ROW", "TABLE", "USER", "PROVIDER", "PROBLEM")
+        for row in rows {
+            table.append(
+                row.id.description, row.table.rawValue, row.userID ?? row.userHandle.map { "(\($0))" } ?? "",
+                row.provider ?? "", row.problem)
+        }
+        try invocation.emit(
+            json: .object([("damage", .array(rows.map { .object(DamageFacts.members($0)) }))]), table: table)
+        guard let first = rows.first else {
+            invocation.hint("every row opens; vaultctl verify checks the audit trail and the file, too")
+            return
+        }
+        if rows.count == limit { invocation.warn("there may be more: --limit says how many are listed") }
+        invocation.hint("see what is left of one with: vaultctl damage show \(first.id)")
+    }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+import TokenVault
+
+struct DamageShowCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Tell what is wrong with a row, what lies in the file of it, and what discarding it loses.")
+
+    @OptionGroup var selection: DamagedRowSelection
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let id = try selection.id
+        let content = try await VaultAccess(global, invocation).open { try await $0.damagedRow(id) }
+        try invocation.emit(json: DamageFacts.json(content), facts: DamageFacts.facts(content))
+        invocation.hint("keep a copy with: vaultctl damage export \(id) --output FILE")
+        invocation.hint("discard it with: vaultctl damage discard \(id)")
+    }
+}

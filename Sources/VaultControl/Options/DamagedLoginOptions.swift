@@ -1,0 +1,34 @@
+import ArgumentParser
+import TokenVault
+
+/// For commands that end a login: what they do with one that cannot be opened.
+struct DamagedLoginOptions: ParsableArguments {
+    @Flag(help: "If the login cannot be opened, discard it; what was granted lives on at the provider.")
+    var discardDamaged = false
+
+    /// The login that is meant, also if it is damaged.
+    func find(_ selection: LoginSelection, in vault: Vault) throws -> LoginEntry {
+        do {
+            return .login(try selection.find(in: vault))
+        } catch let error as VaultError where error.code == .quarantined {
+            guard case .login(let id) = try selection.choice else { throw error }
+            guard discardDamaged else {
+                throw Failure(
+                    .damaged, code: error.code.name,
+                    "the login cannot be opened, so its tokens cannot be revoked: \(error.message)",
+                    hints: [
+                        "see what is left of it with: vaultctl damage show \(id)",
+                        "discard it with: vaultctl damage discard \(id)",
+                    ])
+            }
+            return .damaged(id, error.message)
+        }
+    }
+
+    func discard(
+        _ id: LoginID, in vault: Vault, _ confirmation: ConfirmationOptions, _ invocation: Invocation
+    ) async throws -> RevocationReport {
+        try confirmation.require("Discard damaged login \(id), whose tokens cannot be revoked", invocation)
+        return try await vault.discardDamagedLogin(id)
+    }
+}

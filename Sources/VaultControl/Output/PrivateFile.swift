@@ -1,0 +1,40 @@
+import Glibc
+
+/// A new file that only its owner can read.
+enum PrivateFile {
+    /// Writes all of it and waits until it is on disk. Nothing is overwritten; a file that could not be written whole is
+    /// removed.
+    static func write(_ content: [UInt8], to path: String) throws(Failure) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        let problem = fill(descriptor, content)
+        close(descriptor)
+        guard let problem else { return }
+        _ = unsafe unlink(path)
+        throw failure(path, problem)
+    }
+
+    /// The system's error; nil if there was none.
+    private static func fill(_ descriptor: Int32, _ content: [UInt8]) -> Int32? {
+        var bytes = content[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return fsync(descriptor) == 0 ? nil : errno
+    }
+
+    private static func failure(_ path: String, _ error: Int32) -> Failure {
+        let name = Printable.shortened(path, to: 200)
+        return switch error {
+        case EEXIST: .usage("\(name) is there already", hint: "choose another file: nothing is overwritten")
+        case ENOSPC, EDQUOT:
+            Failure(.machine, code: "outputFull", "\(name) could not be written: the disk is full")
+        default: Failure(.machine, code: "outputFailed", "\(name) could not be written")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import VaultCrypto
+
+extension DamageFinder {
+    /// The row's damage, if opening it throws one. What else it throws is not the row's fault.
+    private func damage(
+        _ place: DamagedRow.Place, _ handle: Bytes16?, _ open: () throws(StoreError) -> Void
+    ) throws(StoreError) -> DamagedRow? {
+        do throws(StoreError) { try open() } catch {
+            guard error.isOfRow else { throw error }
+            return DamagedRow(place: place, handle: handle, damage: error)
+        }
+        return nil
+    }
+
+    func checkProvider(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try connection.statement(SQL.providerByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        var found = try damage(.row(.provider, id: id), row.bytes16(0)) { () throws(StoreError) in
+            _ = try opener.provider(row)
+        }
+        found?.provider = row.bytes16(0).map { ProviderHandle($0) }
+        return found
+    }
+
+    func checkUser(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try connection.statement(SQL.userByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        var found = try damage(.row(.user, id: id), row.bytes16(1)) { () throws(StoreError) in
+            try opener.withUser(row, try UserColumns(row)) { _ in }
+        }
+        found?.user = row.bytes16(1).map { UserHandle($0) }
+        return found
+    }
+
+    func checkLogin(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try connection.statement(SQL.loginByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        let handle = row.bytes16(LoginColumns.firstColumn + 1)
+        var userID: String?
+        var found = try damage(.row(.login, id: id), handle) { () throws(StoreError) in
+            let columns = try LoginColumns(row)
+            guard !row.isNull(0) else { throw .quarantined("login", handle, "its user is missing") }
+            let user = try UserColumns(row)
+            try opener.withUser(row, user) { view throws(StoreError) in
+                userID = view.userIDText
+                _ = try opener.login(row, columns, user, view)
+            }
+        }
+        found?.user = row.bytes16(1).map { UserHandle($0) }
+        found?.userID = userID
+        found?.login = handle.map { LoginHandle($0) }
+        found?.provider = row.bytes16(LoginColumns.firstColumn + 2).map { ProviderHandle($0) }
+        return found
+    }
+
+    /// Rows of these tables are looked at with their login.
+    func checkOrphan(_ table: DamagedRow.Table, _ id: Int64) throws(StoreError) -> DamagedRow? {
+        let sql = """
+            SELECT 1 FROM \(table.rawValue) WHERE \(table.idColumn) = ?1
+                AND NOT EXISTS (SELECT 1 FROM login WHERE login.id = \(table.rawValue).login)
+            """
+        let row = try Statement(connection, sql)
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        return DamagedRow(
+            place: .row(table, id: id), handle: nil,
+            damage: .quarantined(table.rawValue, nil, "its login is missing"))
+    }
+
+    func checkOutboxEntry(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try connection.statement(SQL.outboxByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        return try damage(.row(.outbox, id: id), row.bytes16(0)) { () throws(StoreError) in
+            _ = try opener.outboxEntry(row)
+        }
+    }
+
+    func checkAuthorizationRequest(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try connection.statement(SQL.authorizationRequestByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        return try damage(.row(.authorizationRequest, id: id), row.bytes16(0)) { () throws(StoreError) in
+            _ = try opener.authorizationRequest(row)
+        }
+    }
+
+    func checkUnusableReply(_ id: Int64) throws(StoreError) -> DamagedRow? {
+        let row = try connection.statement(SQL.unusableReplyByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        let (first, loginColumn) = (Reader.replyColumn, Reader.replyColumn + 3)
+        let handle = row.bytes16(first)
+        var found = try damage(.row(.unusableReply, id: id), handle) { () throws(StoreError) in
+            guard let login = row.bytes16(loginColumn), !row.isNull(0) else {
+                throw .quarantined("unusableReply", handle, "its login is missing")
+            }
+            let user = try UserColumns(row)
+            try opener.withUser(row, user) { view throws(StoreError) in
+                _ = try unsafe opener.unusableReply(row, from: first, LoginHandle(login), user.handle, view.dataKey)
+            }
+        }
+        found?.user = row.bytes16(1).map { UserHandle($0) }
+        found?.login = row.bytes16(loginColumn).map { LoginHandle($0) }
+        return found
+    }
+
+    // MARK: Logins without a row
+
+    func missingLogins(ofUserRow id: Int64) throws(StoreError) -> [LoginHandle] {
+        guard let known = try manifest(ofUserRow: id) else { return [] }
+        let row = try connection.statement(SQL.loginHandlesOfUserRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        var missing = known.logins
+        while try row.step() { if let handle = row.bytes16(0) { missing.remove(LoginHandle(handle)) } }
+        return missing.sorted { $0.bytes.array.lexicographicallyPrecedes($1.bytes.array) }
+    }
+
+    func checkMissing(_ login: LoginHandle, _ userRow: Int64) throws(StoreError) -> DamagedRow? {
+        guard let known = try manifest(ofUserRow: userRow), known.logins.contains(login) else { return nil }
+        let row = try connection.statement(SQL.loginHandlesOfUserRow)
+        defer { row.reset() }
+        row.bind(1, userRow)
+        while try row.step() { if row.bytes16(0) == login.bytes { return nil } }
+        var found = DamagedRow(
+            place: .missingLogin(login, userRow: userRow), handle: login.bytes,
+            damage: .quarantined("login", login.bytes, "its row is missing"))
+        (found.user, found.userID, found.login) = (known.user, known.userID, login)
+        return found
+    }
+
+    private struct Manifest {
+        let user: UserHandle
+        let userID: String
+        var logins: Set<LoginHandle>
+    }
+
+    /// `nil` for a user that cannot be opened: then nobody knows what is missing.
+    private func manifest(ofUserRow id: Int64) throws(StoreError) -> Manifest? {
+        let row = try connection.statement(SQL.userByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        do throws(StoreError) {
+            let columns = try UserColumns(row)
+            return try opener.withUser(row, columns) { view in
+                Manifest(
+                    user: columns.handle, userID: view.userIDText,
+                    logins: Set((0..<view.loginCount).map { view.entry($0).login }))
+            }
+        } catch {
+            guard error.isOfRow else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package import VaultCrypto
+
+/// A row that cannot be opened or does not belong where it is, in a listing.
+package struct DamagedRow: Sendable, Equatable {
+    /// Tables whose rows can be damaged on their own. Secrets and intents are told with their login, if it exists.
+    package enum Table: String, CaseIterable, Sendable {
+        case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
+    }
+
+    /// Where it lies.
+    package enum Place: Hashable, Sendable {
+        case row(Table, id: Int64)
+        /// A login that its user's manifest names and that has no row.
+        case missingLogin(LoginHandle, userRow: Int64)
+    }
+
+    package let place: Place
+    /// `nil` if not even that can be read.
+    package let handle: Bytes16?
+    package let damage: StoreError
+    /// What the row claims to belong to, as far as that can be read.
+    package var user: UserHandle?
+    /// Known only if the user's own row opens.
+    package var userID: String?
+    package var login: LoginHandle?
+    package var provider: ProviderHandle?
+
+    package var table: Table {
+        switch place {
+        case .row(let table, _): table
+        case .missingLogin: .login
+        }
+    }
+
+    package var name: DamagedRowName {
+        if let handle { return .handle(handle) }
+        switch place {
+        case .row(let table, let id): return .row(table, id)
+        case .missingLogin(let handle, _): return .handle(handle.bytes)
+        }
+    }
+}
+
+/// What a damaged row is called: the handle that it bears, or its table and its number there, as in `outbox#17`.
+package enum DamagedRowName: Hashable, Sendable, LosslessStringConvertible {
+    case handle(Bytes16)
+    case row(DamagedRow.Table, Int64)
+
+    package init?(_ description: String) {
+        if let bytes = Base32.decode(description) {
+            self = .handle(bytes)
+            return
+        }
+        let parts = description.split(separator: "#", omittingEmptySubsequences: false)
+        guard parts.count == 2, let table = DamagedRow.Table(rawValue: String(parts[0])), let id = Int64(parts[1])
+        else {
+            return nil
+        }
+        self = .row(table, id)
+    }
+
+    package var description: String {
+        switch self {
+        case .handle(let bytes): Base32.encode(bytes)
+        case .row(let table, let id): "\(table.rawValue)#\(id)"
+        }
+    }
+}
+
+/// A damaged row with everything that lies in the file of it, and of what hangs on it.
+package struct DamagedRowContent: Sendable, Equatable {
+    package let row: DamagedRow
+    /// The row itself first. Empty for a login that has no row.
+    package let rows: [RawRow]
+
+    package var hash: [UInt8] { RawRow.hash(of: rows) }
+}
+
+/// What became of a row that was discarded.
+package struct DiscardedRow: Sendable, Equatable {
+    package let row: DamagedRow
+    package let rowCount: Int
+    /// As it stands in the audit trail. See ``RawRow/hash(of:)``.
+    package let hash: [UInt8]
+    /// Logins that went with it.
+    package let logins: [LoginHandle]
+}
+
+extension StoreError {
+    /// Whether it speaks of one row, and of nothing else in the vault.
+    package var isOfRow: Bool {
+        if case .quarantined = code { true } else { false }
+    }
+
+    static func isWhole(_ name: DamagedRowName) -> StoreError {
+        StoreError(.conflict, "the row \(name) opens: it is not damaged", hint: "see `vaultctl damage list`")
+    }
+}

@@ -1,0 +1,85 @@
+import CSQLite
+import VaultCrypto
+
+/// A row as it lies in the file: nothing of it is opened, nothing is believed.
+package struct RawRow: Sendable, Equatable {
+    package enum Value: Sendable, Equatable {
+        case null
+        case integer(Int64)
+        case text([UInt8])
+        case blob([UInt8])
+        /// No column of a vault holds one.
+        case real(Double)
+    }
+
+    package struct Column: Sendable, Equatable {
+        package let name: String
+        package let value: Value
+    }
+
+    package let table: String
+    package let columns: [Column]
+
+    /// BLAKE2b-256 over the rows, encoded as `docs/vault-format.md` says.
+    package static func hash(of rows: [RawRow]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for row in rows {
+            append(3, Array(row.table.utf8), to: &bytes)
+            append(Int64(row.columns.count), to: &bytes)
+            for column in row.columns {
+                append(3, Array(column.name.utf8), to: &bytes)
+                switch column.value {
+                case .null: bytes.append(0)
+                case .integer(let value): append(value, to: &bytes)
+                case .blob(let value): append(2, value, to: &bytes)
+                case .text(let value): append(3, value, to: &bytes)
+                case .real(let value): append(4, Array("\(value)".utf8), to: &bytes)
+                }
+            }
+        }
+        return unsafe bytes.withUnsafeBytes { unsafe Checksum.digest(of: $0) }
+    }
+
+    private static func append(_ type: UInt8, _ value: [UInt8], to bytes: inout [UInt8]) {
+        bytes.append(type)
+        append(littleEndian: Int64(value.count), to: &bytes)
+        bytes += value
+    }
+
+    private static func append(_ value: Int64, to bytes: inout [UInt8]) {
+        bytes.append(1)
+        append(littleEndian: value, to: &bytes)
+    }
+
+    private static func append(littleEndian value: Int64, to bytes: inout [UInt8]) {
+        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    }
+}
+
+extension Statement {
+    /// The row that the statement stands on, with all its columns.
+    func rawRow(of table: String) -> RawRow {
+        let count = unsafe sqlite3_column_count(handle)
+        return RawRow(
+            table: table,
+            columns: (0..<count).map { index in
+                let name = unsafe sqlite3_column_name(handle, index).map { unsafe String(cString: $0) } ?? ""
+                return RawRow.Column(name: name, value: rawValue(index))
+            })
+    }
+
+    private func rawValue(_ column: Int32) -> RawRow.Value {
+        switch unsafe sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: .null
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(handle, column))
+        case SQLITE_TEXT: .text(textBytes(column))
+        default: .blob(bytes(column))
+        }
+    }
+
+    private func textBytes(_ column: Int32) -> [UInt8] {
+        guard let text = unsafe sqlite3_column_text(handle, column) else { return [] }
+        return unsafe [UInt8](UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+}

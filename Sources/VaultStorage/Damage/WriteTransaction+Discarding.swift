@@ -1,0 +1,244 @@
+import VaultCrypto
+
+/// Deleting what cannot be opened. It is told twice: as what was done to the row, and as what it means for the user,
+/// login, provider or revocation, so that whoever reads the trail for one of these needs to know nothing of damage.
+extension WriteTransaction {
+    func discard(_ place: DamagedRow.Place) throws(StoreError) -> DiscardedRow {
+        guard let row = try damage.check(place) else {
+            let name: DamagedRowName =
+                switch place {
+                case .row(let table, let id): .row(table, id)
+                case .missingLogin(let login, _): .handle(login.bytes)
+                }
+            throw .isWhole(name)
+        }
+        let rows = try damage.rows(at: place)
+        let hash = RawRow.hash(of: rows)
+        let event = Self.discardingEvent(row, hash)
+        var logins: [LoginHandle] = []
+        switch place {
+        case .row(.provider, let id): try discardProvider(row, id, event)
+        case .row(.user, let id): logins = try discardUser(row, id, event)
+        case .row(.login, let id): logins = try discardLogin(row, id, event)
+        case .missingLogin(let login, let userRow): logins = try forgetLogin(login, userRow, event)
+        case .row(.outbox, let id): try discardRevocation(id, event)
+        case .row(let table, let id):
+            try deleteRow(table, id)
+            try audit(event, about: AuditSubject(user: row.user, login: row.login))
+        }
+        return DiscardedRow(row: row, rowCount: rows.count, hash: hash, logins: logins)
+    }
+
+    func discardUser(_ index: BlindIndex) throws(StoreError) -> DiscardedRow {
+        let row = try connection.statement(SQL.userByIndex)
+        let id = try row.withBinding(1, index.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.user) }
+            return row.integer(0)
+        }
+        return try discard(.row(.user, id: id))
+    }
+
+    private static func discardingEvent(_ row: DamagedRow, _ hash: [UInt8]) -> AuditEvent {
+        AuditEvent(
+            .rowDiscarded,
+            [
+                .init("table", row.table.rawValue), .init("row", row.name.description),
+                .init("reason", row.damage.reason), .init("hash", Hexadecimal.text(hash)),
+            ])
+    }
+
+    /// A damaged login that goes with its user, whose row is whole.
+    static func discardingEvents(ofErased login: LoginHandle) -> [AuditEvent] {
+        [
+            AuditEvent(.rowDiscarded, [.init("table", "login"), .init("row", login.text)]),
+            AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]),
+        ]
+    }
+
+    private func deleteRow(_ table: DamagedRow.Table, _ id: Int64) throws(StoreError) {
+        let delete = try Statement(connection, "DELETE FROM \(table.rawValue) WHERE \(table.idColumn) = ?1")
+        delete.bind(1, id)
+        try delete.run()
+    }
+
+    private func discardRevocation(_ id: Int64, _ event: AuditEvent) throws(StoreError) {
+        try deleteRow(.outbox, id)
+        try audit(event, about: AuditSubject())
+        // The trail tells how many revocations there must be.
+        try audit(AuditEvent(.revocationAbandoned, [.init("cause", "damaged")]), about: AuditSubject())
+    }
+
+    // MARK: Logins
+
+    private func discardLogin(
+        _ row: DamagedRow, _ id: Int64, _ event: AuditEvent
+    ) throws(StoreError) -> [LoginHandle] {
+        let owner = try openOwner(ofLoginRow: id)
+        try deleteLogin(id)
+        guard let login = row.login else {
+            try audit(event, about: AuditSubject(user: row.user))
+            return []
+        }
+        if let owner {
+            guard owner.manifest.contains(where: { $0.login == login }) else {
+                // Somebody has put the row there: it was never a login of this user.
+                try audit(event, about: AuditSubject(user: row.user, login: login))
+                return []
+            }
+            try forget(login, of: owner, event)
+        } else {
+            try audit(event, about: AuditSubject(user: row.user, login: login))
+            try audit(Self.removalOfDamaged, about: AuditSubject(user: row.user, login: login))
+        }
+        return [login]
+    }
+
+    private func forgetLogin(
+        _ login: LoginHandle, _ userRow: Int64, _ event: AuditEvent
+    ) throws(StoreError) -> [LoginHandle] {
+        guard let owner = try openUser(row: userRow) else { throw .notFound(.user) }
+        try forget(login, of: owner, event)
+        return [login]
+    }
+
+    private static var removalOfDamaged: AuditEvent { AuditEvent(.loginRemoved, [.init("cause", "damaged")]) }
+
+    /// The manifest is sealed anew, so that the user has exactly the logins that it tells of.
+    private func forget(_ login: LoginHandle, of owner: OpenUser, _ event: AuditEvent) throws(StoreError) {
+        var owner = owner
+        owner.manifest.removeAll { $0.login == login }
+        var tale = Tale()
+        tale.add([event, Self.removalOfDamaged], of: login)
+        try save(&owner, telling: tale)
+    }
+
+    func deleteLogin(_ rowID: Int64) throws(StoreError) {
+        for sql: StaticString in [
+            "DELETE FROM refreshIntent WHERE login = ?1", "DELETE FROM loginSecret WHERE login = ?1",
+            "DELETE FROM unusableReply WHERE login = ?1", "DELETE FROM untoldFailure WHERE login = ?1",
+            "DELETE FROM login WHERE id = ?1",
+        ] {
+            let delete = try connection.statement(sql)
+            delete.bind(1, rowID)
+            try delete.run()
+        }
+    }
+
+    private func openOwner(ofLoginRow id: Int64) throws(StoreError) -> OpenUser? {
+        let row = try connection.statement("SELECT user FROM login WHERE id = ?1")
+        defer { row.reset() }
+        row.bind(1, id)
+        return try row.step() ? try openUser(row: row.integer(0)) : nil
+    }
+
+    /// `nil` if there is none, or if it is damaged.
+    private func openUser(row id: Int64) throws(StoreError) -> OpenUser? {
+        let row = try connection.statement(SQL.userByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        do throws(StoreError) {
+            let columns = try UserColumns(row)
+            return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
+        } catch {
+            guard error.isOfRow else { throw error }
+            return nil
+        }
+    }
+
+    // MARK: Users
+
+    private func discardUser(
+        _ row: DamagedRow, _ id: Int64, _ event: AuditEvent
+    ) throws(StoreError) -> [LoginHandle] {
+        var logins: [LoginHandle] = []
+        let handles = try connection.statement(SQL.loginHandlesOfUserRow)
+        do {
+            defer { handles.reset() }
+            handles.bind(1, id)
+            while try handles.step() { if let handle = handles.bytes16(0) { logins.append(LoginHandle(handle)) } }
+        }
+        let told = try handleToldOfUser(id)
+        try deleteUser(id)
+        try audit(event, about: AuditSubject(user: row.user))
+        for login in logins {
+            try audit(
+                AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]),
+                about: AuditSubject(user: told ?? row.user, login: login))
+        }
+        // Under both names, if the damage is in the name: the trail must tell of the end of the user that it knows.
+        for user in Set([row.user, told].compactMap(\.self)) {
+            try audit(AuditEvent(.userErased), about: AuditSubject(user: user))
+        }
+        return logins
+    }
+
+    /// Whom the audit row of the last change told of, unless that user has a row of his own.
+    private func handleToldOfUser(_ id: Int64) throws(StoreError) -> UserHandle? {
+        let row = try connection.statement(
+            """
+            SELECT audit.user FROM user CROSS JOIN audit ON audit.sequence = user.auditSequence
+            WHERE user.id = ?1 AND audit.revision = user.revision
+                AND NOT EXISTS (SELECT 1 FROM user AS other WHERE other.handle = audit.user AND other.id <> ?1)
+            """)
+        defer { row.reset() }
+        row.bind(1, id)
+        return try row.step() ? row.bytes16(0).map { UserHandle($0) } : nil
+    }
+
+    // MARK: Providers
+
+    private func discardProvider(_ row: DamagedRow, _ id: Int64, _ event: AuditEvent) throws(StoreError) {
+        let told = try handleToldOfProvider(id, row.provider)
+        for provider in [row.provider, told].compactMap(\.self) {
+            try requireUnused(
+                provider,
+                hint: "keep them with `vaultctl provider add --replace-damaged \(row.name)`, or end its logins first")
+        }
+        try deleteRow(.provider, id)
+        try audit(event, about: AuditSubject(provider: row.provider))
+        for provider in Set([row.provider, told].compactMap(\.self)) {
+            let last = try? lastRevision(of: provider)
+            try changeVault(
+                AuditEvent(.providerRemoved, [.init("cause", "damaged")]),
+                about: AuditSubject(provider: provider, revision: (last ?? 0) + 1)
+            ) { $0.manifest.providers[provider.bytes] = nil }
+        }
+    }
+
+    /// Which provider it was whose handle is damaged: one that the trail tells of and that has no row, and under whose
+    /// name the cell opens.
+    func handleToldOfProvider(_ id: Int64, _ handle: ProviderHandle?) throws(StoreError) -> ProviderHandle? {
+        let row = try connection.statement(SQL.providerByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        let candidates = try connection.statement(
+            """
+            SELECT DISTINCT provider FROM audit WHERE provider IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM provider WHERE provider.handle = audit.provider)
+            """)
+        defer { candidates.reset() }
+        while try candidates.step() {
+            guard let candidate = candidates.bytes16(0).map({ ProviderHandle($0) }), candidate != handle else {
+                continue
+            }
+            let record = try? unsafe opener.root(
+                row.blob(2), .provider, table: "provider", handle: candidate.bytes,
+                ProviderRecord.associatedData(context.vaultID, candidate, revision: row.integer(1))
+            ) { bytes throws(VaultCryptoError) in try unsafe ProviderRecord(bytes) }
+            if record != nil { return candidate }
+        }
+        return nil
+    }
+}
+
+/// Bytes for people who compare them.
+package enum Hexadecimal {
+    package static func text(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

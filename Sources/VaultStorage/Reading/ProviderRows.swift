@@ -1,0 +1,75 @@
+import VaultCrypto
+
+/// Finds providers, on a reader's connection or the writer's. None of it opens a provider that is not asked for.
+struct ProviderRows {
+    let connection: Connection
+    let opener: RowOpener
+
+    func listings(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
+        // Any number is a row's, if somebody has edited it.
+        if sequence == .max { return [] }
+        let row = try connection.statement(SQL.providerPage)
+        defer { row.reset() }
+        row.bind(1, sequence.map { $0 + 1 } ?? .min)
+        row.bind(2, Int64(limit))
+        var result: [ProviderListing] = []
+        while try row.step() {
+            var provider: StoredProvider?
+            var damage: StoreError?
+            do throws(StoreError) { provider = try opener.provider(row) } catch { damage = error }
+            result.append(
+                ProviderListing(
+                    sequence: row.integer(4), handle: row.bytes16(0).map { ProviderHandle($0) }, provider: provider,
+                    damage: damage))
+        }
+        return result
+    }
+
+    func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
+        let row = try connection.statement(SQL.provider)
+        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+            guard try row.step() else { throw StoreError.notFound(.provider) }
+            return try opener.provider(row)
+        }
+    }
+
+    func provider(named name: String) throws(StoreError) -> StoredProvider {
+        let row = try connection.statement(SQL.providerByName)
+        let found: StoredProvider? = try row.withBinding(1, index(of: name).bytes) { () throws(StoreError) in
+            try row.step() ? try opener.provider(row) : nil
+        }
+        if let found { return found }
+        // A vault that nobody could write to since it was migrated, such as one on a read-only disk.
+        guard let found = try unnamed().first(where: { $0.stored.record.name == name }) else {
+            throw .notFound(.provider)
+        }
+        return found.stored
+    }
+
+    /// The provider that has this name, damaged or not.
+    func row(named name: String) throws(StoreError) -> Int64? {
+        let row = try connection.statement(SQL.providerByName)
+        return try row.withBinding(1, index(of: name).bytes) { () throws(StoreError) in
+            try row.step() ? row.integer(4) : nil
+        }
+    }
+
+    /// Providers whose index has still to be filled in. One that does not open stays without.
+    func unnamed() throws(StoreError) -> [(row: Int64, stored: StoredProvider)] {
+        let row = try connection.statement(SQL.unnamedProviders)
+        defer { row.reset() }
+        var result: [(row: Int64, stored: StoredProvider)] = []
+        while try row.step() {
+            if let stored = try? opener.provider(row) { result.append((row.integer(4), stored)) }
+        }
+        return result
+    }
+
+    /// Whether there is a provider whose index can be filled in.
+    func hasUnnamed() throws(StoreError) -> Bool {
+        for provider in try unnamed() where try row(named: provider.stored.record.name) == nil { return true }
+        return false
+    }
+
+    func index(of name: String) -> BlindIndex { opener.context.keyring.blindIndex(ofProviderName: name) }
+}

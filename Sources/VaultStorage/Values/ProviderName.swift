@@ -1,0 +1,13 @@
+@_spi(_Unicode) import Swift
+import VaultCrypto
+
+extension Keyring {
+    /// Names that `String` takes for equal, because Unicode calls them canonically equivalent, have one index. The
+    /// standard library normalizes strings to compare them; this is the same form, which it offers under no other name.
+    func blindIndex(ofProviderName name: String) -> BlindIndex {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: name._nfc)
+        let bytes = [UInt8](String(scalars).utf8)
+        return unsafe bytes.withUnsafeBytes { unsafe blindIndex(of: $0, domain: .providerName) }
+    }
+}

@@ -1,0 +1,279 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+import Testing
+import TokenVaultTesting
+import VaultStorage
+
+@testable import TokenVault
+
+/// A damaged row stops nothing but itself: every operation on other rows comes to the same as without the damage.
+@Suite(.timeLimit(.minutes(10)))
+struct DamageIsolationTests {
+    private static let victim = "victim"
+    private static let tables = [
+        "provider", "user", "login", "loginSecret", "refreshIntent", "outbox", "authorizationRequest", "unusableReply",
+    ]
+
+    /// A closed vault. The first row of each table is the victim's.
+    private struct Image: Sendable {
+        let path: String
+        let keyFile: String
+        let temporary: TemporaryVault
+        let time: ManualTimeSource
+        let begun: AuthorizationRequest
+        let logins: [String: LoginID]
+    }
+
+    private static let image = Task { try await makeImage() }
+
+    private static func makeImage() async throws -> Image {
+        let time = ManualTimeSource()
+        let temporary = try await TemporaryVault(in: .memory, timeSource: time)
+        let transport = ScriptedTransport()
+        transport.fallback = .status(.serviceUnavailable)
+        let vault = temporary.vault
+        for name in ["spoiled", "acme", "idle"] {
+            try await vault.addProvider(Sample.provider(name: name))
+        }
+        let users = try await UserManager(vault: vault, transport: transport, options: World.options)
+        var logins: [String: LoginID] = [:]
+        for (user, provider) in [
+            (victim, "spoiled"), ("alice", "acme"), ("bob", "acme"), ("carol", "acme"), ("dora", "acme"),
+        ] {
+            logins[user] =
+                try await users.addLogin(
+                    userId: user, provider: provider, accessToken: Sample.accessToken(user),
+                    expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken(user)
+                ).id
+        }
+        let ended = try await users.addLogin(
+            userId: victim, provider: "spoiled", accessToken: Sample.accessToken("ended"),
+            expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken("ended"))
+        try await users.logOut(login: ended.id)
+        let other = try await users.addLogin(
+            userId: "alice", provider: "acme", accessToken: Sample.accessToken("ended-2"),
+            expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken("ended-2"))
+        try await users.logOut(login: other.id)
+        _ = try await users.beginLogIn(userId: victim, provider: "spoiled")
+        let begun = try await users.beginLogIn(userId: "erin", provider: "acme")
+        let handle = try #require(logins[victim]?.handle)
+        try await vault.store.keepUnusableReply(
+            UnusableReplyRecord(
+                login: handle, position: .first, fence: 1, receivedAt: vault.now, status: 200, contentType: nil,
+                cause: "garbled", isComplete: true, body: Array("{".utf8)))
+        let now = vault.now
+        try await vault.updateLogin(handle) { _ = $0.openIntent(owner: 0, at: now, tries: 1) }
+        await vault.close()
+        return Image(
+            path: temporary.path, keyFile: temporary.keyFile, temporary: temporary, time: time, begun: begun,
+            logins: logins)
+    }
+
+    /// A copy of the vault in a directory of its own, with one bit changed.
+    private func layOut(_ image: Image, _ flip: (table: String, column: String, atEnd: Bool)?) throws -> CopyDirectory {
+        let directory = try CopyDirectory()
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: image.path + suffix) {
+            try FileManager.default.copyItem(atPath: image.path + suffix, toPath: directory.path + "/vault.db" + suffix)
+        }
+        if let flip {
+            let intruder = Intruder(path: directory.path + "/vault.db")
+            try intruder.flip(flip.table, flip.column, row: 1, atEnd: flip.atEnd)
+        }
+        return directory
+    }
+
+    /// What every operation comes to, in words without random handles.
+    private func transcript(_ image: Image, in directory: CopyDirectory) async throws -> [String: String] {
+        let vault = try await Vault.open(
+            at: directory.path + "/vault.db", unlockedBy: .keyFile(image.keyFile),
+            options: VaultOptions(timeSource: image.time))
+        let transport = ScriptedTransport()
+        transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            request.path == "/revoke"
+                ? try await ScriptedReply.status(.ok).reply(to: request)
+                : try await ScriptedReply.generation("new").reply(to: request)
+        }
+        let users = try await UserManager(vault: vault, transport: transport, options: World.options)
+        var said = Transcript()
+        await said.readings(vault, users, image.logins, victim: Self.victim)
+        await said.changes(vault, users, image.logins, begun: image.begun)
+        await vault.close()
+        return said.lines
+    }
+
+    @Test(arguments: tables) func nothingElseIsStopped(table: String) async throws {
+        let image = try await Self.image.value
+        let expected = try await transcript(image, in: layOut(image, nil))
+        #expect(expected.count > 35)
+        #expect(expected.values.filter { $0.hasPrefix("error") }.isEmpty, "\(expected)")
+        let columns = try Intruder(path: layOut(image, nil).path + "/vault.db").columns(of: table, row: 1)
+        var (flips, compared) = (0, 0)
+        for column in columns where column != "id" {
+            for atEnd in [false, true] {
+                let found = try await transcript(image, in: layOut(image, (table, column, atEnd)))
+                for (operation, outcome) in expected {
+                    #expect(found[operation] == outcome, "\(table).\(column), at its end: \(atEnd): \(operation)")
+                    compared += 1
+                }
+                flips += 1
+            }
+        }
+        print("isolation \(table): \(flips) flips, \(expected.count) operations each, \(compared) outcomes compared")
+        #expect(flips >= 4)
+    }
+}
+
+/// Removed with the test that uses it.
+private final class CopyDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "damage-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Operations and what came of them.
+private struct Transcript {
+    var lines: [String: String] = [:]
+
+    mutating func note(_ operation: String, _ body: () async throws -> String) async {
+        do {
+            lines[operation] = try await body()
+        } catch let error as VaultError {
+            lines[operation] = "error \(error.code)"
+        } catch {
+            lines[operation] = "error \(error)"
+        }
+    }
+
+    mutating func readings(
+        _ vault: Vault, _ users: UserManager, _ logins: [String: LoginID], victim: String
+    ) async {
+        guard let alice = logins["alice"] else { return }
+        func others(_ entries: [LoginEntry]) -> String {
+            entries.compactMap { entry in
+                if case .login(let login) = entry, login.userID != victim {
+                    "\(login.userID) at \(login.provider ?? "?")"
+                } else {
+                    nil
+                }
+            }.sorted().joined(separator: ", ")
+        }
+        await note("providers") {
+            try vault.providers().compactMap(\.provider?.name).filter { $0 != "spoiled" }.joined(separator: ",")
+        }
+        await note("provider") { try vault.provider(named: "acme").clientID }
+        await note("profile") { try vault.profile(ofProvider: "acme").name }
+        await note("users") {
+            try vault.users().entries.compactMap { entry in
+                if case .user(let user) = entry, user.id != victim { user.id } else { nil }
+            }.sorted().joined(separator: ",")
+        }
+        await note("user") { "\(try vault.user("alice").logins.count)" }
+        await note("logins") { others(try vault.logins()) }
+        await note("logins of a user") { others(try vault.logins(ofUser: "alice")) }
+        await note("login") { "\(try vault.login(alice).generation) \(try vault.login(alice).provider ?? "?")" }
+        await note("token of a user") { try await users.accessToken(userId: "alice").name }
+        await note("token of a login") { try await users.accessToken(login: alice).name }
+        await note("good token") { "\(try users.validAccessToken(userId: "bob")?.name ?? "none")" }
+        await note("state") { "\(try users.sessionState(userId: "alice"))" }
+        await note("phase") { "\(String(describing: try users.sessionPhase(login: alice)))" }
+        await note("diagnosis of a login") { "\(try vault.diagnosis(of: alice).nextStep)" }
+        await note("diagnosis") { "\(try await vault.diagnosis().ownsItsLock)" }
+        await note("readiness") {
+            try vault.checkReadiness()
+            return "ready"
+        }
+        await note("status") {
+            let status = try await vault.status()
+            return "\(status.users) \(status.logins) \(status.providers) \(status.pendingRevocations)"
+        }
+        await note("survey") {
+            let groups = try await vault.survey().groups.filter { $0.provider == "acme" }
+            return groups.map { "\($0.logins) \($0.established)" }.joined()
+        }
+        await note("outbox") {
+            try vault.pendingRevocations().entries.compactMap { entry in
+                if case .pending(let revocation) = entry, revocation.provider == "acme" {
+                    revocation.token.rawValue
+                } else {
+                    nil
+                }
+            }.joined(separator: ",")
+        }
+        await note("key slots") { "\(try vault.keySlots().count)" }
+        await note("past events") { "\(try vault.pastEvents(login: alice, userID: nil, limit: 10).count)" }
+        await note("replies") { "\(try vault.unusableReplies(of: alice).count)" }
+    }
+
+    mutating func changes(
+        _ vault: Vault, _ users: UserManager, _ logins: [String: LoginID], begun: AuthorizationRequest
+    ) async {
+        guard let alice = logins["alice"], let bob = logins["bob"], let carol = logins["carol"] else { return }
+        await note("add a provider") {
+            try await vault.addProvider(Sample.provider(name: "new")).name
+        }
+        await note("update a provider") {
+            var change = ProviderChange()
+            change.scope = .set("other")
+            return "\(try await vault.updateProvider(named: "acme", change).changes.map(\.field))"
+        }
+        await note("remove a provider") {
+            try await vault.removeProvider(named: "idle")
+            return "removed"
+        }
+        await note("complete a log-in") {
+            let callback = "https://app.example/callback?code=CANARY-code&state=\(begun.state)"
+            return try await users.completeLogIn(callbackURL: callback, boundTo: begun.binding).login.userID
+        }
+        await note("begin a log-in") {
+            String(try await users.beginLogIn(userId: "alice", provider: "acme").url.prefix(24))
+        }
+        await note("add a login") {
+            try await users.addLogin(
+                userId: "fred", provider: "acme", accessToken: Sample.accessToken("f"), expiresAt: nil,
+                refreshToken: Sample.refreshToken("f")
+            ).userID
+        }
+        await note("renew") { try await users.updateAccessToken(login: alice).name }
+        await note("set a token") {
+            let login = try await users.updateAccessToken(
+                login: bob, accessToken: Sample.accessToken("set"), expiresAt: nil)
+            return login.userID
+        }
+        await note("report a token") {
+            try await users.reportRejected(try await users.accessToken(login: alice))
+            return try await users.accessToken(login: alice).name
+        }
+        await note("recover") {
+            _ = try await users.recover()
+            return "recovered"
+        }
+        await note("retry revocations") {
+            let report = try await users.retryRevocations(.all)
+            return "\(report.results.count { $0.outcome == .revoked } >= 1)"
+        }
+        await note("log out") { "\(try await users.logOut(login: bob).results.map(\.outcome))" }
+        await note("remove a login") {
+            try await users.removeLogin(carol)
+            return "removed"
+        }
+        await note("disable a user") { "\(try await users.disableUser("dora").results.map(\.outcome))" }
+        await note("enable a user") {
+            try await users.enableUser("dora")
+            return "enabled"
+        }
+        await note("erase a user") { "\(try await users.eraseUser("dora").isComplete)" }
+        await note("erase another") { "\(try await users.eraseUser("alice").isComplete)" }
+        await note("users at the end") {
+            try vault.users().entries.compactMap { entry in
+                if case .user(let user) = entry, user.id != "victim" { user.id } else { nil }
+            }.sorted().joined(separator: ",")
+        }
+    }
+}
