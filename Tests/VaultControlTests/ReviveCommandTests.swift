@@ -1,3 +1,5 @@
+import DevAuthorizationServer
+import Foundation
 import Testing
 
 @testable import VaultControl
@@ -10,7 +12,7 @@ struct ReviveCommandTests {
             let login = try await world.logIn("alice")
             // Nothing is wrong with it.
             let living = try await world.fails(.usage, "login", "revive", login, "--json")
-            #expect((living.json["error"] as? [String: Any])?["code"] as? String == "conflict")
+            #expect(try (living.json["error"] as? [String: Any])?["code"] as? String == "conflict")
             let profile = try world.harness.file(
                 "asks.json",
                 """

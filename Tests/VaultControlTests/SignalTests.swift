@@ -27,7 +27,7 @@ struct SignalTests {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         let errors = world.harness.path("errors")
-        FileManager.default.createFile(atPath: errors, contents: nil)
+        #expect(FileManager.default.createFile(atPath: errors, contents: nil))
         process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
         try process.run()
         return process

@@ -53,8 +53,10 @@ extension WriteTransaction {
         for slot in try KeySlotRows.all(connection).slots {
             manifest.keySlots[slot.description.id] = try? SealedCell.tag(of: slot.wrappedVaultKey)
         }
-        let row = try connection.statement(SQL.providers)
+        let row = try connection.statement(SQL.providerPage)
         defer { row.reset() }
+        row.bind(1, .min)
+        row.bind(2, .max)
         while try row.step() {
             guard let provider = try? opener.provider(row) else { continue }
             manifest.providers[provider.handle.bytes] = unsafe try? SealedCell.tag(of: row.blob(2))

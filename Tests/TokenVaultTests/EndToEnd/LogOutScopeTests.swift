@@ -28,7 +28,7 @@ struct LogOutScopeTests {
         #expect(report.results.map(\.outcome) == [.revoked])
         #expect(world.transport.requests.map(\.path) == ["/token", "/revoke"])
         #expect(revoked(world) == ["CANARY-access-2"])
-        #expect(try world.vault.status().logins == 0)
+        #expect(try await world.vault.status().logins == 0)
     }
 
     @Test func oneThatCannotBeRenewedIsNotToldAsRevoked() async throws {
@@ -39,7 +39,7 @@ struct LogOutScopeTests {
         let report = try await world.users.logOut(login: login.id)
         #expect(report.results.map(\.outcome) == [.unsupported])
         #expect(revoked(world).isEmpty)
-        #expect(try world.vault.status().logins == 0)
+        #expect(try await world.vault.status().logins == 0)
     }
 
     @Test func oneThatIsGoodIsRevokedWithoutARenewal() async throws {
@@ -74,7 +74,7 @@ struct LogOutScopeTests {
         world.transport.fallback = .status(.ok)
         gate.open()
         await world.transport.waitForRequests(2)
-        while try world.vault.status().pendingRevocations > 0 { await Task.yield() }
+        while try await world.vault.status().pendingRevocations > 0 { await Task.yield() }
     }
 
     // MARK: A login that died
@@ -119,6 +119,6 @@ struct LogOutScopeTests {
         world.transport.enqueue(.status(.serviceUnavailable))
         let report = try await world.users.logOut(login: login.id)
         #expect(!report.isComplete)
-        #expect(try world.vault.status().pendingRevocations == 1)
+        #expect(try await world.vault.status().pendingRevocations == 1)
     }
 }

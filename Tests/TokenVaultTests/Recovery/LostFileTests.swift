@@ -3,6 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultCrypto
 import VaultStorage
 
 @testable import TokenVault
@@ -83,10 +84,12 @@ struct LostFileTests {
         let version = SQLiteVaultStore.schemaVersion
         try intruder.execute("PRAGMA user_version = \(version + 1)")
         gate.open()
-        try await world.withTimePassing {
-            #expect(try await call.value == "late")
+        let name = try await world.withTimePassing {
+            let name = try await call.value
             await old.vault.close()
+            return name
         }
+        #expect(name == "late")
         #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .newerSchema)
         #expect(world.transport.requestCount == 1)
         await world.withTimePassing { await world.vault.close() }

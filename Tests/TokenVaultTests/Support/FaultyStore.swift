@@ -297,7 +297,7 @@ final class MemorySpool: Sendable {
         state.withLock { entries in
             entries = entries.map { entry in
                 SpoolListing(
-                    owner: IntentRecord.nobody, handle: entry.handle, reply: entry.reply, damage: entry.damage)
+                    owner: 0, handle: entry.handle, reply: entry.reply, damage: entry.damage)
             }
         }
     }
