@@ -80,7 +80,7 @@ extension HTTPClient.Configuration {
                 let limit = ConnectionByteLimit(
                     AsyncHTTPTransport.bytesPerConnection, mostOfHead: AsyncHTTPTransport.bytesBeforeHead)
                 try channel.pipeline.syncOperations.addHandler(limit, position: .first)
-                try channel.guardResponseHeads(onHead: limit.headArrived)
+                try channel.guardResponseHeads(isTapped: true, onHead: limit.headArrived)
             }
         }
         return configuration

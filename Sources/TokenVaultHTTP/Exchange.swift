@@ -55,6 +55,8 @@ final class Exchange: HTTPClientResponseDelegate {
             fields[.contentType] = head.headers.first(name: "content-type").map { String($0.prefix(256)) }
             response = HTTPResponse(status: status, headerFields: fields)
             refusal = error
+            // Not for as long as a reply of use: what follows is a body, or nothing.
+            _ = task.eventLoop.scheduleTask(in: ResponseHeadGuard.patience) { task.fail(reason: error) }
         }
         state.withLock { state in
             state.response = response

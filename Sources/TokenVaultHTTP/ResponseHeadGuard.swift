@@ -17,6 +17,8 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     static let patience = TimeAmount.seconds(2)
 
     private let onHead: () -> Void
+    /// Whether the connection is for one reply, and a ``ReplyTap`` reads it too.
+    private let isTapped: Bool
     private var informationalHeads = 0
     private var isRefused = false
     private var hasHead = false
@@ -29,7 +31,8 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     private var failure: (any Error)?
 
     /// - Parameter onHead: is called when the head of the reply itself has come.
-    init(onHead: @escaping () -> Void = {}) {
+    init(isTapped: Bool, onHead: @escaping () -> Void = {}) {
+        self.isTapped = isTapped
         self.onHead = onHead
     }
 
@@ -47,7 +50,8 @@ final class ResponseHeadGuard: ChannelInboundHandler {
             return
         case .head(let head): hasHead = head.status.code >= 200
         case .body(let part): bodyCount += part.readableBytes
-        case .end: isOver = hasHead
+        // Another reply follows on a connection that is kept.
+        case .end: isOver = hasHead && isTapped
         }
         context.fireChannelRead(data)
     }
@@ -55,7 +59,7 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isOver, failure == nil else { return }
         if endsWhole() { return }
-        guard error is HTTPParserError else { return context.fireErrorCaught(error) }
+        guard isTapped, error is HTTPParserError else { return context.fireErrorCaught(error) }
         failure = error
         guard !raw.isComplete else { return fail() }
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { self.fail() }
@@ -126,10 +130,13 @@ final class ReplyTap: ChannelInboundHandler {
 
 extension Channel {
     /// Puts a guard between the parser of a connection's replies and AsyncHTTPClient.
-    func guardResponseHeads(onHead: @escaping () -> Void = {}) throws {
+    ///
+    /// - Parameter isTapped: whether what the parser refuses is kept. Only for connections that carry one request.
+    func guardResponseHeads(isTapped: Bool, onHead: @escaping () -> Void = {}) throws {
         let parser = try pipeline.syncOperations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        let guardian = ResponseHeadGuard(onHead: onHead)
+        let guardian = ResponseHeadGuard(isTapped: isTapped, onHead: onHead)
         try pipeline.syncOperations.addHandler(guardian, position: .after(parser))
+        guard isTapped else { return }
         try pipeline.syncOperations.addHandler(ReplyTap(guardian), position: .before(parser))
     }
 }

@@ -54,6 +54,7 @@ struct SettingsTests {
                 "v003_create_journals": -5_123_279_583_002_351_694,
                 "v004_audit_migrations": 7_415_240_075_433_611_923,
                 "v005_keep_unusable_replies": -812_978_893_280_581_927,
+                "v006_add_indexes_and_manifest": 7_645_946_079_238_298_548,
             ])
         #expect(Migrations.all.map(\.version) == Array(1...Migrations.all.count))
     }

@@ -48,7 +48,7 @@ extension HTTPClient.Configuration {
         // The guard knows HTTP/1.1 only.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = { channel in
-            channel.eventLoop.makeCompletedFuture { try channel.guardResponseHeads() }
+            channel.eventLoop.makeCompletedFuture { try channel.guardResponseHeads(isTapped: false) }
         }
         return configuration
     }
