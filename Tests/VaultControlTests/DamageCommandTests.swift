@@ -54,7 +54,7 @@ struct DamageCommandTests {
 
             try await world.fails(.usage, "damage", "discard", row)
             try await world.fails(.usage, "damage", "discard", row, "--confirm", String(row.reversed()))
-            try await world.fails(.damaged, "verify")
+            #expect(try await world.harness.run("verify").status == ExitStatus.damaged.rawValue)
             let discarded = try await world.ok("damage", "discard", row, "--confirm", row, "--json").json
             #expect(discarded["logins"] as? [String] == [login])
             #expect(discarded["hash"] as? String == copy["hash"] as? String)

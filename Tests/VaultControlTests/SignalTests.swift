@@ -129,7 +129,7 @@ struct SignalTests {
             let revealed = try await world.harness.run(
                 "token", "get", "--user", "alice", "--min-validity", "2h", "--reveal", revealing: true)
             #expect(revealed.status == 3)
-            #expect(revealed.output.hasPrefix(Harness.marker))
+            #expect(revealed.output.hasPrefix("at_" + Harness.marker))
         }
     }
 }

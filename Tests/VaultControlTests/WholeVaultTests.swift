@@ -12,7 +12,7 @@ struct WholeVaultTests {
         run() {
             "$vaultctl" "$@" >"$dir/out" || { echo "failed: $*"; exit 1; }
             if [ -s "$dir/app.vault-wal" ]; then echo "not whole after: $*"; exit 1; fi
-            cp "$dir/app.vault" "$dir/copy.vault" && "$vaultctl" --quiet verify --vault "$dir/copy.vault" >/dev/null ||
+            cp "$dir/app.vault" "$dir/copy.vault" && "$vaultctl" verify --quiet --vault "$dir/copy.vault" >/dev/null ||
                 { echo "the copy is no vault after: $*"; exit 1; }
             rm "$dir"/copy.vault*
             commands=$((commands + 1))

@@ -11,7 +11,7 @@ import VaultStorage
 struct UntoldFailureTests {
     /// A vault in which these users' logins have died, found by a process that has nobody to tell.
     private func world(_ users: [String], _ error: String = "invalid_grant") async throws -> World {
-        let world = try await World(provider: World.profile(#""reply":{"needsUser":["consent_required"]}"#))
+        let world = try await World(provider: World.profile(#""errors":{"needsUser":["consent_required"]}"#))
         for user in users { try await world.addChain(user: user, name: user) }
         world.expire()
         for user in users {
@@ -57,7 +57,7 @@ struct UntoldFailureTests {
     @Test func aNeedOfTheUserReachesTheHandlerOnce() async throws {
         let handler = RecordingHandler()
         let world = try await World(
-            handler: handler, provider: World.profile(#""reply":{"needsUser":["consent_required"]}"#))
+            handler: handler, provider: World.profile(#""errors":{"needsUser":["consent_required"]}"#))
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.error("consent_required"), .error("consent_required"))

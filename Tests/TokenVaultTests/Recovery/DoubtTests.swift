@@ -231,7 +231,8 @@ struct DoubtTests {
         #expect(try world.tale().contains("renewed after=doubt"))
         #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .lostResponse)
         #expect(world.logs.text.contains("lateArrivalSuspected"))
-        #expect(try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival"))
+        #expect(
+            try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
     }
 
     @Test func tokensThatDieAfterTheServerHasForgottenDoNot() async throws {
@@ -243,6 +244,6 @@ struct DoubtTests {
         world.time.advance(by: ReplayPolicy.usualMemory)
         #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
         #expect(!world.logs.text.contains("lateArrivalSuspected"))
-        #expect(try world.tale().contains("login-dead reason=deadGrant"))
+        #expect(try world.tale().contains("login-dead reason=deadGrant answer=400 invalid_grant"))
     }
 }

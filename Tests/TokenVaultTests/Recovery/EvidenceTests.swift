@@ -187,7 +187,8 @@ struct EvidenceTests {
         world.time.advance(by: .seconds(7_200))
         #expect(await code { try await world.users.accessToken(login: login.id) } == .lostResponse)
         #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
-        #expect(try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival"))
+        #expect(
+            try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
     }
 
     @Test(arguments: ["idle", "proven", "forgiven"])
