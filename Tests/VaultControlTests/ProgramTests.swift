@@ -52,7 +52,10 @@ struct ProgramTests {
             printf CANARY-x | "$vaultctl" login add --user "$(printf '\\357\\277\\275')" --access-token - >/dev/null; echo "$?"
             """
         let result = try await Program(harness: harness).shell(script)
-        #expect(result.output == "1\n1\n1\n1\n0\n", "\(result.output) \(result.error)")
+        let document =
+            #"{"error":{"code":"usage","message":"argument 4 is not valid UTF-8","#
+            + #""hints":["ids and names are UTF-8: set the terminal to it"],"exitCode":1}}"#
+        #expect(result.output == "1\n1\n1\n\(document)\n1\n0\n", "\(result.output) \(result.error)")
         #expect(result.error.contains("argument 4 is not valid UTF-8"), "\(result.error)")
         #expect(result.error.contains("hint: "))
     }
@@ -143,7 +146,7 @@ struct ProgramTests {
             $as "$vaultctl" init --passphrase - <"$dir/pipe" >/dev/null 2>&1 &
             exec 4>"$dir/pipe"
             # It has begun once it listens to signals of its own, however long it took to load.
-            until [ "$((0x$(awk '/^SigIgn/ { print $2 }' /proc/$!/status) >> 14 & 1))" = 1 ]; do sleep 0.2; done
+            until [ "$((0x$(awk '/^SigCgt/ { print $2 }' /proc/$!/status) >> 14 & 1))" = 1 ]; do sleep 0.2; done
             stat -c '%u' /proc/$!/mem
             grep 'Max core file size' /proc/$!/limits | awk '{ print $5, $6 }'
             kill $!; wait $!; echo "$?"

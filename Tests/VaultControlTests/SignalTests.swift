@@ -79,7 +79,7 @@ struct SignalTests {
               "$vaultctl" init --passphrase - <"$dir/pipe" >/dev/null 2>"$dir/err" &
               exec 4>"$dir/pipe"
               # It has begun once it listens to signals of its own.
-              until [ "$((0x$(awk '/^SigIgn/ { print $2 }' /proc/$!/status) >> 14 & 1))" = 1 ]; do sleep 0.1; done
+              until [ "$((0x$(awk '/^SigCgt/ { print $2 }' /proc/$!/status) >> 14 & 1))" = 1 ]; do sleep 0.1; done
               kill -$signal $!
               wait $!
               echo "$signal $? $(wc -c <"$dir/err")"
