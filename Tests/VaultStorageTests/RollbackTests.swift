@@ -147,6 +147,23 @@ struct RollbackTests {
         #expect(error?.code == .rollbackSuspected)
     }
 
+    /// Nor is a snapshot older than it should be because others commit while it is read.
+    @Test func whatIsCommittedDuringAReadIsNotMissed() async throws {
+        let copies = try await Copies()
+        let context = copies.store.context
+        let head = try copies.store.auditHead()
+        let reader = try Reader(context)
+        let read = try reader.withSnapshot { () throws(StoreError) in
+            _ = try reader.count("user")
+            context.seen.noteAuditHead(head + 1)
+            return try reader.auditHead()
+        }
+        #expect(read == head)
+        // Afterwards it is known, and must be there.
+        let error = #expect(throws: StoreError.self) { try copies.store.auditHead() }
+        #expect(error?.code == .rollbackSuspected)
+    }
+
     @Test func anOlderVaultIsNotWrittenByAProcessThatKnowsBetter() async throws {
         let copies = try await Copies()
         try copies.putBack("user", "login", "loginSecret", "audit")
@@ -163,14 +180,26 @@ struct RollbackTests {
             INSERT INTO login SELECT 99, randomblob(16), user, provider, chain, generation, revision, incarnation,
                 dueAt, expiresAt, refreshTag, keyTag, cell FROM login
             """)
-        #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
+        // It does not stand in the way of the login that the vault has written.
+        #expect(try copies.store.session(.user("alice")).login == copies.login.handle)
+        let listings = try copies.store.logins(ofUser: "alice", after: nil, limit: 10)
+        let planted = try #require(listings.first { $0.handle != copies.login.handle })
+        #expect(listings.count == 2)
+        #expect(planted.damage != nil)
+        let error = #expect(throws: StoreError.self) { try copies.store.session(.login(planted.handle)) }
+        #expect(error?.code == .quarantined(table: "login", handle: planted.handle.text))
+        #expect(!(try copies.store.verify { _ in }.isClean))
     }
 
     @Test func aDeletedLoginIsNoticed() async throws {
         let copies = try await Copies()
-        _ = try await copies.store.insertLogin(copies.fixture.draft("alice", "second"))
+        let second = try await copies.store.insertLogin(copies.fixture.draft("alice", "second"))
         try copies.fixture.edit("DELETE FROM loginSecret WHERE login = 1; DELETE FROM login WHERE id = 1")
-        let error = #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
+        // It does not hide the one that is left.
+        #expect(try copies.store.session(.user("alice")).login == second.handle)
+        let error = #expect(throws: StoreError.self) {
+            try copies.store.session(.userLogin("alice", copies.login.handle))
+        }
         #expect(error?.code == .quarantined(table: "user", handle: copies.login.user.text))
         let listings = try copies.store.logins(ofUser: "alice", after: nil, limit: 10)
         #expect(listings.contains { $0.handle == copies.login.handle && $0.damage != nil })

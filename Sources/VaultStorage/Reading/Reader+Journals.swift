@@ -66,13 +66,14 @@ extension Reader {
         return result
     }
 
-    /// Nothing that this process has read or committed before may be missing.
+    /// Nothing that this process had read or committed when the reading began may be missing.
     func auditHead() throws(StoreError) -> Int64 {
-        let known = context.seen.auditHead
+        let known = headKnownAtBegin ?? context.seen.auditHead
         let row = try connection.statement("SELECT coalesce(max(sequence), 0) FROM audit")
         defer { row.reset() }
         let head = try row.step() ? row.integer(0) : 0
         guard head >= known else {
+            opener.contradiction.mark = known
             throw StoreError(
                 .rollbackSuspected, "the audit trail ends before what this process has already seen of it",
                 hint: "find out who replaced the file; nothing is written to it")

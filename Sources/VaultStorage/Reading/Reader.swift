@@ -7,6 +7,9 @@ final class Reader: @unchecked Sendable {
     let opener: RowOpener
     let sessionsOfUser: Statement
     let sessionOfLogin: Statement
+    /// The end of the audit trail that was known before the snapshot that is being read. What is committed later is not in
+    /// it, and is no reason to call it old.
+    private(set) var headKnownAtBegin: Int64?
 
     /// - Parameter opened: a connection to the vault, to be taken over.
     init(_ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
@@ -29,6 +32,8 @@ final class Reader: @unchecked Sendable {
 
     /// Several statements that see one state of the vault. To be kept short: it holds up checkpoints.
     func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        headKnownAtBegin = context.seen.auditHead
+        defer { headKnownAtBegin = nil }
         try connection.execute("BEGIN")
         defer { try? connection.execute("ROLLBACK") }
         return try body()

@@ -88,7 +88,7 @@ extension SQLiteVaultStore: VaultStore {
     package func lastRenewal(
         at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
     ) throws(StoreError) -> Timestamp? {
-        try readers.read { reader throws(StoreError) in
+        try readers.readNewest { reader throws(StoreError) in
             try reader.lastRenewal(at: provider, otherThan: login, since: since)
         }
     }
