@@ -83,7 +83,7 @@ final class RenewalEngine: Sendable {
             return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
         return try await vault.working {
-            try await waitForToken(snapshot.login, target: target, demand: demand, deadline: deadline)
+            try await waitForToken(snapshot, target: target, demand: demand, deadline: deadline)
         }
     }
 
@@ -94,9 +94,10 @@ final class RenewalEngine: Sendable {
     }
 
     private func waitForToken(
-        _ login: LoginHandle, target: TokenTarget, demand: RenewalDemand, deadline: Duration?
+        _ first: SessionSnapshot, target: TokenTarget, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
         vault.lookAtClock()
+        let login = first.login
         let started = vault.timeSource.uptime()
         var round = 0
         while true {
@@ -106,7 +107,16 @@ final class RenewalEngine: Sendable {
                 deadline: deadline.map { $0 - (vault.timeSource.uptime() - started) })
             if wait == .cancelled { throw CancellationError() }
             // Whatever came of it, the row says what is true now.
-            let current = try vault.session(.login(login))
+            let current: SessionSnapshot
+            do {
+                current = try vault.session(.login(login))
+            } catch let error as VaultError where error.code == .newerSchema {
+                // This version reads no row of the vault any more. What came before it knew so is the caller's all the same.
+                guard case .spooled(let reply) = wait, let token = try usableToken(in: reply, first) else {
+                    throw error
+                }
+                return token
+            }
             if let token = try acceptable(current, target, demand) { return token }
             if flight.target == target { round += 1 }
             switch wait {
