@@ -36,10 +36,12 @@ extension FuzzTarget {
         try RecordCheck.canonical(bytes, depth: 0)
     }
 
-    /// The line of a key file: what is accepted is written back byte for byte.
+    /// The line of a key file: what is accepted is written back byte for byte, but for a final newline that was taken away.
     static let keyFile = FuzzTarget("key-file") { bytes throws(FuzzFinding) in
         guard let key = try? KeyFileLine.decode(SecretBytes(copying: bytes)) else { return }
-        try require(KeyFileLine.encode(key) == SecretBytes(copying: bytes), "two lines for one key")
+        let newline = UInt8(ascii: "\n")
+        let line = bytes.last == newline ? bytes : bytes + [newline]
+        try require(KeyFileLine.encode(key) == SecretBytes(copying: line), "two lines for one key")
     }
 }
 

@@ -107,7 +107,10 @@ struct DamageIsolationTests {
         let expected = try await transcript(image, in: layOut(image, nil))
         #expect(expected.count > 35)
         #expect(expected.values.filter { $0.hasPrefix("error") }.isEmpty, "\(expected)")
-        let columns = try Intruder(path: layOut(image, nil).path + "/vault.db").columns(of: table, row: 1)
+        let whole = try layOut(image, nil)
+        let columns = try withExtendedLifetime(whole) {
+            try Intruder(path: whole.path + "/vault.db").columns(of: table, row: 1)
+        }
         var (flips, compared) = (0, 0)
         for column in columns where column != "id" {
             for atEnd in [false, true] {

@@ -29,7 +29,8 @@ extension Intruder {
         let place = "FROM \(table) WHERE rowid = \(row)"
         let change: String
         if try text("SELECT typeof(\(column)) \(place)") == "integer" {
-            let bit = atEnd ? "4" : "1 << 60"
+            // A row's number must not become that of another row: then it is the other one that is damaged.
+            let bit = atEnd ? "64" : "1 << 60"
             change = "(\(column) | (\(bit))) - (\(column) & (\(bit)))"
         } else {
             let position = "max(1, \(atEnd ? "length(\(column))" : "length(\(column)) / 2"))"
