@@ -85,8 +85,11 @@ struct Liveness {
 
     /// Descriptors of the lock file.
     private func heldLocks() -> Int {
-        (3..<4_096).count {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path + ".lock"
+        var lock = stat()
+        guard unsafe lstat(path + ".lock", &lock) == 0 else { return 0 }
+        return (Int32(3)..<4_096).count { number in
+            var info = stat()
+            return unsafe fstat(number, &info) == 0 && info.st_ino == lock.st_ino && info.st_dev == lock.st_dev
         }
     }
 

@@ -36,7 +36,8 @@ struct AuthTokenExchangeWireTests {
                 """.utf8)
             try await temporary.vault.addProvider(registration)
             users = try await UserManager(
-                vault: temporary.vault, transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true)))
+                vault: temporary.vault, transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true)),
+                options: UserManagerOptions(allowsInsecureLoopback: true))
         }
 
         func addLogin() async throws -> Login {

@@ -53,7 +53,7 @@ extension HostileCase {
         }
         + [
             .reply("answers 429", 429, HostileReply.invalidGrant, .later),
-            .reply("answers 503 with Retry-After", 503, "", .laterInDoubt, "Retry-After: 5"),
+            .reply("answers 503 with Retry-After", 503, "", .later, "Retry-After: 5"),
             .reply("answers 500", 500, "", .laterInDoubt),
             .reply("answers 500 with tokens", 500, good, .laterInDoubt),
             .reply("answers 500 with invalid_grant", 500, HostileReply.invalidGrant, .laterInDoubt),

@@ -101,13 +101,14 @@ extension HostileCase {
         chunks("has a chunk size of 2^68", "100000000000000000\r\n\(good)\r\n0\r\n\r\n"),
         chunks("has a negative chunk size", "-5\r\n\(good)\r\n0\r\n\r\n"),
         chunks("has a chunk that is longer than its size", "5\r\n\(good)\r\n0\r\n\r\n"),
+        // Its zero chunk has come: trailer fields say nothing (RFC 9112 §8).
         HostileCase(
             "has an endless trailer",
             [
                 .readRequest,
                 .write(HostileStep.head(200, ["Transfer-Encoding: chunked"]) + chunked(good).dropping("\r\n".count)),
                 .flood(Array("X-Trailer: 0123456789\r\n".utf8), times: 1_000_000),
-            ], .doubt),
+            ], .success),
         HostileCase(
             "ends an HTTP/1.0 body by closing",
             [.readRequest, .write("HTTP/1.0 200 OK\r\n\r\n" + good)], .success),

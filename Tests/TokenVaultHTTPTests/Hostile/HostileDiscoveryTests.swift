@@ -76,7 +76,7 @@ struct HostileDiscoveryTests {
                 steps: [
                     .readRequest, .write("HTTP/1.0 200 OK\r\n\r\n"),
                     .flood([UInt8](repeating: 0x20, count: 65_536), times: 32),
-                ], code: .unreachable),
+                ], code: .tooLarge),
             Case(
                 testDescription: "100 000 lists",
                 steps: [
@@ -88,7 +88,7 @@ struct HostileDiscoveryTests {
                     .readRequest, .write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"),
                 ], code: .unreachable),
             Case(testDescription: "no answer", steps: [.readRequest, .waitForPeer], code: .unreachable, isSlow: true),
-            Case(testDescription: "a server error", steps: [.readRequest, .reply(503)], code: .unreachable),
+            Case(testDescription: "a server error", steps: [.readRequest, .reply(503)], code: .serverError),
         ]
         + [301, 302, 303, 307, 308].map { status in
             Case(

@@ -90,6 +90,9 @@ struct SampleVault {
                 state.auditEvents = [AuditEvent(.userEnabled)]
             }
         }
+        for handle in try store.user(Self.oneLogin).logins {
+            try await store.updateLogin(handle) { $0.session.failure = FailureRecord(reason: 1, at: now) }
+        }
         for userID in Self.manyLogins {
             guard let handle = try store.user(userID).logins.first else { continue }
             let position = try store.login(handle).position

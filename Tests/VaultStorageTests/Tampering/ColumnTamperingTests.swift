@@ -7,12 +7,12 @@ import VaultStorage
     static let advisory: Set = [
         "migration.appliedAt", "migration.auditSequence", "provider.id", "keySlot.id", "authorizationRequest.id",
         "outbox.id", "unusableReply.id", "provider.nameIndex", "walMark.mark", "walMark.previous",
-        "walMark.schemaCookie",
+        "walMark.schemaCookie", "untoldFailure.login",
     ]
 
     static let tables = [
         "vault", "keySlot", "provider", "user", "migration", "login", "loginSecret", "refreshIntent",
-        "unusableReply", "authorizationRequest", "outbox", "audit", "walMark",
+        "unusableReply", "authorizationRequest", "outbox", "audit", "walMark", "untoldFailure",
     ]
 
     @Test(arguments: tables) func everyChangeIsNoticed(table: String) async throws {
