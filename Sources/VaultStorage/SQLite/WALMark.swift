@@ -59,7 +59,7 @@ struct WALMark: Equatable {
             guard error.code == .damaged else { return true }
             seen = nil
         }
-        if let seen, seen.isUnmarkedVault { return isConsistent(connection) }
+        if let seen, seen.isUnmarkedVault { return isConsistent(connection, file) }
         guard let found = try? Look(Connection(path: file.path, access: .immutable)) else { return true }
         guard let seen, let mark = seen.mark else {
             // Pages of something else stand before those that the file has.
@@ -75,8 +75,13 @@ struct WALMark: Equatable {
     }
 
     /// A vault from before there were marks says nothing of its WAL. A WAL that was not written for it would leave traces.
-    private static func isConsistent(_ connection: Connection) -> Bool {
-        (try? connection.text("PRAGMA integrity_check(1)")) == "ok"
+    private static func isConsistent(_ connection: Connection, _ file: VaultFile) -> Bool {
+        // A commit that changes the number of pages has the first page with it, where SQLite reads the number.
+        let sizes = WALFile.committedSizes(besideVaultAt: file.path)
+        if !sizes.isEmpty, let count = try? connection.integer("PRAGMA page_count"), !sizes.contains(count) {
+            return false
+        }
+        return (try? connection.text("PRAGMA integrity_check(1)")) == "ok"
     }
 
     /// What one connection sees.
@@ -125,17 +130,31 @@ enum WALFile {
     /// Whether one of its frames may hold the database file's first page, with all that SQLite notes there. Frames have the
     /// page's number, and the salts of the WAL that they belong to (https://sqlite.org/fileformat2.html#walformat).
     static func holdsFirstPage(besideVaultAt path: String) -> Bool {
+        frames(besideVaultAt: path) { $0[0..<4].elementsEqual([0, 0, 0, 1]) ? true : nil }.isEmpty == false
+    }
+
+    /// How many pages the database has after each commit. The last ones may have been cut short.
+    static func committedSizes(besideVaultAt path: String) -> Set<Int64> {
+        Set(
+            frames(besideVaultAt: path) { frame in
+                let size = frame[4..<8].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+                return size == 0 ? nil : size
+            })
+    }
+
+    private static func frames<R>(besideVaultAt path: String, _ body: ([UInt8]) -> R?) -> [R] {
         let file = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return false }
+        guard file >= 0 else { return [] }
         defer { close(file) }
-        guard let header = read(file, at: 0, count: headerSize) else { return false }
+        guard let header = read(file, at: 0, count: headerSize) else { return [] }
         let pageSize = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
         var offset = headerSize
+        var result: [R] = []
         while let frame = read(file, at: offset, count: 24), frame[8..<16].elementsEqual(header[16..<24]) {
-            if frame[0..<4].elementsEqual([0, 0, 0, 1]) { return true }
+            if let found = body(frame) { result.append(found) }
             offset += 24 + pageSize
         }
-        return false
+        return result
     }
 
     private static func read(_ file: Int32, at offset: Int, count: Int) -> [UInt8]? {

@@ -116,6 +116,8 @@ import VaultMigrations
         let fixture = try VaultFixture()
         let login = try await fixture.populateBriefly("alice")
         try fixture.putSchemaBack()
+        // A vault of that version has no pages that newer tables have left.
+        try fixture.edit("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
         let older = try Data(contentsOf: URL(filePath: fixture.path))
         do {
             // Closes without a checkpoint.
