@@ -34,7 +34,8 @@ extension Judge {
         let isDefinite =
             switch fate {
             case .good, .partial: reply.response.status == .ok || !exchange.wasUnsure && !isChallenge(reply)
-            case .clientRefused, .throttled: !exchange.wasUnsure
+            // A server that is too busy has not acted.
+            case .clientRefused, .throttled, .failedBefore: !exchange.wasUnsure
             default: false
             }
         if isDefinite { unsure[sent] = nil }

@@ -4,8 +4,8 @@ import Testing
 @Suite struct IOSweepTests {
     /// With the runs that each of them takes at least, so that a sweep that shrinks shows.
     static let scenarios = [
-        ("creation", 700), ("opening", 350), ("insertion", 120), ("intent", 100), ("renewal", 90),
-        ("checkpoint", 600), ("verification", 200), ("migration", 400), ("key slot", 70),
+        ("creation", 230), ("opening", 330), ("insertion", 120), ("intent", 100), ("renewal", 90),
+        ("checkpoint", 330), ("verification", 200), ("migration", 400), ("key slot", 70),
         ("closing", 60), ("beginning anew", 100),
     ]
 
