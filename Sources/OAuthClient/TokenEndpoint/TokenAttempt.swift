@@ -66,8 +66,9 @@ package struct TokenAttempt: Sendable {
         case .partial, .siblingWon, .dead: false
         case .inDoubt: true
         case .transient(let failure): failure.keepsDoubt
-        case .misconfigured, .needsUser, .nonceRequired, .invalidProof, .scopeRefused:
-            context.hasDoubt
+        // No time was left for the repeat, and some servers spend the token before they ask.
+        case .nonceRequired: true
+        case .misconfigured, .needsUser, .invalidProof, .scopeRefused: context.hasDoubt
         }
     }
 }
