@@ -10,18 +10,26 @@ extension RenewalEngine {
     func findWorkingSecret(of provider: StoredProvider) async -> Bool {
         guard provider.record.clientSecrets.count > 1 else { return false }
         guard secretTrials.begin(provider.handle) else { return await secretTrials.outcome(provider.handle) }
-        var hasFound = false
-        if case .other(let index)? = await trial(of: provider)?.run() {
+        var hasFound = hasOtherSecret(than: provider)
+        if !hasFound, case .other(let index)? = await trial(of: provider)?.run() {
             hasFound = await promote(index, of: provider)
         }
         secretTrials.end(provider.handle, hasFound: hasFound)
         return hasFound
     }
 
+    /// Whether the vault has had another first secret put in place since the refused request was built: a trial that ended
+    /// a moment ago has found it, or an operator has entered it. Asking again would answer no new question.
+    private func hasOtherSecret(than provider: StoredProvider) -> Bool {
+        guard let stored = try? vault.store.provider(provider.handle) else { return false }
+        return stored.record.clientSecrets.first != provider.record.clientSecrets.first
+    }
+
     /// After a refusal that says nothing and counts as the end of a login: a wrong secret would look the same. Found out
     /// before another login is sent; a secret that is refused opens the breaker.
     func checkSecret(of provider: StoredProvider) async {
         guard !provider.record.clientSecrets.isEmpty, secretTrials.begin(provider.handle) else { return }
+        guard !hasOtherSecret(than: provider) else { return secretTrials.end(provider.handle, hasFound: true) }
         var hasFound = false
         switch await trial(of: provider)?.run() {
         case .other(let index): hasFound = await promote(index, of: provider)

@@ -148,6 +148,20 @@ struct ClientSecretTests {
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 2)
     }
 
+    /// As when two logins are refused together, and the answer of the second is read after the first one's trial has ended.
+    @Test func aRefusalReadLateAsksNothingThatIsKnown() async throws {
+        let world = try await world()
+        let login = try await world.addChain()
+        take("CANARY-second", in: world)
+        let before = try world.vault.store.provider(named: "acme")
+        world.expire()
+        _ = try await world.users.accessToken(login: login.id)
+        let requests = world.transport.requestCount
+        #expect(await world.users.engine.findWorkingSecret(of: before))
+        await world.users.engine.checkSecret(of: before)
+        #expect(world.transport.requestCount == requests)
+    }
+
     @Test func recoveryThatFindsTheGoodSecretGoesOnWithIt() async throws {
         let world = try await world()
         let login = try await world.addChain()
