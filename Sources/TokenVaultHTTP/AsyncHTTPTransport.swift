@@ -58,7 +58,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// Sends `request` once and reads the whole reply.
     ///
-    /// - Throws: ``HTTPTransportError`` whose phase says whether the server may have seen the request: not while
+    /// - Throws: `HTTPTransportError`, whose phase says whether the server may have seen the request: not while
     ///   resolving, connecting and shaking hands; possibly from the moment its first byte was written.
     public func send(
         _ request: HTTPRequest,

@@ -3,7 +3,7 @@ public import OAuthClient
 import Synchronization
 public import TokenVault
 
-/// A ``TokenRefreshHandler`` that answers as told, and remembers what it was asked.
+/// A `TokenRefreshHandler` that answers as told, and remembers what it was asked.
 ///
 /// ```swift
 /// let handler = ScriptedRefreshHandler()

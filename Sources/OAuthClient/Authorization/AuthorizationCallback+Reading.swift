@@ -27,8 +27,10 @@ extension AuthorizationCallback {
 
     /// The code, if this callback answers the request with `expectedState` and comes from `issuer`.
     ///
-    /// - Parameter issuer: nil if it is not known; then `iss` is not compared.
-    /// - Parameter issuerIsRequired: whether the server's metadata promises `iss` (RFC 9207 §3).
+    /// - Parameters:
+    ///   - expectedState: the state of the request that this browser began (RFC 6749 §10.12); compared in constant time.
+    ///   - issuer: the server that was asked; nil if it is not known, and then `iss` is not compared (RFC 9207 §2.4).
+    ///   - issuerIsRequired: whether the server's metadata promises `iss` (RFC 9207 §3).
     /// - Throws: ``AuthorizationCallbackError``. A refusal is believed only after state and issuer are.
     public func code(
         expectedState: AuthorizationState, issuer: Issuer?, issuerIsRequired: Bool = false

@@ -10,10 +10,13 @@ public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
     /// Signs a proof for one request.
     ///
     /// - Parameters:
+    ///   - key: the key to which the token is bound, or is to be bound. Its public half goes into the proof's header.
+    ///   - method: the method of the request (`htm`).
     ///   - url: the raw, percent-encoded URL of the request. Query and fragment are left out of `htu`, scheme and host
     ///     become lower case, and nothing is decoded.
-    ///   - accessToken: for requests to a resource server, the token that goes with the proof (`ath`).
-    ///   - issuedAt: our clock, corrected by what is known of the server's.
+    ///   - issuedAt: our clock, corrected by what is known of the server's; `iat` has whole seconds.
+    ///   - nonce: the latest one that this server has sent in `DPoP-Nonce` (§8, §9); nil if it has sent none.
+    ///   - accessToken: for requests to a resource server, the token that goes with the proof (`ath`, §4.2).
     /// - Throws: ``OAuthValueError`` for a URL that is neither `http` nor `https`, or if the key cannot sign.
     public static func sign(
         key: DPoPKey, method: HTTPRequest.Method, url: String, issuedAt: Date, nonce: DPoPNonce? = nil,

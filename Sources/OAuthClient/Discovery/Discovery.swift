@@ -7,7 +7,11 @@ public enum Discovery {
     /// The second place is asked whenever the first has no document: a server behind a web app answers an unknown path
     /// with a page, and others with an error of their own.
     ///
-    /// - Parameter allowsInsecureLoopback: takes `http` endpoints on this machine.
+    /// - Parameters:
+    ///   - issuer: the server, as it is named in its tokens and documents.
+    ///   - transport: sends the requests: one, or two if the first place has no document.
+    ///   - allowsInsecureLoopback: accepts `http` endpoints on this machine.
+    ///   - limits: how long each request may take, and how large a document may be.
     /// - Throws: ``DiscoveryError``.
     public static func metadata(
         issuer: Issuer, transport: any HTTPTransport, allowsInsecureLoopback: Bool = false,

@@ -1,7 +1,11 @@
 extension ServerMetadata {
     /// Reads a metadata document. One insecure endpoint refuses the whole document.
     ///
-    /// - Parameter issuer: who was asked; the document must name it letter by letter (RFC 8414 §3.3).
+    /// - Parameters:
+    ///   - document: the body of the reply: one JSON object (RFC 8414 §3.2).
+    ///   - issuer: the server that was asked; the document must name it letter by letter (RFC 8414 §3.3).
+    ///   - allowsInsecureLoopback: accepts `http` endpoints on this machine.
+    /// - Throws: ``DiscoveryError``, which names the member at fault.
     public init(
         parsing document: [UInt8], issuer: Issuer, allowsInsecureLoopback: Bool = false
     ) throws(DiscoveryError) {

@@ -6,7 +6,9 @@ extension ProviderProfile {
 
     /// Reads and checks a profile.
     ///
-    /// - Parameter file: what to call it in errors.
+    /// - Parameters:
+    ///   - bytes: the profile: one JSON object of at most 64 KiB.
+    ///   - file: what to call it in errors.
     /// - Throws: ``ProfileError``, which names file and field.
     public init(parsing bytes: [UInt8], file: String) throws(ProfileError) {
         guard bytes.count <= Self.maximumBytes else { throw ProfileError(.tooLarge, file: file) }

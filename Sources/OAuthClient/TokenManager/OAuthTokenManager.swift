@@ -31,9 +31,12 @@ public final class OAuthTokenManager: Sendable {
     private let keys: Mutex<Keys>
 
     /// - Parameters:
+    ///   - configuration: the server and our registration there.
+    ///   - transport: sends the requests. Redirects and repeats are not its business.
     ///   - keyPair: the key pair of a login that exists already; its refresh token is bound to it.
-    ///   - listener: is told of every exchange. The result is what the call returns: act on one of the two, not on both.
+    ///   - listener: called after every exchange. The result is what the call returns: act on one of the two, not on both.
     ///   - revealsSecretBodiesToListener: whether the listener gets the bodies of replies, with the tokens in them.
+    ///   - now: the wall clock, for the `iat` of proofs and assertions.
     public init(
         configuration: OAuthClientConfiguration, transport: any HTTPTransport, keyPair: DPoPKey? = nil,
         listener: (any TokenEndpointResponseListener)? = nil, revealsSecretBodiesToListener: Bool = false,
@@ -79,9 +82,12 @@ public final class OAuthTokenManager: Sendable {
     }
 
     /// Fetches a token for the client itself, where no user is concerned (RFC 6749 §4.4). There is no refresh token with
-    /// it: fetch another one when it runs out.
+    /// it: fetch another one when it expires.
     ///
-    /// - Parameter resources: what the token is for (RFC 8707), by absolute URIs; empty leaves it to the server.
+    /// - Parameters:
+    ///   - scope: what the token may be used for (RFC 6749 §3.3); nil leaves it to the server.
+    ///   - resources: the APIs that the token is for (RFC 8707 §2), as absolute URIs; empty leaves it to the server.
+    ///   - extraParameters: added to the form as they are, such as `audience`.
     public func fetchClientAccessToken(
         scope: Scope? = nil, resources: [String] = [], extraParameters: [FormParameter] = []
     ) async -> TokenResponse {

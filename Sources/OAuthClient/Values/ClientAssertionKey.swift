@@ -30,7 +30,11 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
     /// Takes a P-256 key (SEC 1 or PKCS #8) or an RSA key of at least 2048 bits (PKCS #1 or PKCS #8) in PEM. If the key's
     /// certificate stands beside it, its SHA-256 thumbprint is sent as `x5t#S256`: some providers know keys by that.
     ///
-    /// - Parameter algorithm: By default `ES256` for a P-256 key and `RS256` for an RSA key.
+    /// - Parameters:
+    ///   - pem: The private key, and its certificate if it has one, in at most 32 KiB.
+    ///   - keyID: Which of the client's registered keys this is, sent as `kid` (RFC 7515 §4.1.4); nil sends none.
+    ///   - algorithm: By default `ES256` for a P-256 key and `RS256` for an RSA key (RFC 7518 §3.1).
+    /// - Throws: ``OAuthValueError`` for a key that is too long, malformed, or of another kind.
     public init(pem: String, keyID: String? = nil, algorithm: Algorithm? = nil) throws(OAuthValueError) {
         guard pem.utf8.count <= Self.longestPEM else { throw OAuthValueError(.tooLong, "client key") }
         let blocks = PEMBlock.all(in: pem)

@@ -6,7 +6,12 @@ public struct EndpointURL: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
     let url: RawURL
 
-    /// - Parameter allowsInsecureLoopback: takes `http` for `localhost`, `127.0.0.0/8` and `[::1]`.
+    /// Checks an address and keeps it as it is.
+    ///
+    /// - Parameters:
+    ///   - rawValue: An absolute URL, percent-encoded.
+    ///   - allowsInsecureLoopback: Accepts `http` for `localhost`, `127.0.0.0/8` and `[::1]`.
+    /// - Throws: ``OAuthValueError``, `insecure` for plain `http`, `malformed` for anything else.
     public init(_ rawValue: String, allowsInsecureLoopback: Bool = false) throws(OAuthValueError) {
         guard let url = RawURL(rawValue), !url.hasFragment else { throw OAuthValueError(.malformed, "endpoint URL") }
         guard url.scheme == "https" || (allowsInsecureLoopback && url.isLoopback) else {

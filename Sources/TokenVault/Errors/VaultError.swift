@@ -3,7 +3,7 @@ public import OAuthClient
 /// Why an operation on a vault did not succeed: a code for programs, one sentence for people, a hint for operators.
 ///
 /// Nothing in it is secret and nothing names a user. ``logins`` holds random ids only. ``answer`` holds words of the
-/// provider, which only its ``OAuthClient/ProviderAnswer/words`` shows.
+/// provider, and no rendering of the error shows them.
 public struct VaultError: Error, Sendable, Equatable {
     /// What a program can act on. New codes may appear in later versions.
     public let code: Code
@@ -15,7 +15,7 @@ public struct VaultError: Error, Sendable, Equatable {
     public let logins: [LoginID]
     /// The time before which another call is pointless, where that is known.
     public let retryAfter: Duration?
-    /// What the provider said, if it refused and that is known.
+    /// What the provider said, if it refused and that is known. The text is in `ProviderAnswer.words`.
     public let answer: ProviderAnswer?
 
     package init(

@@ -112,7 +112,7 @@ extension UserManager {
         }
     }
 
-    /// Tells what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
+    /// Says what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
     ///
     /// A token is refused by `WWW-Authenticate` with `invalid_token` (RFC 6750 §3.1), and by what the provider's profile lists
     /// in its section `resource`, such as a bare 401.
@@ -121,7 +121,9 @@ extension UserManager {
     /// next request (RFC 9449 §8.2).
     ///
     /// - Parameters:
+    ///   - response: The head of the reply.
     ///   - request: As it was sent, with the fields that were added.
+    ///   - token: The token that ``authorize(_:userId:minimumValidity:deadline:)`` returned for this request.
     ///   - startedAt: When it was sent. Without it nothing is learned about the server's clock.
     ///   - body: Of replies for which ``needsBody(of:authorizedWith:)`` says so, up to 64 KiB.
     @discardableResult

@@ -10,7 +10,7 @@ extension UserManager {
     /// the old one is returned.
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls him.
+    ///   - userId: The user, as the app calls them.
     ///   - minimumValidity: For how long the token must be valid. By default five minutes, or a fifth of its lifetime
     ///     if that is less; a token that is merely valid is then still better than an error.
     ///   - deadline: How long to wait at most. The renewal goes on after it.
@@ -31,7 +31,10 @@ extension UserManager {
     /// The stored access token of this user's only login if it is good for long enough; nil if it would have to be
     /// renewed first. Reads the vault on the calling thread; sends nothing, changes nothing.
     ///
-    /// - Parameter minimumValidity: As in ``accessToken(userId:minimumValidity:deadline:)``.
+    /// - Parameters:
+    ///   - userId: The user, as the app calls them.
+    ///   - minimumValidity: For how long the token must be valid, as in ``accessToken(userId:minimumValidity:deadline:)``.
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/notLoggedIn`` and ``VaultError/Code/ambiguousLogin``.
     public func validAccessToken(userId: String, minimumValidity: Duration? = nil) throws -> VaultToken? {
         let snapshot = try vault.session(.user(Self.checked(userId)))
         return try goodToken(in: snapshot, for: .validity(minimumValidity))

@@ -19,7 +19,7 @@ extension UserManager {
     ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat it.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
     ///   - label: To tell this user's logins apart.
-    ///   - loginHint: Tells the provider whom to expect.
+    ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: What this log-in asks for beyond its scope.
     ///   - context: Given back by ``completeLogIn(callbackURL:boundTo:expectedUserId:)``: up to 16 values of 1 KiB, sealed.
     public func beginLogIn(
@@ -70,6 +70,7 @@ extension UserManager {
     /// ```
     ///
     /// - Parameters:
+    ///   - callbackURL: The URL with its query, as the browser asked for it; nothing decoded.
     ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this is
     ///     not the browser that began: refuse the callback.
     ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is refused.
@@ -90,16 +91,16 @@ extension UserManager {
         return try await complete(state, .browser(SecretBytes(copying: binding.hash)), expectedUserId) { _ in code }
     }
 
-    /// Completes a log-in in whatever browser its callback came: for command lines, where the person who begins is the
+    /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is the
     /// person who brings the callback.
     ///
-    /// Anybody can send his own log-in's URL to somebody else, and gets their tokens if they consent (RFC 9700 §4.7). A
-    /// service with browsers uses ``completeLogIn(callbackURL:boundTo:expectedUserId:)``.
+    /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the victim
+    /// consents (RFC 9700 §4.7). A service with browsers uses ``completeLogIn(callbackURL:boundTo:expectedUserId:)``.
     public func completeUnboundLogIn(callbackURL: String) async throws -> CompletedLogIn {
         try await complete(Self.callback(callbackURL), .unbound, nil)
     }
 
-    /// Completes a log-in with the two parameters of a callback that came in whatever browser.
+    /// Completes a log-in with the two parameters of a callback from any browser.
     /// See ``completeUnboundLogIn(callbackURL:)``.
     public func completeUnboundLogIn(state: String, code: AuthorizationCode) async throws -> CompletedLogIn {
         let state = try VaultError.translatingValues { try AuthorizationState(state) }
@@ -108,7 +109,18 @@ extension UserManager {
 
     /// Completes a log-in that the app itself began, and bound to a browser.
     ///
-    /// - Parameter nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
+    /// - Parameters:
+    ///   - userId: The user, as the app calls them. They need not exist yet.
+    ///   - name: The provider's name in this vault.
+    ///   - authorizationCode: The code of the callback (RFC 6749 §4.1.2). It works once.
+    ///   - codeVerifier: What the request's code challenge was made from (RFC 7636 §4.1); nil if it had none.
+    ///   - redirectURI: The one of the request. By default the provider's.
+    ///   - dpopKey: The key that the request named (RFC 9449 §10). By default a new one where the provider's policy
+    ///     demands one.
+    ///   - label: To tell this user's logins apart.
+    ///   - nonce: What the app sent as OpenID Connect's `nonce`; then the id token must repeat it.
+    ///   - resources: The APIs that the request named (RFC 8707 §2), as absolute URIs.
+    /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
     public func logIn(
         userId: String, provider name: String, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
         redirectURI: String? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,

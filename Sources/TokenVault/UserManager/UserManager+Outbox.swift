@@ -13,14 +13,17 @@ extension UserManager {
 
     /// Asks providers again to revoke what they have not confirmed.
     ///
-    /// Call it now and then in a service that runs for long; a manager does it by itself only when it is made and after
-    /// each log-out. Every try that fails makes the pause before the next one longer, up to an hour, and a provider
-    /// that fails three times in a row is left alone for the rest of the call. An entry is given up when it is older
-    /// than ``UserManagerOptions/revocationLifetime`` and one more try has failed.
+    /// A ``RenewalScheduler`` does it every half minute. Without one, call it now and then in a service that runs for long:
+    /// a manager does it by itself only when it is made and after each log-out. Every try that fails makes the pause before
+    /// the next one longer, up to an hour, and a provider that fails three times in a row is left alone for the rest of the
+    /// call. An entry is given up when it is older than ``UserManagerOptions/revocationLifetime`` and one more try has
+    /// failed.
     ///
     /// A damaged entry is passed over; ``Vault/pendingRevocations(after:limit:)`` shows it.
     ///
-    /// - Parameter limit: How many entries to try at most, 0 to 10 000; those that are due, or older, come first.
+    /// - Parameters:
+    ///   - selection: Which entries to try. By default those whose pause is over.
+    ///   - limit: How many entries to try at most, 0 to 10 000; those that are due, or older, come first.
     /// - Throws: ``VaultError`` if the outbox cannot be read, ``VaultError/Code/unknownRevocation`` if one that was
     ///   named is not in it.
     @discardableResult
@@ -48,7 +51,7 @@ extension UserManager {
     }
 }
 
-/// What came of retrying revocations.
+/// The outcome of retrying revocations.
 public struct RevocationRetryReport: Sendable, Equatable {
     /// One for each entry that was tried; what another process has settled meanwhile is left out.
     public var results: [Result]
@@ -80,7 +83,9 @@ extension Vault {
 
     /// Revocations that no provider has confirmed yet, oldest first.
     ///
-    /// - Parameter cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
+    /// - Parameters:
+    ///   - cursor: ``PendingRevocationPage/next`` of the page before; nil for the first.
+    ///   - limit: How many entries the page has at most, 0 to 10 000.
     public func pendingRevocations(
         after cursor: PendingRevocationPage.Cursor? = nil, limit: Int = 100
     ) throws -> PendingRevocationPage {

@@ -14,14 +14,32 @@ import VaultStorage
 /// Every method throws ``VaultError`` or `CancellationError`.
 ///
 /// ## Topics
+/// ### Making one
+/// - ``init(vault:transport:refreshHandler:options:sessionHandler:)``
+/// - ``setSessionHandler(_:)``
+/// - ``vault``
 /// ### Logging in
 /// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
 /// - ``completeLogIn(callbackURL:boundTo:expectedUserId:)``
+/// - ``completeLogIn(state:code:boundTo:expectedUserId:)``
 /// - ``completeUnboundLogIn(callbackURL:)``
+/// - ``completeUnboundLogIn(state:code:)``
+/// - ``logIn(userId:provider:authorizationCode:codeVerifier:redirectURI:dpopKey:label:nonce:resources:)``
+/// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:)``
 /// ### Tokens
 /// - ``accessToken(userId:minimumValidity:deadline:)``
+/// - ``accessToken(login:minimumValidity:deadline:)``
+/// - ``validAccessToken(userId:minimumValidity:)``
+/// - ``validAccessToken(login:minimumValidity:)``
+/// - ``updateAccessToken(userId:)``
+/// - ``updateAccessToken(login:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``
+/// - ``updateAccessToken(login:accessToken:expiresAt:refreshToken:)``
 /// - ``reportRejected(_:)``
+/// - ``recordReveal(of:)``
+/// ### Tokens for single resources
+/// - ``accessToken(userId:resource:scope:minimumValidity:deadline:)``
+/// - ``accessToken(login:resource:scope:minimumValidity:deadline:)``
 /// ### Watching
 /// - ``sessionState(login:)``
 /// - ``sessionState(userId:)``
@@ -36,16 +54,26 @@ import VaultStorage
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``takeOver(login:)``
+/// - ``revealUnusableReply(_:of:)``
 /// - ``useUnusableReply(_:of:)``
 /// - ``revive(login:)``
 /// ### Requests to APIs
 /// - ``authorize(_:userId:minimumValidity:deadline:)``
-/// - ``read(_:to:authorizedWith:startedAt:)``
+/// - ``authorize(_:login:minimumValidity:deadline:)``
+/// - ``authorize(_:userId:resource:scope:minimumValidity:deadline:)``
+/// - ``authorize(_:login:resource:scope:minimumValidity:deadline:)``
+/// - ``authorize(_:with:)``
+/// - ``read(_:to:authorizedWith:startedAt:body:)``
+/// - ``needsBody(of:authorizedWith:)``
 /// ### Ends
 /// - ``logOut(login:)``
+/// - ``logOut(userId:)``
+/// - ``removeLogin(_:)``
 /// - ``disableUser(_:)``
+/// - ``enableUser(_:)``
 /// - ``eraseUser(_:)``
 /// - ``retryRevocations(_:limit:)``
+/// - ``RevocationSelection``
 public final class UserManager: Sendable {
     public let vault: Vault
     let engine: RenewalEngine
@@ -55,8 +83,8 @@ public final class UserManager: Sendable {
     ///   - vault: Open. Any number of managers may share it.
     ///   - transport: Carries requests to providers.
     ///   - refreshHandler: Asked for logins without a refresh token, and told when a login has died.
-    ///   - options: How it works.
-    ///   - sessionHandler: Decides by what each session is renewed, see ``setSessionHandler(_:)``.
+    ///   - options: Pauses, limits and policies.
+    ///   - sessionHandler: Decides how each session is renewed, see ``setSessionHandler(_:)``.
     public init(
         vault: Vault,
         transport: any HTTPTransport,

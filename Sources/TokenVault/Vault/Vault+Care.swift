@@ -2,7 +2,7 @@ import VaultCrypto
 import VaultStorage
 
 extension Vault {
-    /// What the vault tells about itself. Takes as long as it takes to count its rows.
+    /// What the vault contains, in figures. Takes as long as it takes to count its rows.
     public func status() async throws -> VaultStatus {
         let store = store
         return try await VaultError.translating {
@@ -13,7 +13,7 @@ extension Vault {
     /// Checks every cell, every manifest and the audit chain. Memory stays bounded, and writers and everything else go
     /// on. Ends early when the task is cancelled.
     ///
-    /// - Parameter progress: Told how many rows have been checked, of how many.
+    /// - Parameter progress: Called now and then with how many rows have been checked, of how many.
     public func verify(
         progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VerificationReport {
@@ -25,6 +25,7 @@ extension Vault {
         }
     }
 
+    /// The ways to open this vault, oldest first.
     public func keySlots() throws -> [KeySlot] {
         try VaultError.translating { try store.keySlots().map { KeySlot($0) } }
     }
@@ -38,7 +39,9 @@ extension Vault {
     /// Removes a way to open the vault. An old copy of the file can still be opened with its key.
     ///
     /// One way that works always remains: the slot by which this vault was opened, or the one that you prove.
-    /// - Parameter source: Another key of the vault, needed to remove the slot by which this vault was opened.
+    /// - Parameters:
+    ///   - id: ``KeySlot/id`` of the slot.
+    ///   - source: Another key of the vault, needed to remove the slot by which this vault was opened.
     /// - Throws: ``VaultError/Code/inUse`` if no other key is known to open the vault.
     public func removeKeySlot(id: String, provenBy source: KeySource? = nil) async throws {
         guard let handle = KeySlotHandle(text: id) else { throw VaultError(StoreError.notFound(.keySlot)) }

@@ -4,7 +4,7 @@ import VaultStorage
 extension Vault {
     private static let mostOpenRenewals = 1_000
 
-    /// What is to be known of the vault when something is wrong with it. Sends nothing, changes nothing.
+    /// What to look at when something is wrong with the vault. Sends nothing, changes nothing.
     public func diagnosis() async throws -> VaultDiagnosis {
         try await VaultError.translating { try await BlockingLane.care.run { try self.diagnose() } }
     }
@@ -25,8 +25,10 @@ extension Vault {
 
     /// Where a login stands and what comes next. Sends nothing, changes nothing.
     ///
-    /// - Parameter stallLimit: After how long a renewal of another process counts as stalled; nil for what
-    ///   ``UserManagerOptions/stallLimit`` is by default.
+    /// - Parameters:
+    ///   - id: The login.
+    ///   - stallLimit: After how long a renewal of another process counts as stalled; nil for what
+    ///     ``UserManagerOptions/stallLimit`` is by default.
     public func diagnosis(of id: LoginID, stallLimit: Duration? = nil) throws -> LoginDiagnosis {
         let stored = try VaultError.translating { try store.login(id.handle) }
         let renewal = stored.intent.map { openRenewal($0, of: stored.handle, cause: stored.session.doubtCause) }
@@ -39,7 +41,9 @@ extension Vault {
     /// The files of a vault as they lie there, with what is wrong with them. Needs no key, and opens none of them: for a
     /// vault that cannot be opened.
     ///
-    /// - Parameter trustsFileSystem: as ``VaultOptions/trustsFileSystem``.
+    /// - Parameters:
+    ///   - path: The vault's file.
+    ///   - trustsFileSystem: As ``VaultOptions/trustsFileSystem``.
     public static func files(at path: String, trustsFileSystem: Bool = false) -> [VaultDiagnosis.File] {
         SQLiteVaultStore.files(at: path, trustsFileSystem: trustsFileSystem).map { VaultDiagnosis.File($0) }
     }

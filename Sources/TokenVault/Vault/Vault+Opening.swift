@@ -47,7 +47,10 @@ extension Vault {
 
     /// Which steps of the schema's history this file has been through. Needs no key.
     ///
-    /// - Parameter trustsFileSystem: as ``VaultOptions/trustsFileSystem``.
+    /// - Parameters:
+    ///   - path: The vault's file.
+    ///   - trustsFileSystem: As ``VaultOptions/trustsFileSystem``.
+    /// - Throws: ``VaultError``.
     public static func migrationStatus(at path: String, trustsFileSystem: Bool = false) throws -> MigrationStatus {
         try VaultError.translating {
             let steps = try SQLiteVaultStore.migrations(at: path, trustsFileSystem: trustsFileSystem).map { step in
@@ -59,9 +62,13 @@ extension Vault {
         }
     }
 
-    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then: users who have
-    /// been erased since, too. Whoever opens the vault removes them after 30 days in any case. Needs no key.
-    /// - Returns: those that are gone.
+    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then, including users
+    /// who have been erased since. Any process that opens the vault removes them after 30 days in any case. Needs no key.
+    ///
+    /// - Parameters:
+    ///   - path: The vault's file.
+    ///   - isMeant: Which of them to remove. By default all.
+    /// - Returns: Those that were removed.
     @discardableResult
     public static func discardMigrationSnapshots(
         at path: String, _ isMeant: (MigrationStatus.Snapshot) -> Bool = { _ in true }

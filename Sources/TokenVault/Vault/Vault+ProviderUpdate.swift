@@ -4,19 +4,21 @@ import VaultStorage
 
 extension Vault {
     /// Changes a provider: its endpoints, our registration there, its secrets or its profile. Takes effect at once, in
-    /// every process; a provider that was not asked any more because it refused our client is asked again.
+    /// every process; a provider that was left alone because it refused our client is asked again.
     ///
     /// Grants belong to one client at one server. A change of the client id, of the issuer, or of where refresh tokens go is
     /// refused while logins hold refresh tokens from there, and while revocations still have to be confirmed there: they
-    /// would be sent to somebody who never issued them. A token endpoint may move at the same origin if the issuer is known
+    /// would be sent to a server that never issued them. A token endpoint may move at the same origin if the issuer is known
     /// and stays the same.
     ///
     /// The change, with what was before, is in the audit trail; secrets are not.
     ///
     /// - Parameters:
-    ///   - force: Changes it whatever hangs on it.
-    ///   - expected: What ``previewProviderUpdate(named:_:)`` said, and somebody agreed to. If anything else would come of
-    ///     it now, nothing is changed.
+    ///   - name: The provider's name in this vault.
+    ///   - change: What to change; the rest stays as it is.
+    ///   - force: Changes it even if logins can no longer be renewed, or revocations no longer be confirmed.
+    ///   - expected: What ``previewProviderUpdate(named:_:)`` returned and a person agreed to. If the change would now do
+    ///     anything else, nothing is changed.
     /// - Throws: ``VaultError``, for a refused change ``VaultError/Code/inUse``, for one that is not as expected
     ///   ``VaultError/Code/conflict``.
     @discardableResult

@@ -13,7 +13,11 @@ extension Vault {
 
     /// Registers a provider anew in the place of one whose row is damaged. Its logins stay its own.
     ///
-    /// - Parameter row: ``DamagedRow/id`` of the provider.
+    /// - Parameters:
+    ///   - registration: The provider as it was, from your own records: what the damaged row held cannot be read.
+    ///   - row: ``DamagedRow/id`` of the provider.
+    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict`` if it
+    ///   opens.
     @discardableResult
     public func addProvider(
         _ registration: ProviderRegistration, replacingDamaged row: DamagedRow.ID
@@ -36,6 +40,7 @@ extension Vault {
         }
     }
 
+    /// The provider of this name. Throws ``VaultError/Code/unknownProvider`` if there is none.
     public func provider(named name: String) throws -> Provider {
         try VaultError.translating { Provider(try store.provider(named: name).record) }
     }

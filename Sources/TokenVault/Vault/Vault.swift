@@ -8,21 +8,58 @@ package import VaultStorage
 ///
 /// Several processes on one machine may open the same file. Work with its users through a ``UserManager``.
 ///
+/// ```swift
+/// try KeyFiles.generate(at: "/etc/app/vault.key")
+/// let vault = try await Vault.create(at: "/var/lib/app/tokens.vault", unlockedBy: .keyFile("/etc/app/vault.key"))
+/// ```
+///
 /// ## Topics
 /// ### Opening
 /// - ``create(at:unlockedBy:options:)``
 /// - ``open(at:unlockedBy:options:)``
 /// - ``close()``
+/// - ``path``
+/// - ``openingKeySlot``
+/// - ``readOnlyReason``
+/// ### Providers
+/// - ``addProvider(_:)``
+/// - ``providers()``
+/// - ``provider(named:)``
+/// - ``profile(ofProvider:)``
+/// - ``previewProviderUpdate(named:_:)``
+/// - ``updateProvider(named:_:force:expecting:)``
+/// - ``removeProvider(named:)``
+/// ### Users and logins
+/// - ``users(after:limit:)``
+/// - ``user(_:)``
+/// - ``logins(ofUser:after:limit:)``
+/// - ``login(_:)``
+/// - ``survey(progress:)``
+/// - ``pendingRevocations(after:limit:)``
+/// - ``unusableReplies(of:)``
+/// ### Keys
+/// - ``keySlots()``
+/// - ``addKeySlot(_:label:)``
+/// - ``removeKeySlot(id:provenBy:)``
 /// ### Looking after it
 /// - ``status()``
+/// - ``checkReadiness()``
 /// - ``verify(progress:)``
+/// - ``diagnosis()``
+/// - ``diagnosis(of:stallLimit:)``
+/// - ``files(at:trustsFileSystem:)``
+/// - ``sqliteVersion``
+/// - ``isSQLiteAffectedByWALReset``
+/// ### Damaged rows
 /// - ``damage(limit:)``
+/// - ``damagedRow(_:)``
 /// - ``discardDamagedRow(_:)``
-/// - ``keySlots()``
-/// ### What is in it
-/// - ``providers()``
-/// - ``users(after:limit:)``
-/// - ``logins(ofUser:after:limit:)``
+/// - ``discardDamagedLogin(_:)``
+/// - ``addProvider(_:replacingDamaged:)``
+/// ### Migrations
+/// - ``migrationStatus(at:trustsFileSystem:)``
+/// - ``migrate(at:unlockedBy:options:)``
+/// - ``discardMigrationSnapshots(at:_:)``
 public final class Vault: Sendable {
     public let path: String
     let store: any VaultStore

@@ -29,7 +29,7 @@ public import TokenVault
 /// - the same, where the provider's profile says that it refuses tokens in another way: by a bare 401, or by a code in a body.
 ///
 /// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
-/// is refused with ``VaultError/Code/invalidArgument`` before a token is fetched; plain `http` to this machine needs
+/// is refused with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
 /// `UserManagerOptions.allowsInsecureLoopback`.
 public final class AuthorizingClient: Sendable {
     private let users: UserManager
@@ -63,7 +63,7 @@ public final class AuthorizingClient: Sendable {
 
     /// Sends a request with a token of this user's only login.
     ///
-    /// - Throws: ``VaultError`` if there is no good token; `HTTPTransportError` if no reply came; `CancellationError`; and
+    /// - Throws: `VaultError` if there is no good token; `HTTPTransportError` if no reply came; `CancellationError`; and
     ///   what a streamed body throws. A reply of any status is no error.
     public func send(
         _ request: HTTPRequest, body: RequestBody = .none, userId: String

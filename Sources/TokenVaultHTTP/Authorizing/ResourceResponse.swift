@@ -57,7 +57,7 @@ public struct ResourceResponse: Sendable {
 
         /// The whole body.
         ///
-        /// - Throws: ``HTTPTransportError`` with the code `tooLarge` if it has more bytes than that.
+        /// - Throws: `HTTPTransportError` with the code `tooLarge` if it has more bytes than that.
         public func collect(upTo limit: Int) async throws -> [UInt8] {
             var bytes: [UInt8] = []
             for try await piece in self {
