@@ -148,8 +148,9 @@ SESSION = {
     17: ("label", "text"), 18: ("grantedScope", "text"), 19: ("subject", "text"),
     20: ("doubtCause", "small"), 21: ("cameAfterDoubt", "truth"),
     22: ("resourceTokens", "tokens"), 23: ("accessGeneration", "integer"), 24: ("attributes", "table"),
-    25: ("isExpiryAssumed", "truth"),
+    25: ("isExpiryAssumed", "truth"), 128: ("lastRefusal", "refusal"),
 }
+REFUSAL = {1: ("at", "integer"), 2: ("status", "integer"), 3: ("error", "text"), 4: ("message", "text")}
 RESOURCE_TOKEN = {
     1: ("resource", "text"), 2: ("requestedScope", "text"), 3: ("accessToken", "text"), 4: ("tokenType", "text"),
     5: ("scope", "text"), 6: ("obtainedAt", "integer"), 7: ("expiresAt", "integer"),
@@ -162,7 +163,7 @@ SPOOLED_REPLY = {
     5: ("scope", "text"), 6: ("obtainedAt", "integer"), 7: ("expiresAt", "integer"), 8: ("refreshToken", "text"),
     9: ("refreshExpiresAt", "integer"), 10: ("idToken", "text"), 11: ("dpopPrivateKey", "text"),
     12: ("nonces", "table"), 13: ("resource", "text"), 14: ("requestedScope", "text"),
-    15: ("isExpiryAssumed", "truth"), 16: ("attributes", "table"),
+    15: ("isExpiryAssumed", "truth"), 16: ("attributes", "table"), 17: ("hasLostSuccessor", "truth"),
 }
 PAGE = 4096
 
@@ -217,6 +218,8 @@ def read_content(kind, data):
     if kind == "integer":
         require(len(data) == 8, "integer")
         return struct.unpack("<q", data)[0]
+    if kind == "refusal":
+        return read_named(data, REFUSAL)
     elements = read_list(data)
     require(elements, "an empty list has no field")
     if kind == "tokens":
@@ -227,7 +230,7 @@ def read_content(kind, data):
 
 def read_named(data, layout):
     fields = read_record(data, set(layout))
-    return {layout[tag][0]: read_content(layout[tag][1], content) for tag, content in fields.items()}
+    return {layout[tag][0]: read_content(layout[tag][1], content) for tag, content in fields.items() if tag in layout}
 
 
 def read_session(data):
