@@ -224,6 +224,7 @@ let package = Package(
                 "CSQLite", "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultControl",
                 "vaultctl",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
     ],

@@ -39,7 +39,8 @@ public enum CommandLineTool {
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any VaultCommand {
                 let global = command.global
-                invocation = Invocation(console: console, isJSON: global.json, isQuiet: global.quiet)
+                invocation = Invocation(
+                    console: console, isJSON: global.json, isQuiet: global.quiet, isVerbose: global.verbose)
                 try await command.run(invocation)
             } else {
                 try command.run()

@@ -5,6 +5,7 @@ struct Invocation {
     let console: Console
     let isJSON: Bool
     let isQuiet: Bool
+    var isVerbose = false
 
     var now: Date { Date() }
     var style: Style { Style(isRich: console.isRich(.output)) }
@@ -36,10 +37,7 @@ struct Invocation {
         note(Style(isRich: console.isRich(.error)).dim("hint: ") + text)
     }
 
-    func warn(_ text: String) {
-        try? console.write(
-            "vaultctl: \(Style(isRich: console.isRich(.error)).yellow("warning")): \(text)\n", to: .error)
-    }
+    func warn(_ text: String) { diagnose("warning", text) }
 
     /// The end of a command whose document is out already: one run prints one document.
     func end(afterOutput failure: Failure) -> ExitRequest {

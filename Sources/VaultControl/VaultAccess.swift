@@ -24,7 +24,26 @@ struct VaultAccess {
     var trustsFileSystem: Bool { options.trustFileSystem || environment("TOKENVAULT_TRUST_FILE_SYSTEM") == "1" }
 
     /// How vaults are opened.
-    var vaultOptions: VaultOptions { VaultOptions(trustsFileSystem: trustsFileSystem) }
+    var vaultOptions: VaultOptions {
+        get throws(Failure) {
+            var options = VaultOptions(trustsFileSystem: trustsFileSystem, logger: invocation.logger)
+            if let limit = try passphraseMemoryLimit { options.passphraseMemoryLimit = limit.bytes }
+            return options
+        }
+    }
+
+    private var passphraseMemoryLimit: ByteCount? {
+        get throws(Failure) {
+            let name = "TOKENVAULT_PASSPHRASE_MEMORY_LIMIT"
+            guard options.passphraseMemoryLimit == nil, let text = environment(name) else {
+                return options.passphraseMemoryLimit
+            }
+            guard let limit = ByteCount(argument: text) else {
+                throw .usage("\(name) is not a size: \(Printable.shortened(text))", hint: "write it like 512M or 2G")
+            }
+            return limit
+        }
+    }
 
     var keyFile: String? { options.keyFile ?? environment("TOKENVAULT_KEY_FILE") }
 
@@ -50,7 +69,7 @@ struct VaultAccess {
         guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
-        let vault = try await Vault.open(at: path, unlockedBy: key, options: vaultOptions)
+        let vault = try await Vault.open(at: path, unlockedBy: key, options: try vaultOptions)
         do {
             let result = try await body(vault, &reader)
             await vault.close()
@@ -93,7 +112,7 @@ struct VaultAccess {
     }
 
     /// Plain http to this machine is decided when a provider is added; what is stored may be used.
-    func makeTransport() throws -> AsyncHTTPTransport {
+    func makeTransport() throws -> ProviderTransport {
         var transport = AsyncHTTPTransport.Options(allowsInsecureLoopback: true, userAgent: "vaultctl")
         if let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") {
             do {
@@ -104,7 +123,7 @@ struct VaultAccess {
                     hint: "check --ca-file")
             }
         }
-        return AsyncHTTPTransport(options: transport)
+        return ProviderTransport(AsyncHTTPTransport(options: transport), invocation)
     }
 
     /// The key that the options name; asked for where they name none and a person is there.

@@ -84,6 +84,14 @@ final class Harness: Sendable {
         return result
     }
 
+    /// What `body` leaves on standard error.
+    func output(_ body: (Console) async throws -> Void) async throws -> String {
+        let streams = try ["in", "out", "err"].map { try Self.temporaryFile(in: directory, $0) }
+        defer { streams.forEach { close($0) } }
+        try await body(Console(input: streams[0], output: streams[1], error: streams[2], environment: [:]))
+        return Self.content(streams[2])
+    }
+
     private static func temporaryFile(in directory: String, _ name: String) throws -> Int32 {
         let path = directory + "/.\(name)-\(UUID().uuidString)"
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -38,6 +38,20 @@ struct MaintainCommandTests {
         }
     }
 
+    @Test func onceSaysWhyALoginWasNotRenewed() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
+            try await world.logIn("alice")
+            try await Task.sleep(for: .seconds(2))
+            let words = #"{"error":"temporarily_unavailable","error_description":"back at ten\u001b[2J"}"#
+            world.server.faults.add(.status(429, headers: ["Content-Type": "application/json"], body: words))
+            let result = try await world.harness.run("maintain", "--once")
+            #expect(result.status == 3)
+            let line = try #require(
+                result.error.split(separator: "\n").first { $0.contains("was not renewed: transient; next try in ") })
+            #expect(line.hasSuffix("; the provider said: 429 temporarily_unavailable: back at ten[2J"), "\(line)")
+        }
+    }
+
     @Test func twoProcessesShareTheWorkAndEndGracefullyOnSIGTERM() async throws {
         try await World.with({ $0.accessTokenLifetime = .seconds(5) }) { world in
             for index in 0..<10 { try await world.logIn("user-\(index)") }

@@ -21,11 +21,18 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
     /// All of it in a line, such as `400 invalid_grant: the token was revoked`. It is still the provider's: escape it as any
     /// foreign text, and show it to an operator.
     public var words: String {
-        let code = error.map { Self.withoutTokens($0.rawValue) }
-        let front = [status.map { String($0) }, code].compactMap(\.self).joined(separator: " ")
-        guard let message, !message.reveal().isEmpty else { return front }
-        let text = Self.withoutTokens(message.reveal())
+        let front = [status.map { String($0) }, errorWord].compactMap(\.self).joined(separator: " ")
+        guard let text = messageWords else { return front }
         return front.isEmpty ? text : "\(front): \(text)"
+    }
+
+    /// The `error` alone, as ``words`` has it.
+    package var errorWord: String? { error.map { Self.withoutTokens($0.rawValue) } }
+
+    /// The `error_description` alone, as ``words`` has it.
+    package var messageWords: String? {
+        guard let message, !message.reveal().isEmpty else { return nil }
+        return Self.withoutTokens(message.reveal())
     }
 
     /// Status and code, if the code is a registered one: what may be logged.

@@ -106,6 +106,8 @@ extension VaultError.Code {
     public static let keyMalformed = Self("keyMalformed")
     /// The key file could be read or changed by others.
     public static let keyUnsafe = Self("keyUnsafe")
+    /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like allow.
+    public static let keyTooCostly = Self("keyTooCostly")
     /// The vault file or its directory could be read or changed by others.
     public static let unsafeFile = Self("unsafeFile")
     /// The file is damaged: SQLite cannot read it, or a part that everything hangs on does not open.

@@ -98,8 +98,8 @@ extension VaultError.Code {
             case .keyFileExists: .keyExists
             case .keyFileNotWritten: .storageFailed
             case .wrongKey: .wrongKey
-            case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .unlockingTooDear,
-                .labelTooLong,
+            case .unlockingTooDear: .keyTooCostly
+            case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .labelTooLong,
                 .associatedDataTooLong, .plaintextTooLong:
                 .invalidArgument
             case .malformedCell, .unknownFormat, .unknownSuite, .unknownKind, .unknownFlags, .wrongKind, .unknownKey,

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import OAuthClient
 
 /// How a ``RenewalScheduler`` works.
 public struct SchedulerOptions: Sendable {
@@ -31,6 +32,8 @@ public struct ScheduledRenewal: Sendable, Equatable {
     public let outcome: RenewalOutcome
     /// Why the login is dead, if it is.
     public let failure: RefreshFailure?
+    /// What the provider said, if it refused this renewal.
+    public let answer: ProviderAnswer?
     /// When its access token runs out now; nil: unknown, or there is none.
     public let expiresAt: Date?
     /// When it is looked at next, at the earliest; nil: nothing is to be done for it any more.

@@ -1,4 +1,5 @@
 import Logging
+import OAuthClient
 import Synchronization
 import VaultStorage
 
@@ -14,13 +15,14 @@ extension SchedulerRun {
 
     /// Looks at a login more closely, and renews it if it is really due and nobody else is at it.
     func renew(_ candidate: Candidate) async {
+        let startedAt = vault.now
         let step = await step(candidate)
         if let provider = candidate.provider { engine.paces.end(provider) }
         let uptime = vault.timeSource.uptime()
         state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
-        tell(candidate, outcome, rest: step.rest)
+        tell(candidate, outcome, startedAt, rest: step.rest)
     }
 
     private func step(_ candidate: Candidate) async -> Step {
@@ -91,14 +93,19 @@ extension SchedulerRun {
         }
     }
 
-    private func tell(_ candidate: Candidate, _ outcome: RenewalOutcome, rest: Duration) {
+    private func tell(
+        _ candidate: Candidate, _ outcome: RenewalOutcome, _ startedAt: Timestamp, rest: Duration
+    ) {
         guard let onRenewal = options.onRenewal else { return }
         let stored = try? vault.store.login(candidate.login)
         let nextLook = vault.now.advanced(by: rest)
+        // An older one was the answer to another renewal.
+        let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }
         onRenewal(
             ScheduledRenewal(
                 login: LoginID(candidate.login), provider: candidate.provider.flatMap { known($0)?.name },
                 outcome: outcome, failure: stored.flatMap { RefreshFailure($0.session) },
+                answer: refusal.map { ProviderAnswer($0) },
                 expiresAt: stored?.session.accessToken == nil ? nil : stored?.session.expiresAt?.date,
                 nextDue: stored?.dueAt.map { max($0, nextLook).date }))
     }

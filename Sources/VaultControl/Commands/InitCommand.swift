@@ -28,7 +28,7 @@ struct InitCommand: VaultCommand {
         if let madeKeyFile { try KeyFiles.generate(at: madeKeyFile) }
         let vault: Vault
         do {
-            vault = try await Vault.create(at: path, unlockedBy: source, options: access.vaultOptions)
+            vault = try await Vault.create(at: path, unlockedBy: source, options: try access.vaultOptions)
         } catch {
             // A key that opens nothing would only puzzle its finder.
             if let madeKeyFile { unsafe unlink(madeKeyFile) }

@@ -97,11 +97,19 @@ private struct MaintainLines: Sendable {
         case .renewed:
             print("renewed \(name), again \(next ?? "when it is asked for")")
         case .dead:
-            print("\(name) is dead: \(renewal.failure?.reason.description ?? "unknown"); the user must log in again")
+            let reason = renewal.failure?.reason.description ?? "unknown"
+            print("\(name) is dead: \(reason); the user must log in again\(answer(renewal))")
         case .needsUser:
-            print("\(name) cannot be renewed before its user has acted at the provider")
+            print("\(name) cannot be renewed before its user has acted at the provider\(answer(renewal))")
         default:
-            print("\(name) was not renewed: \(renewal.outcome)\(next.map { "; next try \($0)" } ?? "")")
+            let nextTry = next.map { "; next try \($0)" } ?? ""
+            print("\(name) was not renewed: \(renewal.outcome)\(nextTry)\(answer(renewal))")
         }
+    }
+
+    /// Last in its line: how long the provider's words are, and what they look like, is up to the provider.
+    private func answer(_ renewal: ScheduledRenewal) -> String {
+        guard let words = renewal.answer?.words, !words.isEmpty else { return "" }
+        return "; the provider said: \(Printable.shortened(words, to: 400))"
     }
 }

@@ -79,6 +79,9 @@ extension Failure {
         case .wrongKey:
             "check the key that was named; vaultctl key list, run with a key that works, shows all key slots"
         case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
+        case .keyTooCostly:
+            "if the slot is yours, raise --passphrase-memory-limit; if not, use a key file, and find out who can write to "
+                + "the vault"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
         case .refreshStalled: "vaultctl login show tells who has the renewal, and what to do"
         case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
@@ -100,7 +103,8 @@ extension ExitStatus {
         case .providerMisconfigured, .tryLater, .refreshStalled, .network, .deadlineExceeded, .protocolViolation,
             .logInRefused:
             self = .provider
-        case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe:
+        case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe,
+            .keyTooCostly:
             self = .key
         case .damaged, .quarantined, .notAVault:
             self = .damaged

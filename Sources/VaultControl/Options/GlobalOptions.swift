@@ -21,6 +21,12 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: .init(
+            "The most memory that a try of a passphrase may take (or TOKENVAULT_PASSPHRASE_MEMORY_LIMIT).",
+            valueName: "size"))
+    var passphraseMemoryLimit: ByteCount?
+
+    @Option(
+        help: .init(
             "Also trust the certificate authorities in a PEM file (or TOKENVAULT_CA_FILE).", valueName: "path"),
         completion: .file())
     var caFile: String?
@@ -36,4 +42,11 @@ struct GlobalOptions: ParsableArguments {
 
     @Flag(name: .shortAndLong, help: "Print results and errors only.")
     var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Show each request to a provider with its answer, and what the library logs.")
+    var verbose = false
+
+    func validate() throws {
+        guard !(quiet && verbose) else { throw ValidationError("--quiet and --verbose cannot be combined") }
+    }
 }

@@ -83,7 +83,7 @@ struct MigrateUpCommand: VaultCommand {
         }
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)
-        let after = try await Vault.migrate(at: access.path, unlockedBy: key, options: access.vaultOptions)
+        let after = try await Vault.migrate(at: access.path, unlockedBy: key, options: try access.vaultOptions)
         try MigrateSupport.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
         if let snapshot = after.snapshots.last {

@@ -1,0 +1,59 @@
+import Logging
+
+/// What the library logs, in the program's own words: warnings, and with `--verbose` all of it.
+struct ConsoleLogHandler: LogHandler {
+    let invocation: Invocation
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+        logLevel = invocation.isVerbose ? .debug : invocation.isQuiet ? .error : .warning
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let level = Self.word(event.level)
+        let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+        if invocation.isJSON {
+            let members = details.map { ($0.key, JSONValue.string("\($0.value)")) }
+            invocation.diagnose(
+                .object([
+                    (
+                        "log",
+                        .object([
+                            ("level", .string(level)), ("message", .string(event.message.description)),
+                            ("metadata", .object(members)),
+                        ])
+                    )
+                ]))
+        } else {
+            let words = details.map { "\(Self.readable($0.key)) \(Printable.shortened("\($0.value)", to: 200))" }
+            let message = Printable.shortened(event.message.description, to: 400)
+            invocation.diagnose(level, words.isEmpty ? message : "\(message) (\(words.joined(separator: ", ")))")
+        }
+    }
+
+    private static func word(_ level: Logger.Level) -> String {
+        level == .critical ? "error" : level.rawValue
+    }
+
+    /// `vault-login-handle` is what the program calls a login.
+    private static func readable(_ key: String) -> String {
+        var name = key[...]
+        if name.hasPrefix("vault-") { name = name.dropFirst("vault-".count) }
+        if name.hasSuffix("-handle") { name = name.dropLast("-handle".count) }
+        return Printable.shortened(String(name).replacing("-", with: " "))
+    }
+}
+
+extension Invocation {
+    /// For the library.
+    var logger: Logger {
+        Logger(label: "vaultctl") { _ in ConsoleLogHandler(self) }
+    }
+}

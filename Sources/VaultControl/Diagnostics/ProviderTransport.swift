@@ -1,0 +1,84 @@
+import HTTPTypes
+import OAuthClient
+import TokenVaultHTTP
+
+/// The way to the providers. With `--verbose` each request is shown once it has ended.
+struct ProviderTransport: HTTPTransport {
+    private let base: AsyncHTTPTransport
+    private let invocation: Invocation
+
+    init(_ base: AsyncHTTPTransport, _ invocation: Invocation) {
+        self.base = base
+        self.invocation = invocation
+    }
+
+    func shutdown() async { await base.shutdown() }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        guard invocation.isVerbose else { return try await base.send(request, body: body, limits: limits) }
+        let start = ContinuousClock.now
+        do throws(HTTPTransportError) {
+            let reply = try await base.send(request, body: body, limits: limits)
+            RequestLine(request, ContinuousClock.now - start).show(
+                ProviderAnswer(reply, to: request, body: body), invocation)
+            return reply
+        } catch {
+            RequestLine(request, ContinuousClock.now - start).show(error, invocation)
+            throw error
+        }
+    }
+}
+
+/// One request: where to and how long it took. Its query, its header fields and its body are secret, or may be.
+private struct RequestLine {
+    private let method: String
+    private let target: String
+    private let duration: Duration
+
+    init(_ request: HTTPRequest, _ duration: Duration) {
+        method = request.method.rawValue
+        let path = (request.path ?? "/").prefix { $0 != "?" && $0 != "#" }
+        target = "\(request.scheme ?? "")://\(request.authority ?? "")\(path)"
+        self.duration = duration
+    }
+
+    func show(_ answer: ProviderAnswer, _ invocation: Invocation) {
+        show(
+            [
+                ("status", answer.status.map { .integer($0) } ?? .null), ("error", JSONValue(answer.errorWord)),
+                ("errorDescription", JSONValue(answer.messageWords)), ("failure", .null),
+            ], words: answer.words, invocation)
+    }
+
+    /// No reply came, or none that is one.
+    func show(_ error: HTTPTransportError, _ invocation: Invocation) {
+        show(
+            [
+                ("status", .null), ("error", .null), ("errorDescription", .null),
+                ("failure", .string(error.description)),
+            ], words: error.description, invocation)
+    }
+
+    private func show(_ members: [(String, JSONValue)], words: String, _ invocation: Invocation) {
+        let milliseconds = Int(max(.zero, min(duration, .seconds(86_400))) / .milliseconds(1))
+        if invocation.isJSON {
+            invocation.diagnose(
+                .object([
+                    (
+                        "request",
+                        .object(
+                            [("method", .string(method)), ("url", .string(String(target.prefix(400))))] + members
+                                + [("milliseconds", .integer(milliseconds))])
+                    )
+                ]))
+        } else {
+            // The provider's words come last: what looks like the time it took must be the time it took.
+            invocation.diagnose(
+                "request",
+                "\(method) \(Printable.shortened(target, to: 400)) (\(milliseconds) ms): "
+                    + Printable.shortened(words, to: 400))
+        }
+    }
+}
