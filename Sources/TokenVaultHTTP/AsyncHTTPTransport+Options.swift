@@ -9,8 +9,8 @@ extension AsyncHTTPTransport {
         public var allowsInsecureLoopback: Bool
         /// The certificate authorities that may vouch for a server.
         public var trustRoots: TrustRoots
-        /// The longest that an attempt to connect lasts, TLS included, even if nobody waits for it any more. A request's own
-        /// `HTTPLimits` may be shorter.
+        /// The longest that an attempt to connect lasts, TLS included, even if no request waits for it any longer. A
+        /// request's own `HTTPLimits` may be shorter.
         public var connectTimeout: Duration
         /// Sent as `User-Agent` where the request names none: some providers refuse requests without.
         public var userAgent: String
@@ -45,11 +45,11 @@ extension AsyncHTTPTransport {
         }
     }
 
-    /// The most that one connection may deliver, in bytes and whatever `HTTPLimits` say: it also counts what never becomes a
-    /// reply, such as an endless row of `100 Continue`.
+    /// The most that one connection may deliver, in bytes and whatever `HTTPLimits` say: it also counts what never
+    /// becomes a reply, such as an endless row of `100 Continue`.
     static let bytesPerConnection = 2 << 20
-    /// The most that may come before a reply's head is whole: 16 informational heads, handshake and all. One read may bring
-    /// 64 KiB, and the head may end in it.
+    /// The most that may come before a reply's head is whole: 16 informational heads, handshake and all. One read may
+    /// bring 64 KiB, and the head may end in it.
     static let bytesBeforeHead = 256 << 10
     /// The most pieces of a body. A piece is a read's worth or a chunk, so nobody needs a chunk for every byte.
     static let mostBodyParts = 8_192

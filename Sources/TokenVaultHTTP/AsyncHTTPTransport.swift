@@ -12,10 +12,11 @@ import Synchronization
 ///
 /// What it refuses to do, because a refresh token often works only once:
 ///
-/// - follow a redirect: the reply is returned as it came, so that a token never reaches a host nobody configured;
+/// - follow a redirect: the reply is returned as it came, so that a token never reaches a host that you did not
+///   configure;
 /// - send anything twice: no retry, neither of a request nor of a connection attempt;
-/// - reuse a connection: a server may close an idle connection at the moment a request is written to it, and then nobody
-///   can tell whether the request was processed. Every request opens its own and closes it after the reply;
+/// - reuse a connection: a server may close an idle connection at the moment a request is written to it, and then it
+///   cannot be known whether the request was processed. Every request opens its own and closes it after the reply;
 /// - take a proxy from the environment;
 /// - speak plain `http`, unless ``Options/allowsInsecureLoopback`` is set and the host is this machine.
 ///
@@ -69,8 +70,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         let outgoing = try target.clientRequest(request, body: body, userAgent: options.userAgent)
         let exchange = Exchange(limits: limits)
         let eventLoop = client.eventLoopGroup.any()
-        // Delegate and channel on one event loop: "head sent" is noted in the same turn in which the head is written, so no
-        // deadline or cancellation can slip between the two and call a sent request unsent.
+        // Delegate and channel on one event loop: "head sent" is noted in the same turn in which the head is written,
+        // so no deadline or cancellation can slip between the two and call a sent request unsent.
         let task = client.execute(
             request: outgoing,
             delegate: exchange,

@@ -1,7 +1,7 @@
 import Synchronization
 import TokenVault
 
-/// Holds whoever comes until a test opens it; open, it stays open.
+/// Holds all tasks that reach it until a test opens it; open, it stays open.
 public final class Gate: Sendable {
     private struct Waiter: Sendable {
         let continuation: CheckedContinuation<Void, Never>

@@ -44,7 +44,7 @@ public final class ManualTimeSource: TimeSource {
 
     public func uptime() -> Duration { state.withLock { $0.elapsed } }
 
-    /// Lets time pass, and wakes whoever slept until then.
+    /// Lets time pass, and wakes the tasks that slept until then.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.elapsed += duration
@@ -58,7 +58,7 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Sets the wall clock forward, or back if negative, as an administrator would: nobody wakes.
+    /// Sets the wall clock forward, or back if negative, as an administrator would: no task wakes.
     public func setWallClock(forwardBy duration: Duration) {
         state.withLock { $0.jump += duration }
     }
@@ -67,8 +67,8 @@ public final class ManualTimeSource: TimeSource {
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Whether the vaults that use this clock are at rest: nothing more happens in them before time passes, a test does
-    /// something, or a gate opens. Requests, writes and questions to handlers are work until they have ended, except while
-    /// they wait for this clock or at a ``Gate``.
+    /// something, or a gate opens. Requests, writes and questions to handlers are work until they have ended, except
+    /// while they wait for this clock or at a ``Gate``.
     public var isAtRest: Bool { tasksAtWork.load(ordering: .sequentiallyConsistent) == 0 }
 
     /// Returns once at least so many sleep: then the code under test has come to its next wait.
@@ -81,13 +81,13 @@ public final class ManualTimeSource: TimeSource {
         while !isAtRest, !Task.isCancelled { await Task.yield() }
     }
 
-    /// Lets time pass, a step at a time, whenever somebody waits for it, until the body has returned: for code that waits for
-    /// moments by itself, as the vault does before it sends a token again whose reply was lost.
+    /// Lets time pass, a step at a time, whenever a task waits for it, until the body has returned: for code that waits
+    /// for moments by itself, as the vault does before it sends a token again whose reply was lost.
     ///
     /// Time stands still while a vault that uses this clock is at work, however slow the machine is, and no step goes
-    /// beyond the next instant for which somebody waits. A handler or a reply that is to take time waits for this clock,
-    /// or at a ``Gate``; whatever else it waits for counts as work. What the body itself does beside its calls is not known
-    /// to the clock.
+    /// beyond the next instant that a task waits for. A handler or a reply that is to take time waits for this clock,
+    /// or at a ``Gate``; whatever else it waits for counts as work. What the body itself does beside its calls is not
+    /// known to the clock.
     public func passing<R: Sendable>(
         step: Duration = .milliseconds(100), _ body: @Sendable () async throws -> R
     ) async rethrows -> R {

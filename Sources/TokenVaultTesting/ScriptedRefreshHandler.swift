@@ -40,7 +40,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
 
     /// The users for whom it was asked, in order.
     public var asked: [String] { state.withLock { $0.asked } }
-    /// The users of whose logins' ends it was told, in order.
+    /// The users for whom ``onRefreshFailed(userId:login:)`` was called, in order.
     public var failed: [String] { state.withLock { $0.failed } }
 
     /// Tokens are handed out in order. With none left it says *not now*.

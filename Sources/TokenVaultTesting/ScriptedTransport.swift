@@ -9,8 +9,8 @@ import Synchronization
 /// transport.enqueue(.tokens(accessToken: "new", refreshToken: "next"))
 /// ```
 ///
-/// Replies are used up in order; when none is left, ``fallback`` answers. While a failure is simulated, it answers in place
-/// of both, and the script stays as it is.
+/// Replies are used up in order; when none is left, ``fallback`` answers. While a failure is simulated, it answers in
+/// place of both, and the script stays as it is.
 public final class ScriptedTransport: HTTPTransport {
     /// A request that was sent.
     public struct SentRequest: Sendable {
@@ -55,7 +55,7 @@ public final class ScriptedTransport: HTTPTransport {
         state.withLock { $0.script = script }
     }
 
-    /// Answers when the script is at its end: by default, nobody is there.
+    /// Answers when the script is at its end: by default, the provider is unreachable.
     public var fallback: ScriptedReply {
         get { state.withLock { $0.fallback } }
         set { state.withLock { $0.fallback = newValue } }

@@ -20,7 +20,7 @@ public struct SimulatedFailure: Sendable {
     /// The provider ends the grant (`invalid_grant`). The vault flags the login and asks no more.
     public static let permanent = Self(.error("invalid_grant"))
 
-    /// Nobody is there. Nothing was sent.
+    /// The provider cannot be reached. Nothing was sent.
     public static let unreachable = Self(.failure(.notSent, .connect))
     /// The provider answers 503 and may tell when to come back.
     public static func outage(retryAfterSeconds seconds: Int? = nil) -> Self {
@@ -32,8 +32,8 @@ public struct SimulatedFailure: Sendable {
     public static func rateLimit(retryAfterSeconds seconds: Int) -> Self {
         Self(.status(.tooManyRequests, headers: [.retryAfter: String(seconds)]))
     }
-    /// The request may have arrived, and the reply is lost. The vault sends the same token again, after a moment: let time
-    /// pass with ``ManualTimeSource/passing(step:_:)``.
+    /// The request may have arrived, and the reply is lost. The vault sends the same token again, after a moment: let
+    /// time pass with ``ManualTimeSource/passing(step:_:)``.
     public static let lostReply = Self(.failure(.maybeSent, .reset))
     /// The provider refuses this client: no login is at fault.
     public static let refusedClient = Self(.error("invalid_client", status: .unauthorized))

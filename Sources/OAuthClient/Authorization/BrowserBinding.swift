@@ -1,9 +1,10 @@
 import Crypto
 
-/// Ties a log-in to the browser that began it: put it into a cookie of that browser, and give it back with the callback.
+/// Ties a log-in to the browser that began it: put it into a cookie of that browser, and give it back with the
+/// callback.
 ///
-/// Without it a log-in can be begun in one browser and completed in another. Somebody could then send a victim the URL of a
-/// log-in of his own, and get the victim's tokens (RFC 9700 §4.7). The cookie should be `HttpOnly`, `Secure` and
+/// Without it a log-in can be begun in one browser and completed in another. An attacker could then send a victim the
+/// URL of their own log-in, and get the victim's tokens (RFC 9700 §4.7). The cookie should be `HttpOnly`, `Secure` and
 /// `SameSite=Lax`, and live no longer than the log-in.
 public struct BrowserBinding: OAuthSecret {
     private let value: String
@@ -23,7 +24,7 @@ public struct BrowserBinding: OAuthSecret {
         BrowserBinding(unchecked: RandomText.make(byteCount: 32))
     }
 
-    /// What is kept of it: who reads the pending log-in cannot complete it.
+    /// What is stored of it: a reader of the pending log-in cannot complete it.
     package var hash: [UInt8] { Array(SHA256.hash(data: Array(value.utf8))) }
 
     public func reveal() -> String { value }

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// What a server wants to see in the next proof (RFC 9449 §8). Opaque: neither trimmed nor decoded.
+/// What a server expects in the next proof (RFC 9449 §8). Opaque: neither trimmed nor decoded.
 public struct DPoPNonce: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public let rawValue: String
 

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// Sends one request and brings back one reply.
 ///
 /// A transport never follows a redirect and never sends a request twice: a refresh token that travels a second time
-/// may end the grant. It tells honestly whether a failed request may have reached the server.
+/// may end the grant. It reports whether a failed request may have reached the server.
 public protocol HTTPTransport: Sendable {
     /// Sends `request` with `body` once.
     ///

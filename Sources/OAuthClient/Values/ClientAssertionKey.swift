@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 
-/// The private key with which a client signs who it is: `private_key_jwt` (RFC 7523 §2.2).
+/// The private key by which a client proves who it is: `private_key_jwt` (RFC 7523 §2.2).
 public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -27,8 +27,9 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
 
     static let longestPEM = 32_768
 
-    /// Takes a P-256 key (SEC 1 or PKCS #8) or an RSA key of at least 2048 bits (PKCS #1 or PKCS #8) in PEM. If the key's
-    /// certificate stands beside it, its SHA-256 thumbprint is sent as `x5t#S256`: some providers know keys by that.
+    /// Takes a P-256 key (SEC 1 or PKCS #8) or an RSA key of at least 2048 bits (PKCS #1 or PKCS #8) in PEM. If the
+    /// key's certificate is in the same text, its SHA-256 thumbprint is sent as `x5t#S256`: some providers identify
+    /// keys by it.
     ///
     /// - Parameters:
     ///   - pem: The private key, and its certificate if it has one, in at most 32 KiB.

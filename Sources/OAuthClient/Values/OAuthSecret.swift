@@ -1,4 +1,4 @@
-/// A string that lets its holder act for somebody.
+/// A string that lets its holder act for a user or a client.
 ///
 /// It prints as `<redacted>` in every rendering, is not `Codable`, and its characters leave it only through
 /// ``reveal()``. It lives in ordinary memory: what the runtime copies is not wiped.

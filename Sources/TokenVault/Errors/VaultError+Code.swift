@@ -20,11 +20,11 @@ extension VaultError.Code {
     public static let unknownLogin = Self("unknownLogin")
     /// No such provider in this vault.
     public static let unknownProvider = Self("unknownProvider")
-    /// No pending log-in has this `state`: finished, run out, or never begun here.
+    /// No pending log-in has this `state`: it was completed, has expired, or was never begun here.
     public static let unknownAuthorizationRequest = Self("unknownAuthorizationRequest")
     /// No such revocation is pending: it was confirmed or given up, or it never was.
     public static let unknownRevocation = Self("unknownRevocation")
-    /// The login has no such kept reply, or not any more.
+    /// The login has no such kept reply, or no longer has it.
     public static let unknownReply = Self("unknownReply")
     /// No row of this vault has this name.
     public static let unknownRow = Self("unknownRow")
@@ -41,19 +41,19 @@ extension VaultError.Code {
     /// The login is dead. Nothing is sent for it until a new access token is set or the user logs in again.
     public static let refreshFailed = Self("refreshFailed")
     /// The login is dead because a reply of the server was lost: its new tokens never arrived. Treated as
-    /// ``refreshFailed``, told apart because the user did nothing to end the grant.
+    /// ``refreshFailed``, but separate, because the user did nothing to end the grant.
     public static let lostResponse = Self("lostResponse")
     /// The access token cannot be renewed: the login has no refresh token and no handler is installed.
     public static let notRefreshable = Self("notRefreshable")
-    /// The provider wants the user himself: consent, a second factor, a new log-in. The grant is not dead.
+    /// The provider wants the user to act: consent, a second factor, a new log-in. The grant is not dead.
     public static let needsUserInteraction = Self("needsUserInteraction")
     /// The provider refused the authorization request or the authorization code.
     public static let logInRefused = Self("logInRefused")
-    /// The callback comes from another browser, or from the session of another user, than the one that began the log-in.
-    /// The log-in goes on where it was begun.
+    /// The callback comes from another browser, or from the session of another user, than the one that began the
+    /// log-in. The log-in can still be completed where it was begun.
     public static let logInNotBound = Self("logInNotBound")
-    /// The provider gives no access token for the resource or the scope that was asked for. The login is not at fault, and its
-    /// other tokens are good.
+    /// The provider gives no access token for the resource or the scope that was asked for. The login is not at fault,
+    /// and its other tokens are good.
     public static let resourceRefused = Self("resourceRefused")
     /// The user is disabled.
     public static let userDisabled = Self("userDisabled")
@@ -61,9 +61,10 @@ extension VaultError.Code {
     public static let held = Self("held")
     /// This ``AccessTokenRenewal`` has been answered already. The second answer did nothing.
     public static let renewalAnswered = Self("renewalAnswered")
-    /// The answer to this ``AccessTokenRenewal`` comes too late: something else has happened to the login. It did nothing.
+    /// The answer to this ``AccessTokenRenewal`` comes too late: something else has happened to the login. It did
+    /// nothing.
     public static let renewalVoid = Self("renewalVoid")
-    /// Somebody else changed the same thing meanwhile.
+    /// Another task or process has changed the same thing meanwhile.
     public static let conflict = Self("conflict")
 }
 
@@ -71,14 +72,14 @@ extension VaultError.Code {
 extension VaultError.Code {
     /// The provider refuses this client or this kind of request. No login is at fault.
     public static let providerMisconfigured = Self("providerMisconfigured")
-    /// Another living process has begun this renewal and does not finish it. Nothing is taken from it without being told
-    /// to: ``UserManager/takeOver(login:)``.
+    /// Another living process has begun this renewal and does not finish it. The renewal is taken over only on request:
+    /// ``UserManager/takeOver(login:)``.
     public static let refreshStalled = Self("refreshStalled")
     /// It did not work now and may work later; see ``VaultError/retryAfter``.
     public static let tryLater = Self("tryLater")
     /// The provider could not be reached. May work later.
     public static let network = Self("network")
-    /// The caller's deadline passed. The renewal itself goes on.
+    /// The caller's deadline passed. The renewal itself continues.
     public static let deadlineExceeded = Self("deadlineExceeded")
     /// The provider's reply breaks the protocol in a way that must not be accepted.
     public static let protocolViolation = Self("protocolViolation")
@@ -106,7 +107,8 @@ extension VaultError.Code {
     public static let keyMalformed = Self("keyMalformed")
     /// The key file could be read or changed by others.
     public static let keyUnsafe = Self("keyUnsafe")
-    /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like allow.
+    /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like
+    /// allow.
     public static let keyTooCostly = Self("keyTooCostly")
     /// The vault file or its directory could be read or changed by others.
     public static let unsafeFile = Self("unsafeFile")
@@ -128,8 +130,8 @@ extension VaultError.Code {
     public static let readOnly = Self("readOnly")
     /// Reading or writing the file failed.
     public static let storageFailed = Self("storageFailed")
-    /// This process must not use the vault any more: it was forked off a process that had it open, or something in it
-    /// closed descriptors that it did not open. Start it anew, and open the vault after a fork.
+    /// This process must no longer use the vault: it was forked off a process that had it open, or something in it
+    /// closed descriptors that it did not open. Restart it, and open the vault only after a fork.
     public static let ownershipLost = Self("ownershipLost")
     /// The vault has been closed.
     public static let closed = Self("closed")
@@ -141,6 +143,6 @@ extension VaultError.Code {
     public static let invalidArgument = Self("invalidArgument")
     /// The thing named is still used by others.
     public static let inUse = Self("inUse")
-    /// Locked memory or the cryptographic library is not to be had.
+    /// Locked memory or the cryptographic library is not available.
     public static let cryptographyUnavailable = Self("cryptographyUnavailable")
 }

@@ -18,8 +18,8 @@ public struct SessionEvent: Sendable, Equatable {
     public let login: LoginID?
     /// Nil with ``Kind/missed(count:)``, and for a user who has been erased meanwhile.
     public let userID: String?
-    /// Which link of the login's chain the event is about. With ``login`` it names a token: who gets events in several
-    /// processes tells duplicates by it. Nil with ``Kind/missed(count:)``.
+    /// Which link of the login's chain the event is about. With ``login`` it names a token: use the two to recognise
+    /// duplicates from several processes. Nil with ``Kind/missed(count:)``.
     public let generation: Int?
     /// When it happened.
     public let date: Date
@@ -28,10 +28,10 @@ public struct SessionEvent: Sendable, Equatable {
     public internal(set) var answer: String?
 
     public enum Kind: Sendable, Equatable {
-        /// The access token runs out soon: three minutes before it does, or at once if less is left when it is set. Once
-        /// for each token.
+        /// The access token expires soon: comes three minutes before, or at once if less is left when the token is set.
+        /// Once for each token.
         case willExpire(at: Date)
-        /// The access token ran out. Always after ``willExpire(at:)``, once for each token.
+        /// The access token has expired. Always after ``willExpire(at:)``, once for each token.
         case expired
         /// A new access token is stored.
         case updated
@@ -46,8 +46,8 @@ public struct SessionEvent: Sendable, Equatable {
         case refreshTokenWillExpire(at: Date)
         /// A token was handed in that cannot be used, or a renewal met something that only people can mend.
         case error(VaultError.Code)
-        /// The subscriber was too slow, or the vault's record was cut: at least so many events are not told. What they were
-        /// about is best read anew.
+        /// The subscriber was too slow, or the vault's record was cut: at least so many events are lost. Read again
+        /// what you need to know.
         case missed(count: Int)
     }
 

@@ -1,16 +1,16 @@
 /// When events come, and how many are kept for a slow subscriber.
 public struct SessionEventOptions: Sendable {
-    /// How long before its end an access token is announced to run out. Twilio's three minutes.
+    /// How long before an access token expires ``SessionEvent/Kind/willExpire(at:)`` comes. Twilio's three minutes.
     public var willExpireLead: Duration
-    /// How long before its end a refresh token is announced to run out.
+    /// How long before a refresh token expires ``SessionEvent/Kind/refreshTokenWillExpire(at:)`` comes.
     public var refreshTokenWarningLead: Duration
-    /// How many events are kept for each subscriber who does not fetch them. Later ones are counted, and told as
+    /// How many events are kept for each subscriber that does not fetch them. Later ones are counted, and reported as
     /// ``SessionEvent/Kind/missed(count:)``.
     public var bufferLimit: Int
     /// How often the vault is looked at for changes of other processes.
     public var pollInterval: Duration
-    /// For who watches all logins: of how many whose tokens run out soon this is remembered at a time. Beyond it they are
-    /// told as ``SessionEvent/Kind/missed(count:)`` when they are renewed.
+    /// For who watches all logins: of how many whose tokens run out soon this is remembered at a time. Beyond it they
+    /// are told as ``SessionEvent/Kind/missed(count:)`` when they are renewed.
     package var mostUnnamedPages = 65_536
 
     public init(

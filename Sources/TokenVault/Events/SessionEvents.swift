@@ -1,12 +1,12 @@
 /// The events of one login, one user, or all of them, from the moment at which the sequence is made.
 ///
 /// Each iterator is a subscriber of its own and gets every event. Events of one login come in the order in which they
-/// happened. The sequence ends when the task is cancelled and when the vault is closed. A subscriber who does not fetch
-/// slows nothing down; when his buffer is full, what he does not get is counted and told as
+/// happened. The sequence ends when the task is cancelled and when the vault is closed. A subscriber that does not
+/// fetch slows nothing down; when its buffer is full, further events are counted and reported as
 /// ``SessionEvent/Kind/missed(count:)``.
 ///
-/// Of a login, and of the logins of a user, what had come due before is told first: for a token with less than three
-/// minutes left `willExpire`, for one that has run out `willExpire` and `expired`.
+/// For one login, or the logins of one user, what was already due comes first: for a token with less than three minutes
+/// left `willExpire`, for an expired one `willExpire` and `expired`.
 public struct SessionEvents: AsyncSequence, Sendable {
     public typealias Element = SessionEvent
     public typealias Failure = Never

@@ -1,7 +1,7 @@
 /// The state of one login, or of a user: the current one first, then each change, none twice in a row.
 ///
-/// Each iterator is a subscriber of its own. Who fetches too slowly misses states in between, never the newest. The sequence
-/// ends when the task is cancelled and when the vault is closed.
+/// Each iterator is a subscriber of its own. One that fetches too slowly misses states in between, never the newest.
+/// The sequence ends when the task is cancelled and when the vault is closed.
 public struct SessionStates: AsyncSequence, Sendable {
     public typealias Element = SessionState
     public typealias Failure = Never

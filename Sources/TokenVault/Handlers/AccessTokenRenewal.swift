@@ -5,15 +5,15 @@ import Synchronization
 /// The question that a ``SessionHandler`` answers, once.
 ///
 /// A second answer throws ``VaultError/Code/renewalAnswered``. An answer that comes too late throws
-/// ``VaultError/Code/renewalVoid``: the login has got a token otherwise, was logged out, was disabled or has died, another
-/// handler was installed, nobody wanted to wait any longer, or the vault was closed. In both cases nothing happens.
+/// ``VaultError/Code/renewalVoid``: the login has got a token otherwise, was logged out, was disabled or has died,
+/// another handler was installed, no caller waits any longer, or the vault was closed. In both cases nothing happens.
 /// An answer that cannot be used for this login throws too, and leaves the question open.
 public final class AccessTokenRenewal: Sendable {
-    /// The user, as the app calls him.
+    /// The user, as the app calls them.
     public let userId: String
     public let login: LoginID
-    /// Whether the access token has run out. Then the renewal is a full log-in: what ``renewWithAuthToken(_:expiresAt:)``
-    /// brings starts a new chain, and nothing of the old one is kept.
+    /// Whether the access token has expired. Then the renewal is a full log-in: what
+    /// ``renewWithAuthToken(_:expiresAt:)`` brings starts a new chain, and nothing of the old one is kept.
     public let isLogIn: Bool
 
     private let means: Means
@@ -70,14 +70,14 @@ public final class AccessTokenRenewal: Sendable {
 
     /// Renews with a token of the app's own server.
     ///
-    /// The login's provider is given it in exchange for its own tokens, by the grant that its profile names (RFC 7523 or
-    /// RFC 8693). For a login without a provider it is the new access token itself. That the provider refuses it says nothing
-    /// of the login: the next question comes no sooner than ten minutes later.
+    /// The login's provider gets it in exchange for its own tokens, by the grant that its profile names (RFC 7523 or
+    /// RFC 8693). For a login without a provider it is the new access token itself. If the provider refuses it, that
+    /// says nothing about the login: the next question comes no sooner than ten minutes later.
     ///
     /// - Parameters:
     ///   - authToken: The token. Nothing of it is stored where it is exchanged.
-    ///   - expiresAt: When it runs out, where it is the access token itself; nil if unknown. One that has run out, and the
-    ///     same token again without a later end, count as a transient failure.
+    ///   - expiresAt: When it expires, where it is the access token itself; nil if unknown. An expired token, and the
+    ///     same token again without a later expiry, count as a transient failure.
     /// - Throws: ``VaultError/Code/invalidArgument`` if the provider's profile has no exchange.
     public func renewWithAuthToken(_ authToken: AuthToken, expiresAt: Date? = nil) throws {
         switch means.authToken {
@@ -92,8 +92,8 @@ public final class AccessTokenRenewal: Sendable {
         }
     }
 
-    /// There is no token now. No process asks again, whoever calls, for ten minutes and up to one more, over restarts;
-    /// unless the login gets a token otherwise. An access token that is still good is served meanwhile.
+    /// There is no token now. No process asks again for ten minutes and up to one more, across restarts and for any
+    /// caller, unless the login gets a token otherwise. An access token that is still good is served meanwhile.
     public func unableToRetrieveAuthToken() throws {
         try give(.unable)
     }

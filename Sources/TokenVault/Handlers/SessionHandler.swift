@@ -1,4 +1,4 @@
-/// Decides, each time that an access token is to be renewed, whether and by what.
+/// Decides, each time that an access token must be renewed, whether and how to renew it.
 ///
 /// ```swift
 /// struct Renewals: SessionHandler {
@@ -22,13 +22,14 @@
 /// Where there is a ``TokenRefreshHandler`` too, this one is asked first. ``AccessTokenRenewal/renew()`` then means the
 /// refresh grant for a login with a refresh token, and the ``TokenRefreshHandler`` for one without.
 ///
-/// The method may return at once and answer later, from anywhere. Its callers wait for the answer, within their deadlines.
-/// - No answer within ``UserManagerOptions/handlerTimeLimit``, or an ``AccessTokenRenewal`` that is let go without one, counts
-///   as a transient failure: it is asked again after a backoff.
+/// The method may return at once and answer later, from anywhere. Its callers wait for the answer, within their
+/// deadlines.
+/// - No answer within ``UserManagerOptions/handlerTimeLimit``, or an ``AccessTokenRenewal`` that is let go without one,
+///   counts as a transient failure: it is asked again after a backoff.
 /// - Its task is cancelled when the renewal has become void, and when the vault is closed.
 /// - From within, every method of ``UserManager`` may be called. One that would wait for the renewal in question throws
 ///   ``VaultError/Code/conflict`` as long as that is not answered; a new token or a log-out makes the renewal void.
 public protocol SessionHandler: Sendable {
-    /// A session's access token is to be renewed. Answer by one call on `renewal`.
+    /// A session's access token must be renewed. Answer by one call on `renewal`.
     func sessionWillRenewAccessToken(_ renewal: AccessTokenRenewal) async
 }

@@ -17,11 +17,11 @@ public import OAuthClient
 /// - Throw ``RefreshFailedError`` when it is over: the login is flagged, durably, and neither this nor any other
 ///   process asks again until ``UserManager/updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``.
 /// - Any other error means *not now*: the vault asks again later, no sooner than a backoff allows.
-/// - A token that has run out means *not now* too, and so does the token that there is, unless it is valid for longer than
-///   was known and no resource server has refused it.
+/// - Returning an expired token, or the current one again, also means *not now*, unless the current one is valid for
+///   longer than was known and no resource server has refused it.
 /// - The task is cancelled when the login is logged out or gets a token otherwise, when the vault is closed, when every
-///   caller that waited for it has been cancelled, and when ``UserManagerOptions/handlerTimeLimit`` is over. What it returns
-///   then is not heard, and nobody waits for it to return. A caller's own deadline does not cancel it.
+///   caller that waited for it has been cancelled, and when ``UserManagerOptions/handlerTimeLimit`` is over. What it
+///   returns then is ignored, and no caller waits for it to return. A caller's own deadline does not cancel it.
 /// - From within, every method of ``UserManager`` may be called. One that would wait for the renewal in question throws
 ///   ``VaultError/Code/conflict``; a new token, or a log-out, makes the question void.
 ///
@@ -30,13 +30,13 @@ public protocol TokenRefreshHandler: Sendable {
     /// Returns a new access token for this login.
     func refreshAuthentication(userId: String, login: LoginID) async throws -> RefreshedAccessToken
 
-    /// The login is dead. Called once for each time that a login dies, by one process, after the flag is durable; if the
-    /// process that found out has no handler, by the next one that has. Callers wait for its return, but no longer than
+    /// The login is dead. Called once each time a login dies, by one process, after the flag is durable; if the process
+    /// that found out has no handler, by the next one that has. Callers wait for its return, but no longer than
     /// ``UserManagerOptions/handlerTimeLimit``.
     func onRefreshFailed(userId: String, login: LoginID) async
 
-    /// The provider wants the user to act, to consent anew for instance: nothing is sent for this login before it gets a
-    /// new token. Called once for each time, as ``onRefreshFailed(userId:login:)`` is. By default nothing is done.
+    /// The provider wants the user to act, for instance to consent again: nothing is sent for this login before it gets
+    /// a new token. Called once each time, as ``onRefreshFailed(userId:login:)`` is. By default nothing is done.
     func onUserNeeded(userId: String, login: LoginID) async
 }
 
@@ -52,7 +52,7 @@ public struct RefreshFailedError: Error, Sendable {
 /// What a ``TokenRefreshHandler`` returns.
 public struct RefreshedAccessToken: Sendable {
     public let accessToken: AccessToken
-    /// When it runs out; nil if unknown: then it is used until a resource server is reported to refuse it.
+    /// When it expires; nil if unknown: then it is used until a resource server is reported to refuse it.
     public let expiresAt: Date?
 
     public init(accessToken: AccessToken, expiresAt: Date? = nil) {

@@ -1,10 +1,10 @@
-/// What a renewal came to, in one word: for metrics, spans and the scheduler. An open set.
+/// The outcome of a renewal, in one word: for metrics, spans and the scheduler. An open set.
 public struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
     /// New tokens are stored.
     public static let renewed = Self(description: "renewed")
-    /// Somebody else's change came first, or nothing was to be done any more.
+    /// Another change came first, or there was nothing left to do.
     public static let unneeded = Self(description: "unneeded")
     /// The login is dead.
     public static let dead = Self(description: "dead")
@@ -18,11 +18,11 @@ public struct RenewalOutcome: Hashable, Sendable, CustomStringConvertible {
     public static let transient = Self(description: "transient")
     /// The refresh token may be spent, and no usable reply came.
     public static let inDoubt = Self(description: "in-doubt")
-    /// What was checked before was not certain any more, so nothing was sent.
+    /// What was checked before was no longer certain, so nothing was sent.
     public static let notSent = Self(description: "not-sent")
     /// The app has no token now, and wants to be asked later.
     public static let postponed = Self(description: "postponed")
-    /// Nobody wanted the app's answer any more.
+    /// No caller waits for the app's answer any longer.
     public static let withdrawn = Self(description: "withdrawn")
     /// A new refresh token, and no access token that may be used.
     public static let successorOnly = Self(description: "successor-only")

@@ -2,8 +2,8 @@
 public enum ResourceReply: Sendable, Equatable {
     /// Nothing: the reply is about the request itself, good or bad.
     case final
-    /// The proof was refused, and another one may be taken: the server wants a nonce that is known now, or its clock is.
-    /// Authorize the same request again with the same token, and send it once more, but only once.
+    /// The proof was refused, and another one may be accepted: the nonce that the server wants, or its clock, is known
+    /// now. Authorize the same request again with the same token, and send it once more, but only once.
     case wantsNewProof
     /// The token was refused (`invalid_token`). ``UserManager/reportRejected(_:)`` gets another one.
     case refusedToken

@@ -1,7 +1,7 @@
 public import ServiceLifecycle
 import Synchronization
 
-/// Renews the logins of a vault before they run out, and keeps refresh tokens alive that die of disuse.
+/// Renews the tokens of a vault before they expire, and keeps alive refresh tokens that die of disuse.
 ///
 /// ```swift
 /// let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
@@ -10,15 +10,15 @@ import Synchronization
 /// await vault.close()
 /// ```
 ///
-/// One task for all logins: it costs what is due, however many logins there are. Callers go first, each provider is asked
-/// as often and as much at a time as its profile says, and one that asks to be left alone is. Any number of processes may
-/// run one for the same vault: they share the work, and no login is renewed twice.
+/// One task for all logins: it costs what is due, however many logins there are. Callers go first, each provider is
+/// asked as often and as much at a time as its profile says, and one that asks to be left alone is. Any number of
+/// processes may run one for the same vault: they share the work, and no login is renewed twice.
 ///
-/// A graceful shutdown, like a cancelled task, lets the renewals under way finish and begins no others. Revocations that
-/// are due wait for another time.
+/// A graceful shutdown, like a cancelled task, lets the renewals under way finish and begins no others. Revocations
+/// that are due wait for another time.
 ///
-/// Without a scheduler nothing is lost: a token is renewed by the call that needs it. What it adds is that no call waits,
-/// and that logins nobody asks for stay alive. `docs/scheduler.md`
+/// Without a scheduler nothing is lost: a token is renewed by the call that needs it. What it adds is that no call
+/// waits, and that logins nobody asks for stay alive. `docs/scheduler.md`
 public final class RenewalScheduler: Service {
     private let users: UserManager
     private let options: SchedulerOptions

@@ -3,14 +3,14 @@ public import OAuthClient
 
 /// How a ``RenewalScheduler`` works.
 public struct SchedulerOptions: Sendable {
-    /// Renewals that it has under way at a time. A single provider gets at most three quarters of them, so that a slow one
-    /// does not hold up the others; its profile may allow less.
+    /// Renewals that it has under way at a time. A single provider gets at most three quarters of them, so that a slow
+    /// one does not hold up the others; its profile may allow less.
     public var concurrency: Int
     /// After so long it looks again, whatever it expects.
     public var longestPause: Duration
     /// Whether it also retries revocations that are due in the outbox.
     public var retriesRevocations: Bool
-    /// Is told of every login that was due and was looked at. It must return soon: what it does holds up one renewal.
+    /// Called for every login that was due and was looked at. It must return soon: it holds up one renewal.
     public var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
 
     public init(
@@ -34,9 +34,9 @@ public struct ScheduledRenewal: Sendable, Equatable {
     public let failure: RefreshFailure?
     /// What the provider said, if it refused this renewal.
     public let answer: ProviderAnswer?
-    /// When its access token runs out now; nil: unknown, or there is none.
+    /// When its access token now expires; nil: unknown, or there is none.
     public let expiresAt: Date?
-    /// When it is looked at next, at the earliest; nil: nothing is to be done for it any more.
+    /// When it is looked at next, at the earliest; nil: there is nothing left to do for it.
     public let nextDue: Date?
 }
 

@@ -6,7 +6,7 @@ public enum SessionPhase: String, Sendable, CaseIterable {
 
     /// Nothing to do yet.
     case fresh
-    /// The access token runs out within the time of ``SessionEvent/Kind/willExpire(at:)``.
+    /// The access token expires within the time of ``SessionEvent/Kind/willExpire(at:)``.
     case expiring
     /// A renewal is under way, here or in another process.
     case refreshing

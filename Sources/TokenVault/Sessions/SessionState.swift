@@ -6,9 +6,9 @@ public enum SessionState: Equatable, Sendable {
     case notLoggedIn
     /// A log-in is under way: its code is being exchanged.
     case establishing
-    /// There is an access token that has not run out, and no failure.
+    /// There is an access token that has not expired, and no failure.
     case established
-    /// The access token ran out, or the login is dead (then the failure says why).
+    /// The access token has expired, or the login is dead (then the failure says why).
     case tokenExpired(RefreshFailure?)
     /// The login was ended and only a new log-in leads out.
     case terminated(TerminationReason)

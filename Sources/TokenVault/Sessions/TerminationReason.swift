@@ -22,6 +22,6 @@ public struct TerminationReason: Hashable, Sendable, CustomStringConvertible {
     public static let globalBan = Self(code: 2)
     /// The user was deleted: at the provider, or erased here.
     public static let userDeleted = Self(code: 3)
-    /// The user may not use this any more.
+    /// The user is no longer allowed to use this.
     public static let unauthorized = Self(code: 4)
 }

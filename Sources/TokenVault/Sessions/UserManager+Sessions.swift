@@ -10,9 +10,9 @@ extension UserManager {
         try vault.sessionState(login)
     }
 
-    /// How this user looks now: the best of his logins counts, so that a dead or ended one never flags the others. That is
-    /// *established*, then *establishing* (a log-in is under way in this process), then *tokenExpired* without a failure,
-    /// then the latest failure, then *terminated*.
+    /// How this user looks now: the best of their logins counts, so that a dead or ended one never flags the others.
+    /// That is *established*, then *establishing* (a log-in is under way in this process), then *tokenExpired* without
+    /// a failure, then the latest failure, then *terminated*.
     public func sessionState(userId: String) throws -> SessionState {
         try vault.sessionState(userID: Self.checked(userId))
     }
@@ -38,7 +38,8 @@ extension UserManager {
 
     /// What happens to all logins, from now on.
     ///
-    /// Warnings and ends of access tokens come for logins that are renewed by somebody; memory does not grow with the vault.
+    /// Warnings and expiries of access tokens come for logins that are being renewed; memory does not grow with the
+    /// vault.
     public func events() -> SessionEvents { vault.events(.all) }
 
     /// What happens to this user's logins, from now on. The user need not exist yet.

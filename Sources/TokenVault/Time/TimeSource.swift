@@ -5,8 +5,8 @@ package import VaultStorage
 public protocol TimeSource: Sendable {
     /// The wall-clock time.
     func now() -> Date
-    /// The time since some instant, by a clock that is never set and that goes on while the machine sleeps. By default
-    /// it follows ``now()``.
+    /// The time since some instant, by a clock that is never set and that keeps running while the machine sleeps. By
+    /// default it follows ``now()``.
     func uptime() -> Duration
     /// Returns after this time, by a clock that does not jump; throws `CancellationError` when cancelled.
     func sleep(for duration: Duration) async throws

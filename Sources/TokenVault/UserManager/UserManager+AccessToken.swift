@@ -13,7 +13,7 @@ extension UserManager {
     ///   - userId: The user, as the app calls them.
     ///   - minimumValidity: For how long the token must be valid. By default five minutes, or a fifth of its lifetime
     ///     if that is less; a token that is merely valid is then still better than an error.
-    ///   - deadline: How long to wait at most. The renewal goes on after it.
+    ///   - deadline: How long to wait at most. The renewal continues after it.
     /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
     public func accessToken(
         userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
@@ -33,7 +33,8 @@ extension UserManager {
     ///
     /// - Parameters:
     ///   - userId: The user, as the app calls them.
-    ///   - minimumValidity: For how long the token must be valid, as in ``accessToken(userId:minimumValidity:deadline:)``.
+    ///   - minimumValidity: For how long the token must be valid, as in
+    ///     ``accessToken(userId:minimumValidity:deadline:)``.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/notLoggedIn`` and ``VaultError/Code/ambiguousLogin``.
     public func validAccessToken(userId: String, minimumValidity: Duration? = nil) throws -> VaultToken? {
         let snapshot = try vault.session(.user(Self.checked(userId)))
@@ -82,7 +83,7 @@ extension UserManager {
             demand: .newer(than: snapshot.session.accessGeneration ?? snapshot.position.generation), deadline: nil)
     }
 
-    /// Tells that a resource server refused this token (401). It is not given out again, and is renewed now: once for
+    /// Reports that a resource server refused this token (401). It is not given out again, and is renewed now: once for
     /// any number of reports. A report about a token that has been replaced does nothing. A token for one resource is
     /// renewed for that resource; the login's other tokens stay.
     public func reportRejected(_ token: VaultToken) async throws {

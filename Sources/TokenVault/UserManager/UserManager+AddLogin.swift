@@ -7,8 +7,9 @@ extension UserManager {
     /// Adds a login whose tokens the app has from elsewhere. Nothing is sent.
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls him. He need not exist yet.
-    ///   - name: The provider's name in this vault; nil for tokens that only the app can renew, through its ``TokenRefreshHandler``.
+    ///   - userId: The user, as the app calls them. They need not exist yet.
+    ///   - name: The provider's name in this vault; nil for tokens that only the app can renew, through its
+    ///     ``TokenRefreshHandler``.
     ///   - accessToken: May be left out if there is a refresh token: then the first call renews.
     ///   - expiresAt: nil if unknown.
     ///   - refreshToken: Needs a provider. From now on this vault alone must use it.

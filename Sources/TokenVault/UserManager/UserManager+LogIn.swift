@@ -16,12 +16,14 @@ extension UserManager {
     ///   - userId: The user, as the app calls them. They need not exist yet.
     ///   - name: The provider's name in this vault.
     ///   - redirectURI: By default the provider's.
-    ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat it.
+    ///   - scope: By default the provider's. With `openid` in it a random nonce is sent, and the id token must repeat
+    ///     it.
     ///   - dpop: Whether the login is bound to a key (RFC 9449). By default what the provider's policy demands.
     ///   - label: To tell this user's logins apart.
     ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: What this log-in asks for beyond its scope.
-    ///   - context: Given back by ``completeLogIn(callbackURL:boundTo:expectedUserId:)``: up to 16 values of 1 KiB, sealed.
+    ///   - context: Given back by ``completeLogIn(callbackURL:boundTo:expectedUserId:)``: up to 16 values of 1 KiB,
+    ///     sealed.
     public func beginLogIn(
         userId: String, provider name: String, redirectURI: String? = nil, scope: String? = nil, dpop: Bool? = nil,
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
@@ -61,9 +63,8 @@ extension UserManager {
             expiresAt: record.expiresAt.date)
     }
 
-    /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. Who
-    /// answered is checked if the URL says so (RFC 9207), and so is the id token if one comes. Each request is completed
-    /// once.
+    /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. Who answered
+    /// is checked if the URL says so (RFC 9207), and so is the id token if one comes. Each request is completed once.
     ///
     /// ```swift
     /// let done = try await users.completeLogIn(callbackURL: url, boundTo: BrowserBinding(cookie))
@@ -71,11 +72,12 @@ extension UserManager {
     ///
     /// - Parameters:
     ///   - callbackURL: The URL with its query, as the browser asked for it; nothing decoded.
-    ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this is
-    ///     not the browser that began: refuse the callback.
-    ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is refused.
-    /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in goes on in the
-    ///   one that began it.
+    ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this
+    ///     is not the browser that began: refuse the callback.
+    ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is
+    ///     refused.
+    /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in can still be
+    ///   completed in the one that began it.
     public func completeLogIn(
         callbackURL: String, boundTo binding: BrowserBinding, expectedUserId: String? = nil
     ) async throws -> CompletedLogIn {
@@ -91,11 +93,12 @@ extension UserManager {
         return try await complete(state, .browser(SecretBytes(copying: binding.hash)), expectedUserId) { _ in code }
     }
 
-    /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is the
-    /// person who brings the callback.
+    /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is
+    /// the person who brings the callback.
     ///
-    /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the victim
-    /// consents (RFC 9700 §4.7). A service with browsers uses ``completeLogIn(callbackURL:boundTo:expectedUserId:)``.
+    /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the
+    /// victim consents (RFC 9700 §4.7). A service with browsers uses
+    /// ``completeLogIn(callbackURL:boundTo:expectedUserId:)``.
     public func completeUnboundLogIn(callbackURL: String) async throws -> CompletedLogIn {
         try await complete(Self.callback(callbackURL), .unbound, nil)
     }

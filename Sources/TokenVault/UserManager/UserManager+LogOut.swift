@@ -6,8 +6,9 @@ extension UserManager {
     /// Ends a login. It is gone from the vault at once, tokens included; then its provider is asked to end the grant.
     /// What is not confirmed stays sealed in the outbox, and the report says so.
     ///
-    /// At providers where an access token ends the grant, a login whose own has run out is renewed before it goes, for at
-    /// most ten seconds. If that does not succeed, the grant lives on there, and the report says ``RevocationReport/Outcome/unsupported``.
+    /// At providers where an access token ends the grant, a login whose access token has expired is renewed first, for
+    /// at most ten seconds. If that does not succeed, the grant lives on there, and the report says
+    /// ``RevocationReport/Outcome/unsupported``.
     @discardableResult
     public func logOut(login: LoginID) async throws -> RevocationReport {
         let styles = revocationStyles(ofLogin: login.handle)
@@ -23,8 +24,8 @@ extension UserManager {
         return await finish([plan])
     }
 
-    /// Where an access token ends the grant, and the login's own has run out: one that works is fetched first, while the login
-    /// is still there. What comes of it the transaction finds out.
+    /// Where an access token ends the grant, and the login's own has expired: one that works is fetched first, while
+    /// the login still exists. The transaction finds the outcome.
     private func renewToRevoke(_ login: LoginID, _ styles: [ProviderHandle: RevocationStyle]) async {
         guard let snapshot = try? vault.session(.login(login.handle)), let provider = snapshot.provider,
             let style = styles[provider], style.hasEndpoint, style.target == .accessToken, snapshot.isRefreshable,
@@ -124,7 +125,7 @@ struct RevocationStyle: Sendable {
 
 extension LoginState {
     /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
-    /// nothing else, and where the provider wants both. One that has run out ends nothing, and is not sent.
+    /// nothing else, and where the provider wants both. An expired one ends nothing, and is not sent.
     func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
         let style = provider.map { styles[$0] ?? .unknown }
         let target = style?.target ?? .refreshToken
@@ -154,8 +155,8 @@ extension LoginState {
         return RevocationPlan(login: handle, records: records, outcome: nil, livesOn: livesOn)
     }
 
-    /// Whether the provider goes on taking a token of this grant that cannot be revoked from here: the next refresh token after a
-    /// reply that was lost, or any where only an access token that has run out could have ended it.
+    /// Whether the provider goes on taking a token of this grant that cannot be revoked from here: the next refresh
+    /// token after a reply that was lost, or any where only an expired access token could have ended it.
     private func grantOutlives(_ target: ProviderProfile.RevocationRules.Target, _ living: SecretBytes?) -> Bool {
         if target == .accessToken { return living == nil && refresh?.refreshToken != nil }
         return session.failure?.reason == RefreshFailure.Reason.lostResponse.code
@@ -163,6 +164,6 @@ extension LoginState {
 }
 
 extension SessionRecord {
-    /// The login's own access token, as far as it has not run out.
+    /// The login's own access token, if it has not expired.
     func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasRunOut(at: now) ? nil : accessToken }
 }

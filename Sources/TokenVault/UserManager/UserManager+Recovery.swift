@@ -1,9 +1,11 @@
 extension UserManager {
-    /// Looks once for what processes that have ended left behind, and for doubts whose time has come, and deals with it.
+    /// Looks once for what processes that have ended left behind, and for doubts whose time has come, and deals with
+    /// it.
     ///
-    /// A manager does it by itself when it is made, if there is anything, and every ``UserManagerOptions/recoveryInterval``. Any number of
-    /// managers and processes may do it at once: the work is shared, and nothing is done twice. Nothing is sent for a login
-    /// that is dead, held, ended or postponed, nor to a provider that refuses this client.
+    /// A manager does it by itself when it is made, if there is anything, and every
+    /// ``UserManagerOptions/recoveryInterval``. Any number of managers and processes may do it at once: the work is
+    /// shared, and nothing is done twice. Nothing is sent for a login that is dead, held, ended or postponed, nor to a
+    /// provider that refuses this client.
     ///
     /// Returns when all that was found has been tried, which may take as long as the providers take.
     @discardableResult
@@ -17,9 +19,9 @@ extension UserManager {
 public struct RecoveryReport: Sendable, Equatable {
     /// Replies that the vault could not take when they came, and that are stored now or queued to be revoked.
     public var restoredReplies: Int
-    /// Renewals that were open and are not any more.
+    /// Renewals that were open and are settled now.
     public var settledRenewals: Int
-    /// Renewals that are still open and that nobody is at work on: postponed, or not settled by this try.
+    /// Renewals that are still open and not being worked on: postponed, or not settled by this try.
     public var openRenewals: Int
 }
 

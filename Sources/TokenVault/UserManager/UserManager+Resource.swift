@@ -8,12 +8,12 @@ extension UserManager {
     /// let token = try await users.accessToken(userId: "alice", resource: "https://calendar.example")
     /// ```
     ///
-    /// Tokens are kept for each resource and scope, beside the login's own token, which stays as it is: at most 16 for a
-    /// login, of which the one that runs out soonest goes first. All of them come from the login's one refresh token, so
-    /// callers who want tokens for different resources are served one after the other; each gets his own.
+    /// Tokens are kept for each resource and scope, beside the login's own token, which stays as it is: at most 16 for
+    /// a login, of which the one that expires first is dropped first. All of them come from the login's one refresh
+    /// token, so callers that want tokens for different resources are served one after the other; each gets its own.
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls him.
+    ///   - userId: The user, as the app calls them.
     ///   - resource: Where the token is to be used: an absolute URI without a fragment, as the provider knows it.
     ///   - scope: Less than what was granted; by default all of it.
     ///   - minimumValidity: As in ``accessToken(userId:minimumValidity:deadline:)``.

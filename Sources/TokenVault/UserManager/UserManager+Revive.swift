@@ -2,13 +2,14 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Uses again what was kept of a login that was given up although its provider never said that its grant is over.
+    /// Revives a login that was given up although its provider never said that its grant is over.
     ///
-    /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or ``RefreshFailure/Reason/keyMismatch``, and for
-    /// one that needs its user. Its refresh token and key were kept: the flag is lifted, and the next call renews it. Do it when what
-    /// stood in the way is out of it: a firewall, a moved endpoint, an approval that was missing. Nothing is sent by this.
-    /// - Throws: ``VaultError/Code/notRefreshable`` if the login has no refresh token any more, ``VaultError/Code/conflict`` if it
-    ///   does not need this, or was ended by what its provider or the app has said.
+    /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or
+    /// ``RefreshFailure/Reason/keyMismatch``, and for one that needs its user. Its refresh token and key were kept: the
+    /// flag is lifted, and the next call renews it. Do it when the obstacle is gone: a firewall, a moved endpoint, a
+    /// missing approval. Nothing is sent by this.
+    /// - Throws: ``VaultError/Code/notRefreshable`` if the login no longer has a refresh token,
+    ///   ``VaultError/Code/conflict`` if it does not need this, or was ended by what its provider or the app has said.
     @discardableResult
     public func revive(login: LoginID) async throws -> Login {
         let now = vault.now

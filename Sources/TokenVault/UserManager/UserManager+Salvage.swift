@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultStorage
 
 extension Vault {
-    /// Replies to renewals of this login that nobody could use, in the order in which they came. Damaged ones are left out.
+    /// Unusable replies to renewals of this login, in the order in which they came. Damaged ones are left out.
     public func unusableReplies(of login: LoginID) throws -> [UnusableReply] {
         try VaultError.translating {
             let stored = try store.login(login.handle)
@@ -26,9 +26,9 @@ extension Vault {
 }
 
 extension UserManager {
-    /// The body of a kept reply as it came: a stranger's bytes, and very likely tokens. That it was shown stands in the audit
-    /// trail before this returns.
-    /// - Throws: ``VaultError/Code/unknownReply`` if it is not kept any more.
+    /// The body of a kept reply as it came: untrusted bytes, and very likely tokens. That it was shown is recorded in
+    /// the audit trail before this returns.
+    /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept.
     public func revealUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> [UInt8] {
         let record = try vault.unusableReply(id, of: login)
         try await vault.updateLogin(login.handle) { state in
@@ -39,13 +39,13 @@ extension UserManager {
 
     /// Takes the refresh token that can be read in a kept reply for the login's next link.
     ///
-    /// A login in doubt sends it at the next renewal, in place of the token that it is in doubt about. A login that died of a
-    /// lost response lives again, as a new chain, and is renewed at the next call. Nothing is sent by this.
+    /// A login in doubt sends it at the next renewal, in place of the token that it is in doubt about. A login that
+    /// died of a lost response lives again, as a new chain, and is renewed at the next call. Nothing is sent by this.
     ///
     /// The token was read by guess, and is not known to work. If it is refused, the login ends as it would have ended.
-    /// - Throws: ``VaultError/Code/unknownReply`` if it is not kept any more, ``VaultError/Code/conflict`` if the login is
-    ///   not where it was or is being renewed, ``VaultError/Code/protocolViolation`` if not exactly one refresh token can
-    ///   be read.
+    /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept, ``VaultError/Code/conflict`` if the login is
+    ///   not where it was or is being renewed, ``VaultError/Code/protocolViolation`` if not exactly one refresh token
+    ///   can be read.
     @discardableResult
     public func useUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> Login {
         let record = try vault.unusableReply(id, of: login)

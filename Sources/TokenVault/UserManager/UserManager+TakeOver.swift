@@ -1,9 +1,9 @@
 import VaultStorage
 
 extension UserManager {
-    /// Takes a renewal from a process that lives and does not go on, so that the next call can renew.
+    /// Takes over a renewal from a stalled process, so that the next call can renew.
     ///
-    /// Nothing does this by itself, because it is dangerous: if that process goes on after all, the provider sees the
+    /// Nothing does this by itself, because it is dangerous: if that process resumes after all, the provider sees the
     /// refresh token twice, and may end the login for it. End the process instead, where that is possible: then any
     /// manager takes over within milliseconds, and safely.
     ///

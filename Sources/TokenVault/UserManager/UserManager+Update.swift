@@ -8,12 +8,12 @@ extension UserManager {
     /// postponement.
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls him.
+    ///   - userId: The user, as the app calls them.
     ///   - accessToken: The new token.
-    ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it. One that is more
-    ///     than ten years away counts as ten years.
-    ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one has none
-    ///     any more, and the login is renewed by the ``TokenRefreshHandler``.
+    ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it. One that is
+    ///     more than ten years away counts as ten years.
+    ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one no longer
+    ///     has one, and the login is renewed by the ``TokenRefreshHandler``.
     @discardableResult
     public func updateAccessToken(
         userId: String, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil

@@ -1,11 +1,11 @@
 import VaultStorage
 
 extension UserManager {
-    /// Disables a user: his chains end, their grants are revoked, and he gets no token before he is enabled again and
-    /// has logged in again.
+    /// Disables a user: their chains end, the grants are revoked, and they get no token until they have been enabled
+    /// and have logged in again.
     ///
-    /// A login that cannot be opened stays as it is: the report says that its grant was not revoked, and a disabled user
-    /// gets no token of it.
+    /// A login that cannot be opened stays as it is: the report says that its grant was not revoked, and a disabled
+    /// user gets no token from it.
     @discardableResult
     public func disableUser(_ userID: String) async throws -> RevocationReport {
         let styles = revocationStyles(ofUser: userID)
@@ -36,12 +36,12 @@ extension UserManager {
         }
     }
 
-    /// Erases a user: the key of everything that is sealed for him is destroyed, and his rows with it. His grants are
-    /// revoked. ``RevocationReport/remnants`` says whether the vault's files still hold former states of the rows. Backups
-    /// made before still hold what they hold.
+    /// Erases a user: the key of everything that is sealed for them is destroyed, and their rows with it. Their grants
+    /// are revoked. ``RevocationReport/remnants`` says whether the vault's files still hold earlier states of the rows.
+    /// Backups made before still hold what they hold.
     ///
-    /// What cannot be opened is discarded, the user's own row too, and the report names the logins whose grants could not
-    /// be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
+    /// What cannot be opened is discarded, the user's own row too, and the report names the logins whose grants could
+    /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
     public func eraseUser(_ userID: String) async throws -> RevocationReport {
         let styles = revocationStyles(ofUser: userID)

@@ -5,8 +5,8 @@ public import Tracing
 /// How a ``UserManager`` works.
 public struct UserManagerOptions: Sendable {
     /// How long callers wait for a renewal that another living process has begun and does not finish, before they get
-    /// ``VaultError/Code/refreshStalled``. Nil: a minute, or more where the provider may take longer for one request. While
-    /// that process asks its app, ``handlerTimeLimit`` comes on top; without one there is no limit.
+    /// ``VaultError/Code/refreshStalled``. Nil: a minute, or more where the provider may take longer for one request.
+    /// While that process asks its app, ``handlerTimeLimit`` comes on top; without one there is no limit.
     public var stallLimit: Duration?
     /// What happens when that time is over.
     public var stallPolicy: StallPolicy
@@ -15,25 +15,26 @@ public struct UserManagerOptions: Sendable {
     public var recoveryInterval: Duration?
     /// How long a log-in that has begun can be completed.
     public var logInLifetime: Duration
-    /// How long a revocation that no provider confirms is tried again. After that its tokens are destroyed here, which is
-    /// written to the audit trail, and live on at the provider until they run out.
+    /// How long a revocation that no provider confirms is tried again. After that its tokens are destroyed here, which
+    /// the audit trail records, and live on at the provider until they expire.
     public var revocationLifetime: Duration
     /// Whether due revocations are retried when the manager is made and after each log-out. Without it they wait for
     /// ``UserManager/retryRevocations(_:limit:)``.
     public var retriesRevocationsInBackground: Bool
-    /// Is told of every exchange with a token or revocation endpoint, after its result has been stored.
+    /// Called after every exchange with a token or revocation endpoint, once its result has been stored.
     public var tokenEndpointListener: (any TokenEndpointResponseListener)?
     /// Whether ``tokenEndpointListener`` gets the bodies of replies, with the tokens in them.
     public var revealsSecretBodiesToListener: Bool
-    /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*, whether it
-    /// ends or not. Nil: as long as it likes, and whoever waits without a deadline waits with it.
+    /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*,
+    /// whether it ends or not. Nil: as long as it likes, and callers without a deadline wait with it.
     public var handlerTimeLimit: Duration?
-    /// Whether ``UserManager/authorize(_:userId:minimumValidity:deadline:)`` puts tokens into plain `http` requests to this
-    /// machine: for development servers. Any user of the machine can listen on a port that is free.
+    /// Whether ``UserManager/authorize(_:userId:minimumValidity:deadline:)`` puts tokens into plain `http` requests to
+    /// this machine: for development servers. Any user of the machine can listen on a port that is free.
     public var allowsInsecureLoopback: Bool
-    /// Where figures go; nil: where the process has told swift-metrics to send them. `docs/observability.md` lists them.
+    /// Where figures go; nil: where the process has configured swift-metrics to send them. `docs/observability.md`
+    /// lists them.
     public var metrics: (any MetricsFactory)?
-    /// Where spans go; nil: where the process has told swift-distributed-tracing to send them.
+    /// Where spans go; nil: where the process has configured swift-distributed-tracing to send them.
     public var tracer: (any Tracer)?
 
     /// Spreads retries: a number in 0..<1 for each call.
@@ -72,12 +73,12 @@ public struct UserManagerOptions: Sendable {
     /// What ``handlerTimeLimit`` is by default.
     public static let usualHandlerTimeLimit = Duration.seconds(60)
 
-    /// What to do about a process that lives, has begun a renewal, and does not go on.
+    /// What to do about a living process that has begun a renewal and has stalled.
     public enum StallPolicy: String, Sendable, Equatable, CaseIterable {
         /// Nothing: it may still send. Callers get an error, and an operator decides.
         case safety
-        /// Its renewal is taken over, in doubt. If it goes on after all, the provider sees the refresh token twice, and may
-        /// end the login for it.
+        /// Its renewal is taken over, in doubt. If it resumes after all, the provider sees the refresh token twice, and
+        /// may end the login for it.
         case availabilityOverSafety
     }
 }

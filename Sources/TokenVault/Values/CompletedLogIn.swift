@@ -1,9 +1,10 @@
 public import OAuthClient
 
-/// What came of a log-in.
+/// A completed log-in.
 public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     public let login: Login
-    /// What the app gave to ``UserManager/beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``.
+    /// What the app gave to
+    /// ``UserManager/beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``.
     public let context: [String: String]
     /// What the provider's id token says of the user, checked; nil if there was none. Of it the vault keeps
     /// ``Login/subject``: keep yourself what else you need.

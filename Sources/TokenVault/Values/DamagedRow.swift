@@ -5,8 +5,8 @@ import VaultStorage
 /// Everything in it but ``problem`` and ``userID`` is what the file claims, and nothing that a damaged row claims is
 /// authenticated.
 public struct DamagedRow: Sendable, Equatable, Identifiable {
-    /// What the row is called: its random handle, 26 lower-case base32 characters, or its table and its number there, as
-    /// in `outbox#17`, if the handle cannot be read.
+    /// What the row is called: its random handle, 26 lower-case base32 characters, or its table and its number there,
+    /// as in `outbox#17`, if the handle cannot be read.
     public struct ID: Hashable, Sendable, LosslessStringConvertible {
         let name: DamagedRowName
 
@@ -20,8 +20,8 @@ public struct DamagedRow: Sendable, Equatable, Identifiable {
         public var description: String { name.description }
     }
 
-    /// What is damaged. `loginSecret` and `refreshIntent` are told for rows that belong to no login; those of a login are
-    /// told as the login.
+    /// What is damaged. `loginSecret` and `refreshIntent` stand for rows that belong to no login; those of a login are
+    /// listed as the login.
     public enum Table: String, Sendable, Equatable, CaseIterable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
     }
@@ -45,7 +45,7 @@ extension DamagedRow {
         public let row: DamagedRow
         /// The row itself first. Empty for a login of which only its user still knows.
         public let rows: [StoredRow]
-        /// BLAKE2b-256 of the rows, in hexadecimal digits; the same stands in the audit trail once the row is discarded.
+        /// BLAKE2b-256 of the rows, in hexadecimal digits; the same is in the audit trail once the row is discarded.
         /// `docs/vault-format.md` says how they are encoded.
         public let hash: String
 
@@ -75,13 +75,13 @@ extension DamagedRow {
         public let columns: [Column]
     }
 
-    /// What became of a row that was discarded.
+    /// A row that was discarded.
     public struct Discarded: Sendable, Equatable {
         public let row: DamagedRow
         public let rowCount: Int
         /// As in ``Content/hash``.
         public let hash: String
-        /// Logins that went with it, and whose grants nobody could revoke.
+        /// Logins that went with it, and whose grants could not be revoked.
         public let logins: [LoginID]
     }
 }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import OAuthClient
 
-/// What a vault tells about a login. Nothing in it is secret, except that it connects a user with a provider.
+/// What a vault knows about a login. Nothing in it is secret, except that it connects a user with a provider.
 public struct Login: Sendable, Equatable {
     public let id: LoginID
     public let userID: String
@@ -18,7 +18,7 @@ public struct Login: Sendable, Equatable {
     public let createdAt: Date
     /// When the current token was obtained.
     public let obtainedAt: Date
-    /// When the access token runs out; nil when unknown.
+    /// When the access token expires; nil if unknown.
     public let expiresAt: Date?
     public let expirySource: ExpirySource
     /// Whether there is a refresh token.
@@ -35,13 +35,14 @@ public struct Login: Sendable, Equatable {
     public let attributes: [String: String]
     /// What the provider said when it last refused to renew this login; nil after a success.
     public let lastRefusal: Refusal?
-    /// The user's id at the provider, if a checked id token has told it. No rendering shows it: it may be an e-mail address.
+    /// The user's id at the provider, if a checked id token has named it. No rendering shows it: it may be an e-mail
+    /// address.
     public var subject: String? { hiddenSubject.text }
     let hiddenSubject: HiddenText
     /// Access tokens beside the login's own, for single resources or of narrower scopes.
     public let resourceTokens: [ResourceToken]
-    /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives no
-    /// limit, in listings of more than one user, and in what a change of tokens returns.
+    /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives
+    /// no limit, in listings of more than one user, and in what a change of tokens returns.
     public internal(set) var tokenLimit: TokenLimit?
 
     /// An access token beside the login's own (RFC 8707), without the token.
@@ -61,7 +62,8 @@ public struct Login: Sendable, Equatable {
         public let answer: ProviderAnswer
     }
 
-    /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than this.
+    /// Some providers end the oldest refresh token of a user and client, without a word, when there is one more than
+    /// this.
     public struct TokenLimit: Sendable, Equatable {
         public let maximum: Int
         /// Logins of this user at this provider that have a refresh token, as far as this vault knows.
@@ -72,13 +74,13 @@ public struct Login: Sendable, Equatable {
     }
 }
 
-/// Where the time comes from at which an access token runs out.
+/// Where the expiry of an access token comes from.
 public enum ExpirySource: String, Sendable, Equatable, CaseIterable {
-    /// The provider, or the app, told.
+    /// The provider, or the app, gave it.
     case told
-    /// The provider did not tell; its profile knows how long such tokens usually live.
+    /// The provider gave none; its profile knows how long such tokens usually live.
     case assumed
-    /// Nobody knows: the token is used until ``UserManager/reportRejected(_:)``.
+    /// It is unknown: the token is used until ``UserManager/reportRejected(_:)``.
     case unknown
 }
 

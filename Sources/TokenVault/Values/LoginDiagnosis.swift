@@ -11,7 +11,7 @@ public struct LoginDiagnosis: Sendable, Equatable {
     public enum NextStep: Sendable, Equatable {
         /// Nothing is in the way: it is renewed when a call needs it.
         case renewWhenNeeded
-        /// Its access token is used until it runs out; there is nothing to renew it with but the app.
+        /// Its access token is used until it expires; only the app can renew it.
         case appSuppliesToken
         /// A renewal is under way.
         case waitForRenewal
@@ -21,17 +21,18 @@ public struct LoginDiagnosis: Sendable, Equatable {
         case recover
         /// The same refresh token is sent again, not before this time.
         case sendAgain(notBefore: Date?)
-        /// The same refresh token must not be sent again: the access token is used until this time, then the login ends.
+        /// The same refresh token must not be sent again: the access token is used until this time, then the login
+        /// ends.
         case useToken(until: Date?)
-        /// A backoff, or the server's wish, is waited out.
+        /// A backoff, or a pause that the server asked for, is under way.
         case wait(until: Date)
         /// The login is dead: a new access token, or a new log-in.
         case setTokenOrLogIn
-        /// The provider wants the user: a new log-in.
+        /// The provider wants the user to act: a new log-in.
         case userMustAct
         /// The login was ended: a new log-in.
         case logIn
-        /// The user is disabled: enable him first, then a new log-in.
+        /// The user is disabled: enable the user first, then a new log-in.
         case enableUser
         /// The vault was restored: accept the restore first.
         case acceptRestore

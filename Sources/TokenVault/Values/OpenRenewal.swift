@@ -15,11 +15,11 @@ public struct OpenRenewal: Sendable, Equatable {
     public enum Owner: String, Sendable, Equatable, CaseIterable {
         /// A renewal under way in this process.
         case thisProcess
-        /// Another process that lives. It may be stopped; it is never robbed without being told to.
+        /// Another living process. It may be stopped; its renewal is taken over only on request.
         case otherProcess
-        /// A process that has ended. The next manager that comes by takes over.
+        /// A process that has ended. The next manager takes over.
         case dead
-        /// Nobody: an attempt ended in doubt, and the same token is sent again when its time comes.
+        /// No process: an attempt ended in doubt, and the same token is sent again when its time comes.
         case nobody
     }
 }

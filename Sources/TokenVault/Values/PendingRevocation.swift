@@ -18,7 +18,7 @@ public struct RevocationID: Hashable, Sendable, LosslessStringConvertible {
 
 /// A token that is unusable here and waits for its provider to confirm that it is ended there, too.
 public struct PendingRevocation: Sendable, Equatable {
-    /// What is to be revoked.
+    /// The token to revoke.
     public enum Token: String, Sendable, Equatable {
         case refreshToken
         case accessToken
@@ -27,7 +27,7 @@ public struct PendingRevocation: Sendable, Equatable {
     public let id: RevocationID
     /// The login whose token it was; nil if it never became one.
     public let login: LoginID?
-    /// Nil if the provider is not in the vault any more.
+    /// Nil if the provider is no longer in the vault.
     public let provider: String?
     public let token: Token
     public let createdAt: Date

@@ -48,7 +48,7 @@ public struct ProviderChange: Sendable {
 
     public init() {}
 
-    /// What a provider says of itself now (RFC 8414). An endpoint that it does not name any more is removed.
+    /// What a provider now says about itself (RFC 8414). An endpoint that it no longer names is removed.
     public init(metadata: ServerMetadata, allowsInsecureLoopback: Bool = false) {
         func field(_ url: EndpointURL?) -> Field<String> { url.map { .set($0.rawValue) } ?? .remove }
         issuer = .set(metadata.issuer.rawValue)
@@ -64,13 +64,13 @@ public struct ProviderChange: Sendable {
     }
 }
 
-/// What came of a change of a provider.
+/// The outcome of a change of a provider.
 public struct ProviderUpdate: Sendable, Equatable {
     public let previous: Provider
     public let current: Provider
     /// What is not as it was; empty if nothing was to be changed.
     public let changes: [Change]
-    /// Logins that may have lost their grant by this change, which was made all the same because it was forced.
+    /// Logins that may have lost their grant by this change, which was made anyway because it was forced.
     public let orphanedLogins: Int
     /// Revocations still to be confirmed that may now never be.
     public let orphanedRevocations: Int

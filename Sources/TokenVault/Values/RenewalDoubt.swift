@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A renewal whose end nobody knows: a refresh token may be spent, and no usable reply came.
+/// A renewal whose outcome is unknown: a refresh token may be spent, and no usable reply came.
 public struct RenewalDoubt: Sendable, Equatable {
     public let since: Date
     public let cause: Cause
@@ -34,7 +34,7 @@ public struct RenewalDoubt: Sendable, Equatable {
         public static let lostReply = Self(code: 2)
         /// The server answered with an error of its own, before or after it had renewed.
         public static let serverError = Self(code: 3)
-        /// The renewal was taken from a process that lives, by an operator or by the policy for stalled owners.
+        /// The renewal was taken over from a living process, by an operator or by the policy for stalled owners.
         public static let takenOver = Self(code: 4)
     }
 }

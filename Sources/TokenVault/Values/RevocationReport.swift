@@ -9,13 +9,13 @@ public struct RevocationReport: Sendable, Equatable {
         public let outcome: Outcome
     }
 
-    /// Whether former states of rows, sealed as they are, still stand in the vault's files.
+    /// Whether earlier states of rows, sealed as they are, are still in the vault's files.
     public enum Remnants: Sendable, Equatable {
         case gone
-        /// Somebody reads the vault as it was before. They go with the first changes of this process after that, or when
-        /// the last process closes the vault.
+        /// Another process still reads the vault as it was before. They go with the first changes of this process after
+        /// that, or when the last process closes the vault.
         ///
-        /// - Parameter processes: the ids of those who read, as far as the system tells.
+        /// - Parameter processes: The ids of those processes, as far as the system shows them.
         case held(processes: [Int32])
         /// They could not be removed. They go when the last process closes the vault.
         case kept(VaultError)
@@ -27,18 +27,19 @@ public struct RevocationReport: Sendable, Equatable {
         case revoked
         /// There was nothing to revoke: no refresh token, or no provider.
         case nothingToRevoke
-        /// The provider has no way to revoke this: the grant lives on there until it runs out.
+        /// The provider has no way to revoke this: the grant lives on there until it expires.
         case unsupported
         /// Not confirmed yet; the tokens stay sealed in the outbox until it is.
         case pending(VaultError)
         /// Not confirmed for so long that nothing more is tried; see
         /// ``UserManagerOptions/revocationLifetime``. The tokens were destroyed here.
         case givenUp
-        /// The login's row is damaged, so nobody can read the tokens: the grant lives on until it runs out. See
+        /// The login's row is damaged, so the tokens cannot be read: the grant lives on until it expires. See
         /// ``Vault/damage(limit:)``.
         case unreadable
 
-        /// Whether nothing is left to be done, and no token is known to live on at a provider that could have revoked it.
+        /// Whether there is nothing left to do, and no token is known to live on at a provider that could have revoked
+        /// it.
         public var isSettled: Bool {
             switch self {
             case .revoked, .nothingToRevoke, .unsupported: true

@@ -18,7 +18,7 @@ public struct UnusableReplyID: Hashable, Sendable, LosslessStringConvertible {
     public var description: String { handle.text }
 }
 
-/// What a provider answered to a renewal, and nobody could use. It is kept, sealed, for a week or until the login is
+/// An unusable answer to a renewal. It is kept, sealed, for a week or until the login is
 /// renewed, because it may hold the only copy of the login's next refresh token.
 public struct UnusableReply: Sendable, Equatable {
     public let id: UnusableReplyID

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What a vault tells about a user.
+/// What a vault knows about a user.
 public struct User: Sendable, Equatable {
     public let id: String
     public let isEnabled: Bool

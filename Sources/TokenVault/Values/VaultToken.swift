@@ -7,15 +7,15 @@ import VaultStorage
 public struct VaultToken: Sendable {
     public let accessToken: AccessToken
     public let tokenType: TokenType
-    /// When it runs out; nil when nobody knows.
+    /// When it expires; nil if unknown.
     public let expiresAt: Date?
     public internal(set) var expirySource: ExpirySource
     public let scope: String?
     public let login: LoginID
     /// Which link of the login's chain it is. ``UserManager/reportRejected(_:)`` renews once per generation.
     public let generation: Int
-    /// Whether it is not in the vault yet: it came while the vault could not be written, and is kept in the spool until it
-    /// can. It is good to be used; calls that only read the vault, and other processes, do not see it.
+    /// Whether it is not in the vault yet: it came while the vault could not be written, and is kept in the spool until
+    /// it can. It is good to be used; calls that only read the vault, and other processes, do not see it.
     public let isVolatile: Bool
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public internal(set) var attributes: [String: String] = [:]

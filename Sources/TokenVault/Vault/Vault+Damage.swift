@@ -16,8 +16,8 @@ extension Vault {
 
     /// A damaged row with everything that lies in the file of it. Nothing in it is opened: cells stay sealed.
     ///
-    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict`` if it
-    ///   opens.
+    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
+    ///   if it opens.
     public func damagedRow(_ id: DamagedRow.ID) async throws -> DamagedRow.Content {
         let store = store
         let content = try await VaultError.translating {
@@ -28,15 +28,15 @@ extension Vault {
             hash: Hexadecimal.text(content.hash))
     }
 
-    /// Deletes a row that cannot be opened, and what hangs on it: a login's secrets, intent and kept replies; all logins
-    /// of a user. What was sealed there is lost, and what it would have revoked lives on at the provider. The audit trail
-    /// keeps the row's name, what was wrong with it and its hash.
+    /// Deletes a row that cannot be opened, and what hangs on it: a login's secrets, intent and kept replies; all
+    /// logins of a user. What was sealed there is lost, and what it would have revoked lives on at the provider. The
+    /// audit trail keeps the row's name, what was wrong with it and its hash.
     ///
-    /// A user can log in anew afterwards. A provider goes only when no login belongs to it any more:
+    /// A user can log in again afterwards. A provider is discarded only if no login belongs to it:
     /// ``addProvider(_:replacingDamaged:)`` keeps its logins.
     ///
-    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict`` if it
-    ///   opens, ``VaultError/Code/inUse`` for a provider with logins.
+    /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
+    ///   if it opens, ``VaultError/Code/inUse`` for a provider with logins.
     @discardableResult
     public func discardDamagedRow(_ id: DamagedRow.ID) async throws -> DamagedRow.Discarded {
         let discarded = try await VaultError.translating { try await store.discardDamagedRow(id.name) }

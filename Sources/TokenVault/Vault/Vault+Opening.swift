@@ -6,8 +6,8 @@ import VaultStorage
 extension Vault {
     /// Makes a new vault, with one key slot for this key.
     ///
-    /// The directory must exist and be writable by its owner alone. Nothing is overwritten. Wherever the process is killed,
-    /// there is a whole vault then, or none.
+    /// The directory must exist and be writable by its owner alone. Nothing is overwritten. If the process is killed,
+    /// it leaves a whole vault or none.
     /// - Throws: ``VaultError``, for instance ``VaultError/Code/vaultExists``.
     public static func create(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
@@ -26,8 +26,8 @@ extension Vault {
 
     /// Opens a vault.
     ///
-    /// Where nothing can be written, such as on a file system that is mounted read-only, it is opened for reading alone:
-    /// ``readOnlyReason`` tells so, and whatever would change something throws ``VaultError/Code/readOnly``.
+    /// Where nothing can be written, such as on a file system that is mounted read-only, it is opened for reading
+    /// alone: ``readOnlyReason`` says why, and calls that would change something throw ``VaultError/Code/readOnly``.
     /// - Throws: ``VaultError``. A wrong key, a damaged file and an absent file are three different errors.
     public static func open(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
@@ -62,8 +62,9 @@ extension Vault {
         }
     }
 
-    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then, including users
-    /// who have been erased since. Any process that opens the vault removes them after 30 days in any case. Needs no key.
+    /// Removes copies of the vault that were kept from before migrations. They hold what the vault held then, including
+    /// users who have been erased since. Any process that opens the vault removes them after 30 days in any case. Needs
+    /// no key.
     ///
     /// - Parameters:
     ///   - path: The vault's file.

@@ -3,14 +3,13 @@ import VaultStorage
 extension Vault {
     private static let providersLookedAt = 16
 
-    /// Returns if tokens can be had from this vault, and throws what is in the way otherwise: for the readiness probe of a
+    /// Returns if this vault can give out tokens, and otherwise throws what prevents it: for the readiness probe of a
     /// service.
     ///
-    /// It looks whether the vault's files lie where they should and are nobody else's, whether other processes still see
-    /// this one as alive, and opens what is sealed of a few providers. It costs the same however many logins and providers
-    /// there are.
-    /// It neither writes nor sends: a full disk or a provider that is down do not make a vault unready, because tokens that
-    /// are still good are served all the same. Nor does a damaged row: it stops nothing but itself.
+    /// It checks that the vault's files are where they should be and belong to this vault, that other processes see
+    /// this one as alive, and that a few providers can be opened. It costs the same however many logins and providers
+    /// there are. It neither writes nor sends: a full disk or a provider that is down do not make a vault unready,
+    /// because tokens that are still good are served anyway. Nor does a damaged row: it stops nothing but itself.
     ///
     /// - Returns: Warnings: what was found damaged among the providers that were opened. ``damage(limit:)`` finds all.
     @discardableResult

@@ -25,7 +25,7 @@ public struct VaultSurvey: Sendable, Equatable {
         public var isFailing: Bool { retrying + inDoubt > 0 }
     }
 
-    /// How many living logins' access tokens run out within a span of time.
+    /// How many living logins' access tokens expire within a span of time.
     public struct Bar: Sendable, Equatable {
         /// Counted from the moment of the survey; nil: later than all others.
         public let within: Duration?

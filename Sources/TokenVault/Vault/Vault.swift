@@ -65,7 +65,7 @@ public final class Vault: Sendable {
     let store: any VaultStore
     let timeSource: any TimeSource
     let logger: Logger
-    /// Tells what happens to logins.
+    /// Reports what happens to logins.
     let sessions: SessionFeed
     /// Handlers under way, to be told when their answer is no longer wanted.
     let superseding = Superseding()
@@ -110,12 +110,12 @@ public final class Vault: Sendable {
         sessions = SessionFeed(store: store, timeSource: timeSource, logger: logger, options: sessionEvents)
     }
 
-    /// Lets renewals under way finish, then closes the file. Nothing begins any more: renewals that still wait for their
-    /// provider's turn, and calls that come later, end with ``VaultError/Code/closed``. A call that waited for a renewal
-    /// under way gets its token.
+    /// Lets renewals under way finish, then closes the file. Nothing new begins: renewals that still wait for their
+    /// provider's turn, and later calls, end with ``VaultError/Code/closed``. A call that waited for a renewal under
+    /// way gets its token.
     ///
-    /// New tokens that cannot be written, because the disk is full for instance, are waited for: for about a second if they
-    /// are in the spool, where the next process finds them, and for about ten if they are nowhere but in memory.
+    /// New tokens that cannot be written, because the disk is full for instance, are waited for: for about a second if
+    /// they are in the spool, where the next process finds them, and for about ten if they are only in memory.
     public func close() async {
         let actions = life.withLock { life in
             life.isClosing = true
@@ -133,7 +133,7 @@ public final class Vault: Sendable {
             }
             if isIdle { continuation.resume() }
         }
-        // Whoever watches hears of what was stored last.
+        // Subscribers still hear of what was stored last.
         sessions.close()
         await store.shutDown()
     }
@@ -147,8 +147,8 @@ public final class Vault: Sendable {
 
 // What renewals need of the vault.
 extension Vault {
-    /// Runs the action when the vault begins to close; at once if it does already. Who has nothing to end any more
-    /// forgets it, because a vault outlives its managers.
+    /// Runs the action when the vault begins to close; at once if it does already. A caller that has nothing left to
+    /// end forgets it, because a vault outlives its managers.
     @discardableResult
     func whenClosing(_ action: @escaping @Sendable () -> Void) -> ClosingAction {
         let (number, isClosing) = life.withLock { life in
@@ -232,7 +232,7 @@ extension Vault {
         life.withLock { $0.unspent.contains(fence) }
     }
 
-    /// Whether somebody is at work on this intent. Liveness decides, not time.
+    /// Whether a process is at work on this intent. Liveness decides, not time.
     func owner(of intent: IntentRecord) -> ClaimDecision.Owner {
         if intent.owner == IntentRecord.nobody { return .gone }
         if intent.owner == store.owner { return isUnderWay(intent.fence) ? .working : .gone }

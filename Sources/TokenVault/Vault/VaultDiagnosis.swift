@@ -1,4 +1,4 @@
-/// What is to be known of a vault when something is wrong with it. Nothing in it is secret.
+/// What to look at when something is wrong with a vault. Nothing in it is secret.
 public struct VaultDiagnosis: Sendable, Equatable {
     public let status: VaultStatus
     /// Renewals whose end is not recorded, the oldest doubt first.
@@ -7,7 +7,7 @@ public struct VaultDiagnosis: Sendable, Equatable {
     public let hasMoreOpenRenewals: Bool
     public let files: [File]
     public let spool: Spool
-    /// Whether other processes see this one as alive. If not, nothing is sent from here any more.
+    /// Whether other processes see this one as alive. If not, nothing more is sent from here.
     public let ownsItsLock: Bool
 
     /// One of the files that a vault is made of.

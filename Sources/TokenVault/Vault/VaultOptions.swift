@@ -5,16 +5,16 @@ public struct VaultOptions: Sendable {
     /// Whether a vault of an older version is brought up to date. If not, it is refused with
     /// ``VaultError/Code/migrationNeeded``.
     public var migrate: Bool
-    /// Whether a file system is used that is not known to be local, such as one in user space (FUSE), 9p or virtiofs: only if
-    /// no other machine uses the vault's file through it. What is known to be a network file system is refused all the same.
+    /// Whether a file system is used that is not known to be local, such as one in user space (FUSE), 9p or virtiofs:
+    /// only if no other machine uses the vault's file through it. A known network file system is refused anyway.
     public var trustsFileSystem: Bool
     public var timeSource: any TimeSource
     /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
     public var logger: Logger
-    /// When ``UserManager/events()`` and its kin tell what.
+    /// When events come; see ``UserManager/events()``.
     public var sessionEvents: SessionEventOptions
-    /// The most memory, in bytes, that a passphrase slot may ask for when the vault is opened. A slot of this library asks
-    /// for 256 MiB; whoever can write to the file can plant one that asks for more.
+    /// The most memory, in bytes, that a passphrase slot may ask for when the vault is opened. A slot of this library
+    /// asks for 256 MiB; an attacker who can write to the file can plant one that asks for more.
     public var passphraseMemoryLimit: Int
 
     public init(

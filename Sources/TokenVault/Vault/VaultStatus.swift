@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What a vault tells about itself.
+/// What a vault contains, in figures.
 public struct VaultStatus: Sendable, Equatable {
     /// Random, made with the vault. 26 base32 characters.
     public let vaultID: String
