@@ -227,6 +227,21 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // Has a manifest of its own for those who start from it. Here too, so that its libraries are built only once, and
+        // without access to what is not public.
+        .executableTarget(
+            name: "Backend",
+            dependencies: [
+                "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/backend/Sources/Backend",
+            packageAccess: false
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
