@@ -1,10 +1,10 @@
 import HTTPTypes
 import OAuthClient
 
-/// What has come of a reply, read leniently beside the parser: what the parser refuses may hold the only copy of a token, and
-/// what follows a whole body is of no interest.
+/// What has arrived of a reply, read leniently beside the parser: what the parser refuses may hold the only copy of a
+/// token, and what follows a whole body is of no interest.
 struct RawReply {
-    /// More than this is not kept for anybody.
+    /// No more than this is kept.
     static let mostBody = 65_536
     private static let mostHead = 131_072
 
@@ -17,7 +17,7 @@ struct RawReply {
         case chunkEnd
         /// The zero chunk has come. Trailer fields, if any, say nothing.
         case whole
-        /// What comes cannot be told apart any more.
+        /// What comes now can no longer be framed.
         case broken
     }
 
@@ -150,7 +150,7 @@ struct RawReply {
         (state, line) = (size == 0 ? .whole : .chunk(left: size), [])
     }
 
-    /// No chunk begins here: the rest may be a part of the body all the same.
+    /// No chunk begins here: the rest may still be a part of the body.
     private mutating func breakOff() {
         state = .broken
         let rest = line

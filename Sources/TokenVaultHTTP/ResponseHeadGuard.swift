@@ -5,9 +5,10 @@ import OAuthClient
 
 /// Looks at a connection's replies between the parser and AsyncHTTPClient.
 ///
-/// AsyncHTTPClient takes every status below 200 for an informational one, of which another head must follow, and ends the
-/// process where none does, as after `HTTP/1.1 000`. So no status below 100 gets there, and no endless row of informational
-/// heads either. It also drops what has come of a body when the parser fails; here that is kept with the error.
+/// AsyncHTTPClient takes every status below 200 for an informational one, of which another head must follow, and ends
+/// the process where none does, as after `HTTP/1.1 000`. So no status below 100 gets there, and no endless row of
+/// informational heads either. It also drops what has come of a body when the parser fails; here that is kept with the
+/// error.
 final class ResponseHeadGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -104,7 +105,7 @@ final class ResponseHeadGuard: ChannelInboundHandler {
     }
 }
 
-/// A reply that the parser refuses, and what can be read of it all the same.
+/// A reply that the parser refuses, and what can still be read of it.
 struct BrokenReply: Error {
     let cause: any Error
     let received: HTTPReply?

@@ -96,7 +96,7 @@ struct OpenRenewalTests {
             #expect(words.output.contains("by a process that has ended"))
             #expect(words.output.contains("vaultctl login refresh \(login)"))
             let refused = try await world.fails(.usage, "login", "take-over", login, "--yes")
-            #expect(refused.error.contains("has ended, so there is nobody to take it from"))
+            #expect(refused.error.contains("has ended, so there is no process to take it from"))
             let doctor = try await world.harness.run("doctor")
             #expect(doctor.status == 3)
             #expect(doctor.output.contains("warning\trenewal\t\(login)\tbegun"))

@@ -96,7 +96,7 @@ struct ProfileCommandTests {
             #expect(result.error.contains("cannot be used as it is"))
             #expect(result.error.contains("vaultctl provider update acme"))
             let findings = try Self.findings(result)
-            #expect(findings.contains("missing: no authorization endpoint, so nobody can log in"))
+            #expect(findings.contains("missing: no authorization endpoint, so no user can log in"))
             #expect(findings.contains("note: no revocation endpoint, so a log-out cannot end its grants"))
             #expect(findings.contains { $0.hasPrefix("note: 2 client secrets") })
             #expect(findings.contains { $0.hasPrefix("note: the metadata names another token endpoint: ") })

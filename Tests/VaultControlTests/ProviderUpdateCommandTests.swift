@@ -98,7 +98,7 @@ struct ProviderUpdateCommandTests {
             try await world.ok("provider", "update", "acme", "--scope", "admin", "--yes")
             terminal.type("y\n")
             #expect(try await terminal.exitCode() == 1, "\(terminal.screen)")
-            #expect(terminal.screen.contains("changed by somebody else meanwhile"))
+            #expect(terminal.screen.contains("changed by another process meanwhile"))
             #expect(try await Self.provider(world)["scope"] == "admin")
         }
     }
@@ -229,7 +229,7 @@ struct ProviderUpdateCommandTests {
     }
 
     @Test(arguments: [
-        ([], "nothing is to be changed"), (["--client-secret=CANARY-x"], "takes no secret on the command line"),
+        ([], "no change was given"), (["--client-secret=CANARY-x"], "takes no secret on the command line"),
         (["--second-client-secret", "CANARY-x"], "takes no secret on the command line"),
         (["--token-endpoint", "http://acme.example/token"], "neither https"),
         (["--remove", "token-endpoint"], "remove"),

@@ -28,7 +28,8 @@ extension AuthorizationCallback {
     /// The code, if this callback answers the request with `expectedState` and comes from `issuer`.
     ///
     /// - Parameters:
-    ///   - expectedState: the state of the request that this browser began (RFC 6749 §10.12); compared in constant time.
+    ///   - expectedState: the state of the request that this browser began (RFC 6749 §10.12); compared in constant
+    ///     time.
     ///   - issuer: the server that was asked; nil if it is not known, and then `iss` is not compared (RFC 9207 §2.4).
     ///   - issuerIsRequired: whether the server's metadata promises `iss` (RFC 9207 §3).
     /// - Throws: ``AuthorizationCallbackError``. A refusal is believed only after state and issuer are.
@@ -41,7 +42,7 @@ extension AuthorizationCallback {
         if let named = self.issuer {
             guard issuer == nil || named == issuer?.rawValue else { throw AuthorizationCallbackError(.issuerMismatch) }
         } else if issuerIsRequired {
-            // Not believed, but shown: servers forget themselves in errors more often than somebody forges one.
+            // Not believed, but shown: servers that leave out their name in errors are more common than forged errors.
             if case .refused(let error, let message) = answer {
                 throw AuthorizationCallbackError(.missingIssuer, error: error, errorDescription: message)
             }
@@ -54,8 +55,8 @@ extension AuthorizationCallback {
         }
     }
 
-    /// What is behind the question mark of a URL, or the whole of a query. Nil if the text could be either: a refusal with
-    /// a question mark in one of its values must not become a code.
+    /// What is behind the question mark of a URL, or the whole of a query. Nil if the text could be either: a refusal
+    /// with a question mark in one of its values must not become a code.
     private static func query(of text: String) -> Substring.UTF8View? {
         // By bytes, as a browser reads it: to Swift a mark and an accent behind it are one character.
         let rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }

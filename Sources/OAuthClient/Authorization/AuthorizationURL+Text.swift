@@ -36,7 +36,7 @@ extension AuthorizationURL {
         return parameters
     }
 
-    /// What nobody adds to a request: it comes from us, also where we leave it out.
+    /// What callers cannot add to a request: we decide it, also where we leave it out.
     package static let ownParameters: Set<String> = [
         "response_type", "client_id", "state", "redirect_uri", "scope", "code_challenge", "code_challenge_method",
         "dpop_jkt", "request", "request_uri", "client_secret", "client_assertion", "client_assertion_type",

@@ -15,7 +15,7 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         public static let connect = Code(description: "the connection was refused or failed")
         public static let dns = Code(description: "the host name was not found")
         public static let tls = Code(description: "the TLS handshake failed")
-        public static let timeout = Code(description: "the time ran out")
+        public static let timeout = Code(description: "the time limit is over")
         public static let reset = Code(description: "the connection was closed")
         public static let tooLarge = Code(description: "the reply exceeds a limit")
         public static let cancelled = Code(description: "the request was cancelled")

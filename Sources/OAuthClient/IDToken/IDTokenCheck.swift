@@ -5,7 +5,7 @@ package struct IDTokenCheck: Sendable {
     /// Clocks of provider and client may differ by this much.
     static let leeway: TimeInterval = 60
 
-    /// 2: who may have issued it; empty where that is not known. `{name}` stands for a claim of the token itself, as in
+    /// 2: the issuers that may have issued it; empty if unknown. `{name}` stands for a claim of the token itself, as in
     /// issuers that name the user's organisation.
     package var issuers: [String]
     package var clientID: ClientID

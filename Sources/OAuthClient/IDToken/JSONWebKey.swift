@@ -17,7 +17,7 @@ struct JSONWebKey: Sendable {
     private let algorithm: String?
     private let material: Material
 
-    /// Nil for a key of another use or kind, or of a size that nobody should use.
+    /// Nil for a key of another use or kind, or of an unsafe size.
     init?(_ object: JSONObject) {
         func text(_ name: String) -> String? { if case .string(let text)? = object[name] { text } else { nil } }
         func bytes(_ name: String) -> [UInt8]? { text(name).flatMap { Base64URL.decode($0) } }
@@ -51,7 +51,8 @@ struct JSONWebKey: Sendable {
         }
     }
 
-    /// Whether the key and the algorithm belong together. The token names the algorithm, the key decides whether it may.
+    /// Whether the key and the algorithm belong together. The token names the algorithm, the key decides whether it
+    /// may.
     func fits(_ algorithm: JWSAlgorithm) -> Bool {
         guard self.algorithm == nil || self.algorithm == algorithm.rawValue else { return false }
         return switch (material, algorithm) {

@@ -7,7 +7,7 @@ package enum ClockOffset {
     static let threshold = Duration.seconds(2)
     /// More than this is a server that is wrong about more than its clock.
     private static let maximum = 86_400.0
-    /// Of a reply that took longer, nobody knows when on its way the server read its clock: half of this is the error.
+    /// If a reply took longer, it is unknown when in that time the server read its clock: half of this is the error.
     private static let longestRoundTrip = 4.0
 
     /// Zero if it is below the threshold; nil if the reply does not tell.

@@ -49,7 +49,7 @@ package enum ReplyAnomaly: String, Hashable, Sendable, CaseIterable {
     case unusableLifetime
     /// A lifetime of more than ten years: shortened to that.
     case clampedLifetime
-    /// A refresh token that cannot be sent again. The old one is spent as far as anybody knows.
+    /// A refresh token that cannot be sent again. The old one is probably spent.
     case unusableRefreshToken
     /// A scope outside the grammar, or given twice: taken as missing.
     case unusableScope

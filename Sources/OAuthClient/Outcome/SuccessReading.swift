@@ -21,7 +21,7 @@ struct SuccessReading {
     /// The new refresh token, if there is one that can be sent.
     var refreshToken: RefreshToken? { body["refresh_token"].text.flatMap { try? RefreshToken(received: $0) } }
 
-    /// There is something in its place that cannot be sent back: the old one is spent all the same.
+    /// There is something in its place that cannot be sent back: the old one is spent anyway.
     private var hasUnusableRefreshToken: Bool { refreshToken == nil && !body["refresh_token"].isAbsent }
 
     var hasAccessToken: Bool { !body["access_token"].isAbsent }

@@ -36,7 +36,7 @@ extension RevocationOutcome {
         }
     }
 
-    /// What ends a login here is not what ends a grant there: an access token that has run out is refused, and the grant
+    /// What ends a login here is not what ends a grant there: an expired access token is refused, and the grant
     /// lives on. So nothing but the profile's own codes counts as done.
     private static func told(
         _ body: ReplyBody, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules, _ delay: Duration?

@@ -1,4 +1,5 @@
-/// What a provider answered when it did not do as it was asked: for people who look for the reason. Nothing is decided by it.
+/// What a provider answered when it did not do as it was asked: for people who look for the reason. Nothing is decided
+/// by it.
 ///
 /// The words are the provider's own. They are bounded, hold neither control nor formatting characters, and none of the
 /// secrets that were sent; ``words`` also leaves out whatever else looks like a token. No other rendering shows them.
@@ -18,8 +19,8 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
         self.message = message.map { ServerMessage(Self.hiding(secrets, in: $0.reveal())) }
     }
 
-    /// All of it in a line, such as `400 invalid_grant: the token was revoked`. It is still the provider's: escape it as any
-    /// foreign text, and show it to an operator.
+    /// All of it in a line, such as `400 invalid_grant: the token was revoked`. It is still the provider's: escape it
+    /// as any foreign text, and show it to an operator.
     public var words: String {
         let front = [status.map { String($0) }, errorWord].compactMap(\.self).joined(separator: " ")
         guard let text = messageWords else { return front }
@@ -54,7 +55,7 @@ public struct ProviderAnswer: Hashable, Sendable, CustomStringConvertible, Custo
         return text
     }
 
-    /// Long runs of token characters are left out: what a server echoes may be anybody's. Words and UUIDs are shorter.
+    /// Long runs of token characters are left out: what a server echoes may be any user's. Words and UUIDs are shorter.
     private static func withoutTokens(_ text: String) -> String {
         var result = ""
         var run = ""

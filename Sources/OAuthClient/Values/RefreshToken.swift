@@ -6,8 +6,8 @@ public struct RefreshToken: OAuthSecret {
         self.value = try SecretGrammar.requireVisible(value, "refresh token")
     }
 
-    /// Takes what a server has given, or what was stored of it, as it is: whatever travels back in a form is a refresh
-    /// token, be it outside the grammar or not.
+    /// Takes what a server has given, or what was stored of it, as it is: anything that can be sent back in a form is a
+    /// refresh token, inside the grammar or not.
     package init(received value: String) throws(OAuthValueError) {
         self.value = try SecretGrammar.requireReturnable(value, "refresh token")
     }

@@ -21,7 +21,7 @@ extension VaultError {
             self.init(.needsUserInteraction, "the provider wants the user to act", hint: "let the user log in again")
         case .notRefreshable:
             self.init(
-                .notRefreshable, "the access token ran out and there is nothing to renew it with",
+                .notRefreshable, "the access token has expired and there is nothing to renew it with",
                 hint: "set a new access token, or let the user log in again")
         case .postponed(let until):
             self.init(
@@ -41,7 +41,7 @@ extension VaultError {
             self.init(
                 .lostResponse,
                 "a reply of the provider was lost, and sending the refresh token again could end the user's other logins",
-                hint: "the access token is good until it runs out; then let the user log in again")
+                hint: "the access token is good until it expires; then let the user log in again")
         case .ownershipLost:
             self.init(StoreError(.ownershipLost, Self.ownershipSentence, hint: Self.ownershipHint))
         case .ownerStalled:
@@ -52,7 +52,7 @@ extension VaultError {
             self.init(.closed, "the vault is closed")
         case .storageFull:
             self.init(
-                .storageFull, "there is no room for what a renewal would bring, so nothing was sent",
+                .storageFull, "there is too little free space for new tokens, so nothing was sent",
                 hint: "make room on the disk of the vault")
         case .readOnly:
             self.init(
@@ -90,7 +90,7 @@ extension VaultError {
     }
 
     private static let ownershipSentence =
-        "other processes do not see this one as alive any more, so nothing may be sent from here"
+        "other processes no longer see this one as alive, so nothing may be sent from here"
     private static let ownershipHint =
         "open the vault after a fork, and do not close descriptors that others have opened; start this process anew"
     private static let resourceHint = "compare the resource and the scope with what the user granted"

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// Which subscribers an event may be for, so that nobody else is asked.
+/// Which subscribers an event may be for, so that no others are asked.
 struct FeedIndex: Sendable {
     /// Those who watch all logins.
     private(set) var ofAll: Set<Int> = []
@@ -10,7 +10,7 @@ struct FeedIndex: Sendable {
     /// By the names that were given: the user need not be there yet.
     private var ofName: [UserKey: Set<Int>] = [:]
 
-    /// Whether somebody waits for a user.
+    /// Whether a subscriber waits for a user.
     var hasNames: Bool { !ofName.isEmpty }
 
     mutating func add(_ number: Int, _ subscriber: FeedSubscriber) {

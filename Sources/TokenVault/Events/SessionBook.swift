@@ -8,11 +8,11 @@ struct SessionBook {
     private var loginsOfUser: [UserHandle: Set<LoginHandle>] = [:]
     private var watchedLogins: [LoginHandle: Int] = [:]
     private var watchedUsers: [UserHandle: Int] = [:]
-    /// Logins of pages that nobody watches by name.
+    /// Logins of pages that no subscriber watches by name.
     private(set) var unnamed: Set<LoginHandle> = []
     /// Logins for whose pages there was no room.
     private var turnedAway = 0
-    /// When something is to be told of whom. What does not agree with ``scheduled`` is void.
+    /// When which login has an event due. An entry that does not agree with ``scheduled`` is void.
     private var due = Heap<Due>()
     private var scheduled: [LoginHandle: Timestamp] = [:]
     private var lastTold = Timestamp(milliseconds: 0)
@@ -40,7 +40,7 @@ struct SessionBook {
     /// When there may be something to tell.
     var nextDue: Timestamp? { due.min?.at }
 
-    /// Whether one more login may have a page that nobody watches by name.
+    /// Whether one more login may have a page that no subscriber watches by name.
     var hasRoom: Bool { unnamed.count < options.mostUnnamedPages }
 
     /// How many logins had no room since the last call.
@@ -67,7 +67,7 @@ struct SessionBook {
         unnamed.subtract(loginsOfUser[user] ?? [])
     }
 
-    /// - Parameter isAllWatched: Somebody watches all logins: what is due of this one soon is still to be told.
+    /// - Parameter isAllWatched: All logins are being watched: what is due soon for this one must still be reported.
     mutating func unwatch(login: LoginHandle, isAllWatched: Bool) {
         if Self.decrease(&watchedLogins, login), let page = pages[login], watchedUsers[page.user] == nil {
             release(login, isAllWatched)
@@ -79,7 +79,7 @@ struct SessionBook {
         for login in loginsOfUser[user] ?? [] where watchedLogins[login] == nil { release(login, isAllWatched) }
     }
 
-    /// Nobody watches all logins any more.
+    /// No subscriber watches all logins any longer.
     mutating func unwatchAll() {
         for login in unnamed { drop(login) }
     }

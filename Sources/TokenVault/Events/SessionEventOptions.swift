@@ -9,8 +9,8 @@ public struct SessionEventOptions: Sendable {
     public var bufferLimit: Int
     /// How often the vault is looked at for changes of other processes.
     public var pollInterval: Duration
-    /// For who watches all logins: of how many whose tokens run out soon this is remembered at a time. Beyond it they
-    /// are told as ``SessionEvent/Kind/missed(count:)`` when they are renewed.
+    /// For subscribers to all logins: how many logins whose tokens expire soon are remembered at a time. Others come as
+    /// ``SessionEvent/Kind/missed(count:)`` when they are renewed.
     package var mostUnnamedPages = 65_536
 
     public init(

@@ -7,10 +7,10 @@ extension SessionFeed {
     /// Rows at once: while they are told, new subscribers wait.
     private static let batch = 64
 
-    /// Tells everything that there is to tell now. Gives how long there is nothing to do; nil when another task has taken
-    /// over, or the vault is closed.
+    /// Tells everything that there is to tell now. Gives how long there is nothing to do; nil when another task has
+    /// taken over, or the vault is closed.
     ///
-    /// The vault is read without the lock on what the feed knows, which is taken for each row anew: who subscribes meanwhile
+    /// The vault is read without the lock on what the feed knows, which is taken for each row anew: a new subscriber
     /// does not wait for SQLite.
     func step(_ epoch: Int) -> Duration? {
         // Taken first: a row that was committed before a notice was posted is told before it.
@@ -58,7 +58,7 @@ extension SessionFeed {
         for entry in entries {
             switch try tell(entry, after: position, epoch) {
             case .told: position = entry.sequence
-            // Somebody else has told it: go on from there.
+            // Another task has reported it: go on from there.
             case .overtaken: return false
             case .over: return nil
             }
@@ -244,7 +244,7 @@ extension SessionFeed {
             pages.append(page)
         }
         return state.withLock { state in
-            // What somebody else has told since is not in these pages: they are read again.
+            // What another task has reported since is not in these pages: they are read again.
             guard state.epoch == epoch, state.window.isWatched, state.window.position(at: now) == start.position,
                 pages.allSatisfy({ $0.asOf >= state.cursor })
             else { return state.epoch == epoch && state.window.isWatched }
@@ -261,14 +261,14 @@ private struct LoginReading {
     let obtainedAt: Timestamp
 }
 
-/// What a row is told with.
+/// What a row is reported with.
 private struct RowReading {
     /// Nil: there is none, or it cannot be opened.
     var logins: [LoginHandle: LoginReading?] = [:]
     var names: [UserHandle: String?] = [:]
 }
 
-/// What must be read from the vault before a row can be told.
+/// What must be read from the vault before a row can be reported.
 private struct RowNeeds {
     var logins: Set<LoginHandle> = []
     var users: Set<UserHandle> = []

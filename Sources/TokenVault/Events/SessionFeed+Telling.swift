@@ -41,7 +41,7 @@ extension SessionFeed {
         mailbox.put(next)
     }
 
-    /// - Parameter read: The login as it was read, where nobody watches it.
+    /// - Parameter read: The login as it was read, where it has no subscriber.
     func tell(_ notice: SessionNotice, _ read: SessionPage?, _ state: inout State) {
         switch notice {
         case .logIns(let user, let count):

@@ -5,9 +5,9 @@ import VaultStorage
 
 /// Tells who watches logins what happens to them, here, in other processes and by `vaultctl`.
 ///
-/// There is one way: the audit rows, in their order, of this process's changes too. So what is told has been committed, it is
-/// told once in each process, and the order is that of the vault. What no row says, because it happens by itself, comes of
-/// the stored expiry and the clock. Argued in `docs/adr/0023`.
+/// There is one way: the audit rows, in their order, of this process's changes too. So what is told has been committed,
+/// it is told once in each process, and the order is that of the vault. What no row says, because it happens by itself,
+/// comes of the stored expiry and the clock. Argued in `docs/adr/0023`.
 ///
 /// One task reads, and runs only while somebody watches.
 final class SessionFeed: Sendable {
@@ -33,8 +33,8 @@ final class SessionFeed: Sendable {
     struct Inbox {
         var notices: [SessionNotice] = []
         var logIns: [UserKey: Int] = [:]
-        /// Wakes the task that reads; nil while nobody watches. Each task has its own: one that is ending must not take what
-        /// is meant for the next.
+        /// Wakes the task that reads; nil while there is no subscriber. Each task has its own: one that is ending must
+        /// not take what is meant for the next.
         var wake: Wakeup?
     }
 
@@ -78,7 +78,7 @@ final class SessionFeed: Sendable {
         wake?.signal()
     }
 
-    /// For tests: whether somebody watches, so that there is a task that reads.
+    /// For tests: whether there is a subscriber, and so a task that reads.
     var isReading: Bool { inbox.withLock { $0.wake != nil } }
 
     func isLoggingIn(_ userID: String) -> Bool { inbox.withLock { $0.logIns[UserKey(userID)] != nil } }

@@ -105,7 +105,7 @@ public final class AccessTokenRenewal: Sendable {
         try isAnswered.withLock { isAnswered in
             guard !isAnswered else { throw Self.answered }
             guard answer.give(value) else {
-                throw VaultError(.renewalVoid, "nobody waits for the answer to this renewal any more")
+                throw VaultError(.renewalVoid, "no caller waits for the answer to this renewal any longer")
             }
             isAnswered = true
         }

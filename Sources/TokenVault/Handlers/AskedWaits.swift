@@ -4,8 +4,8 @@ import VaultStorage
 /// Which handlers, while their answer is awaited, wait for renewals of other logins.
 ///
 /// A handler for one login may ask for the token of another, whose handler may ask for the first one's: each would wait
-/// for the other. Who would close such a ring is refused. Rings through other processes are not seen; a handler's time
-/// limit ends them.
+/// for the other. A call that would close such a ring is refused. Rings through other processes are not seen; a
+/// handler's time limit ends them.
 final class AskedWaits: Sendable {
     private struct Wait {
         let asked: AskedLogin
@@ -19,7 +19,7 @@ final class AskedWaits: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes that whoever answers for `asked` waits for a renewal of this login until ``end(_:)``.
+    /// Notes that the handler asked for `asked` waits for a renewal of this login until ``end(_:)``.
     ///
     /// Nil if the renewal, by what has been noted, waits for that answer itself.
     func begin(_ asked: AskedLogin, for login: LoginHandle) -> Int? {

@@ -1,8 +1,8 @@
 import Synchronization
 import VaultStorage
 
-/// When logins of each provider were last seen to succeed. What decides is in the vault; here it is remembered for a while, so
-/// that a provider that refuses everybody is not looked up for each of its logins.
+/// When logins of each provider were last seen to succeed. What decides is in the vault; here it is remembered for a
+/// while, so that a provider that refuses every login is not looked up for each of them.
 final class KnownSuccesses: Sendable {
     private struct Known {
         /// The login that must not count had asked.
@@ -19,11 +19,11 @@ final class KnownSuccesses: Sendable {
     func isKnown(at provider: ProviderHandle, than login: LoginHandle, since: Timestamp, _ vault: Vault) -> Bool {
         let uptime = vault.timeSource.uptime()
         if let known = known.withLock({ $0[provider] }), uptime - known.lookedAt < Self.knownFor {
-            // That nobody succeeded holds for whoever asks later. A success may be that of the one who asks now.
+            // That no login succeeded holds for later questions, too. A success may be that of the login in question.
             guard let at = known.at else { return false }
             if known.login == login { return at > since }
         }
-        // If it cannot be told, the login goes on.
+        // If the vault cannot be read, the login goes on.
         guard let found = try? vault.store.lastRenewal(at: provider, otherThan: login, since: since) else {
             known.withLock { $0[provider] = Known(login: login, at: nil, lookedAt: uptime) }
             return false

@@ -33,7 +33,7 @@ extension LoginState {
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("misconfigured")
         case .misconfigured:
-            // Its own pause, in every process: nobody else is held up, and nobody asks again at once.
+            // Its own pause, in every process: no other login is held up, and none asks again at once.
             postpone(from: now, by: .breaker, retryAfter: nil, random: trial.random)
             rest(after: claim, newDoubt: trial.newDoubt)
             tellOfFailure("misconfigured")
@@ -86,7 +86,8 @@ extension LoginState {
         session.notBefore = nil
         session.state = .tokenExpired
         session.doubtCause = nil
-        // After mere rejections nobody has said that the grant is dead: its token and key stay, to be revoked at the end.
+        // After mere rejections nobody has said that the grant is dead: its token and key stay, to be revoked at the
+        // end.
         if reason != .unclassifiedRejection, reason != .keyMismatch {
             key = nil
             refresh = nil
@@ -99,8 +100,8 @@ extension LoginState {
         auditEvents.append(AuditEvent(.loginDead, detail))
     }
 
-    /// Tokens that came after a doubt are refused at their first use: the earlier request may have arrived after them, and the
-    /// server took it for theft. It shows at the next renewal, however long after.
+    /// Tokens that came after a doubt are refused at their first use: the earlier request may have arrived after them,
+    /// and the server took it for theft. It shows at the next renewal, however long after.
     func isLateArrivalSuspected(_ reason: RefreshFailure.Reason, _ trial: Trial) -> Bool {
         guard session.cameAfterDoubt, trial.policy.punishesReuse, reason == .deadGrant || reason == .lostResponse else {
             return false

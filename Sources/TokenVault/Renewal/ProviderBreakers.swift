@@ -21,7 +21,7 @@ final class ProviderBreakers: Sendable {
         var refusals: [ProviderHandle: Refusals] = [:]
     }
 
-    /// So many different logins without a success between are no coincidence. One login alone stops nobody.
+    /// So many different logins without a success between are no coincidence. One login alone stops no other.
     static let patience = 3
 
     private let state = Mutex(State())

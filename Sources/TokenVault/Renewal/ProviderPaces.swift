@@ -1,8 +1,8 @@
 import Synchronization
 import VaultStorage
 
-/// What the last replies of each provider mean for logins that are not urgent, be it the scheduler or recovery that renews
-/// them: what one of them was told, the others need not find out. Callers add to it and are not held up by it: their own
+/// What the last replies of each provider mean for logins that are not urgent, whether the scheduler or recovery renews
+/// them: what one of them has found out, the others need not. Callers add to it and are not held up by it: their own
 /// login decides.
 ///
 /// In memory, by a clock that is never set: another process finds out with one request of its own.
@@ -29,8 +29,8 @@ final class ProviderPaces: Sendable {
         }
     }
 
-    /// After failures of so many different logins in a row the provider is taken to be in trouble: it gets one request at a
-    /// time, after pauses.
+    /// After failures of so many different logins in a row the provider is taken to be in trouble: it gets one request
+    /// at a time, after pauses.
     static let patience = 3
 
     private let paces = Mutex<[ProviderHandle: Pace]>([:])
@@ -80,7 +80,7 @@ final class ProviderPaces: Sendable {
         }
     }
 
-    /// How many renewals may be under way that nobody waits for; nil: the provider is not in trouble.
+    /// How many renewals may be under way that no caller waits for; nil: the provider is not in trouble.
     func bound(_ provider: ProviderHandle) -> Int? {
         paces.withLock { paces in
             guard let pace = paces[provider], pace.isInTrouble else { return nil }
@@ -88,7 +88,7 @@ final class ProviderPaces: Sendable {
         }
     }
 
-    /// Takes a place for a renewal that nobody waits for. False: a provider in trouble has one already.
+    /// Takes a place for a renewal that no caller waits for. False: a provider in trouble has one already.
     func begin(_ provider: ProviderHandle) -> Bool {
         paces.withLock { paces in
             var pace = paces[provider] ?? Pace()

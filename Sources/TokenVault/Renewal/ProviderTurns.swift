@@ -35,7 +35,7 @@ final class ProviderTurns: Sendable {
         var bucket: TokenBucket?
         var callers: Deque<Waiter> = []
         var background: Deque<Waiter> = []
-        /// When the queue is looked at for the sake of its rate, and by which alarm: those before it are void.
+        /// When the queue is next checked against its rate, and by which alarm: earlier ones are void.
         var alarm: (at: Duration, number: Int)?
 
         mutating func adopt(_ limits: Limits, now: Duration) {
@@ -120,7 +120,7 @@ final class ProviderTurns: Sendable {
         }
     }
 
-    /// Sends away whoever waits, and whoever comes.
+    /// Sends away all that wait, and all that come.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true

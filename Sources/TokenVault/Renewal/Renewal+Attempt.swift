@@ -102,7 +102,7 @@ extension DPoPContext {
     }
 }
 
-/// A reply that may mean that the provider does not take the client's secret any more.
+/// A reply that may mean that the provider no longer accepts the client's secret.
 enum ClientRefusal: Sendable {
     /// It says so, in one way or another.
     case told

@@ -27,7 +27,8 @@ extension Renewal {
             let needed = needsProvider ? stored.provider : nil
             provider = try needed.map { try vault.store.provider($0) }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
-                // What its owner may have left beside the vault comes first: a token that was replaced must not be sent.
+                // What its owner may have left beside the vault comes first: a token that was replaced must not be
+                // sent.
                 let restored = await engine.restoreSpooled(of: login)
                 guard restored.isComplete else {
                     return (restored.failure.map(Self.event) ?? .storeFailed, nil)
@@ -53,9 +54,9 @@ extension Renewal {
         let plan = Plan(
             provider: provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, asks: asks,
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
-        // Who asks the app needs no turn for that: it may think for a minute.
+        // Asking the app needs no turn: it may take a minute.
         if let provider, sends { await takeTurn(at: provider) }
-        // Whoever had a turn before may have found out what it is better not to try.
+        // The renewal before may have found out that it is better not to try.
         if let provider,
             let until = engine.breakers.openUntil(provider.handle, revision: provider.revision, now: vault.now)
         {
@@ -76,7 +77,7 @@ extension Renewal {
 
     /// Waits until the provider may be asked, where its profile says how often it may.
     ///
-    /// - Returns: false if nothing may begin any more.
+    /// - Returns: false if nothing new may begin.
     @discardableResult
     func takeTurn(at provider: StoredProvider) async -> Bool {
         guard let limits = provider.record.turnLimits else { return !vault.isClosing }
@@ -149,8 +150,8 @@ extension Renewal {
     /// What was found out before an intent is written.
     private struct Plan: Sendable {
         let provider: StoredProvider?
-        /// The intent whose owner was gone before its spool was looked into. One that dies later has not been looked at: it
-        /// counts as working once more.
+        /// The intent whose owner was gone before its spool was looked into. One that dies later has not been looked
+        /// at: it counts as working once more.
         let abandoned: Int64?
         let hasOtherLogins: Bool
         /// Whether the ``SessionHandler`` says what comes next.

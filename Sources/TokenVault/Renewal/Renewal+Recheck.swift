@@ -1,9 +1,9 @@
 import VaultStorage
 
 extension Renewal {
-    /// An intent that has been durable for longer than this is given back and written anew: what was checked with it may
-    /// not be true any more. Each time that this happens to a renewal, the next intent may be twice as old: a slow machine
-    /// takes longer, and gets there.
+    /// An intent that has been durable for longer than this is given back and written anew: what was checked with it
+    /// may no longer be true. Each time that this happens to a renewal, the next intent may be twice as old: a slow
+    /// machine takes longer, and gets there.
     static func longestWayToRequest(givenBack: Int) -> Duration { .seconds(2 << min(max(0, givenBack), 8)) }
 
     /// The last look before the refresh token is sent: whether this process still owns the intent in everybody's eyes,

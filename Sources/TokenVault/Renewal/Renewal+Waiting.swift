@@ -24,8 +24,8 @@ extension Renewal {
         return .pauseEnded
     }
 
-    /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and what it answers
-    /// may have to be given to the provider then.
+    /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and what it
+    /// answers may have to be given to the provider then.
     private func stallLimit(of intent: IntentRecord, at provider: ProviderHandle?) -> Duration? {
         let limit = engine.options.stallLimit ?? vault.stallLimit(of: provider)
         return intent.isAsking ? engine.options.handlerTimeLimit.map { $0 + limit } : limit
@@ -49,7 +49,7 @@ extension Renewal {
             let uptime = vault.timeSource.uptime()
             if watched?.fence != intent.fence { watched = (intent.fence, since: uptime) }
             let waited = watched.map { uptime - $0.since } ?? .zero
-            // An app may think for as long as it likes, if nobody has set it a limit.
+            // An app may take as long as it likes, if no limit is set.
             guard let limit = stallLimit(of: intent, at: stored.provider) else { continue }
             switch engine.options.stallPolicy {
             case .safety:

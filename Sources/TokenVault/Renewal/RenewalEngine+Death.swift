@@ -50,7 +50,7 @@ extension RenewalEngine {
         announceSoon([snapshot.login])
     }
 
-    /// For all that processes without a handler have found, whoever asks for these logins and whether anybody does.
+    /// For all that processes without a handler have found, whether or not a caller asks for these logins.
     func announceUntoldFailures() {
         guard handler != nil, let logins = try? vault.store.untoldFailures(limit: Self.mostUntold), !logins.isEmpty
         else { return }

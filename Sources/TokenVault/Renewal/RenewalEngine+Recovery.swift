@@ -8,9 +8,9 @@ extension RenewalEngine {
     /// How long an intent is left alone that no pass can do anything about.
     private static let longRest = Duration.seconds(60)
 
-    /// One pass of recovery: first what is in the spool, then open intents that nobody is at work on, in the order in
-    /// which they were begun, then what has been kept for long enough. Where there are very many intents, each pass looks
-    /// at some of them, and all have their turn.
+    /// One pass of recovery: first what is in the spool, then open intents that no process is at work on, in the order
+    /// in which they were begun, then what has been kept for long enough. Where there are very many intents, each pass
+    /// looks at some of them, and all have their turn.
     ///
     /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
     func recover() async -> RecoveryReport {
@@ -46,8 +46,8 @@ extension RenewalEngine {
         }
     }
 
-    /// Brings one login's open intent to an end, as a caller would who needs the login; but at the pace of its provider,
-    /// which is the scheduler's too.
+    /// Brings one login's open intent to an end, as a caller would that needs the login; but at the pace of its
+    /// provider, which is the scheduler's too.
     private func settle(_ intent: StoredIntent) async -> Bool {
         guard let provider = (try? vault.store.login(intent.login))?.provider else { return await end(intent) }
         if let hold = paces.hold(provider, uptime: vault.timeSource.uptime()) {
@@ -77,8 +77,8 @@ extension RenewalEngine {
         return false
     }
 
-    /// As ``join(_:target:demand:deadline:)``, for those who will not ask again by themselves: if the provider refused this
-    /// client and then took it with another secret, the login is renewed with that.
+    /// As ``join(_:target:demand:deadline:)``, for those who will not ask again by themselves: if the provider refused
+    /// this client and then took it with another secret, the login is renewed with that.
     func joinInBackground(_ login: LoginHandle, demand: RenewalDemand) async -> Flight.Wait {
         let (flight, wait) = await join(login, demand: demand, deadline: nil)
         guard await hasNewSecret(flight, wait, login) else { return wait }

@@ -95,7 +95,7 @@ extension RenewalEngine {
         }
         guard let provider = try? vault.store.provider(current.record.provider).record else {
             let error = VaultError(
-                .unknownProvider, "the provider that could revoke this is not in the vault any more")
+                .unknownProvider, "the provider that could revoke this is no longer in the vault")
             return await settle(current, .pending(error), retryAfter: nil, nonces: [:])
         }
         let recorder = recorder(of: .revoke)

@@ -71,7 +71,7 @@ final class RenewalEngine: Sendable {
     func renewedToken(
         _ snapshot: SessionSnapshot, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async throws -> VaultToken {
-        // Whoever waits for a renewal reads what it brought before the vault is closed.
+        // Callers that wait for a renewal read what it brought before the vault is closed.
         let holdsVault = vault.flightStarted()
         defer { if holdsVault { vault.flightEnded() } }
         let asking = try AskedLogin.open.map { asked in
@@ -111,7 +111,8 @@ final class RenewalEngine: Sendable {
             do {
                 current = try vault.session(.login(login))
             } catch let error as VaultError where error.code == .newerSchema {
-                // This version reads no row of the vault any more. What came before it knew so is the caller's all the same.
+                // This version can no longer read any row of the vault. The caller still gets the token that came
+                // before.
                 guard case .spooled(let reply) = wait, let token = try usableToken(in: reply, first) else {
                     throw error
                 }
@@ -142,8 +143,8 @@ final class RenewalEngine: Sendable {
         }
     }
 
-    /// Whether a renewal left this caller without a token for reasons of this moment: the intent was given back unsent, or
-    /// others have used the new token and seen it refused before this caller could read it.
+    /// Whether a renewal left this caller without a token for reasons of this moment: the intent was given back unsent,
+    /// or others have used the new token and seen it refused before this caller could read it.
     private func isPassing(
         _ ending: RenewalMachine.Ending, _ current: SessionSnapshot, _ target: TokenTarget
     ) -> Bool {

@@ -16,7 +16,7 @@ struct ReplayPolicy: Equatable, Sendable {
     }
 
     struct Situation: Equatable, Sendable {
-        /// Since the first request whose end is unknown, by the clock that shows more; negative: nobody knows.
+        /// Since the first request whose end is unknown, by the clock that shows more; negative: unknown.
         var elapsed: Duration
         /// The same by the clock that shows less; nil: there is but one.
         var atLeast: Duration?

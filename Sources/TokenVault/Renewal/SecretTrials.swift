@@ -20,7 +20,7 @@ final class SecretTrials: Sendable {
         for waiter in waiting { waiter.resume(returning: hasFound) }
     }
 
-    /// What comes of a trial that is under way; false if there is none.
+    /// The outcome of a trial that is under way; false if there is none.
     func outcome(_ provider: ProviderHandle) async -> Bool {
         await withCheckedContinuation { continuation in
             let isUnderWay = waiters.withLock { waiters in

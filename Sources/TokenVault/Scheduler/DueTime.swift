@@ -42,9 +42,9 @@ struct DueTime: Sendable {
         return before(expiresAt, by: lead, spreadOver: lead, spread)
     }
 
-    /// Somewhere in the span of time that ends `lead` before `end`, and rounded down: with the whole of its digits the
-    /// instant, which stands in plain text, would tell the end to the millisecond. Where it stands is known: it follows
-    /// from the login's handle.
+    /// Somewhere in the span of time that ends `lead` before `end`, and rounded down: unrounded, the instant, which is
+    /// stored in plain text, would reveal the end to the millisecond. Its place in the span is known: it follows from
+    /// the login's handle.
     private static func before(
         _ end: Timestamp, by lead: Duration, spreadOver span: Duration, _ spread: Spread
     ) -> Timestamp {

@@ -18,7 +18,7 @@ import Synchronization
 /// that are due wait for another time.
 ///
 /// Without a scheduler nothing is lost: a token is renewed by the call that needs it. What it adds is that no call
-/// waits, and that logins nobody asks for stay alive. `docs/scheduler.md`
+/// waits, and that logins stay alive that no caller asks for. `docs/scheduler.md`
 public final class RenewalScheduler: Service {
     private let users: UserManager
     private let options: SchedulerOptions

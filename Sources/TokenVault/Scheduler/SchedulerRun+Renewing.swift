@@ -51,7 +51,7 @@ extension SchedulerRun {
         return Step(outcome: RenewalOutcome(ending), rest: rest)
     }
 
-    /// A token that lives for less than a minute is looked at again before it runs out, as far as it can be.
+    /// A token that lives for less than a minute is looked at again before it expires, if possible.
     private func restAfterRenewal(of login: LoginHandle) -> Duration {
         guard let session = try? vault.store.login(login).session, let expiresAt = session.expiresAt else {
             return SchedulerState.shortRest

@@ -77,7 +77,7 @@ final class SchedulerRun: Sendable {
         if isOnce, let care = state.withLock({ $0.care }) { await vault.wait(for: care) }
     }
 
-    /// Not in the group: whoever stops the scheduler does not wait for it.
+    /// Not in the group: stopping the scheduler does not wait for it.
     private func takeCare() {
         let uptime = vault.timeSource.uptime()
         state.withLock { state in

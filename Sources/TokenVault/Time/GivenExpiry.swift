@@ -1,7 +1,7 @@
 import FoundationEssentials
 import VaultStorage
 
-/// An end that the app has given for a token of its own.
+/// An expiry that the app has given for its own token.
 enum GivenExpiry: Equatable {
     case unknown
     case at(Timestamp)

@@ -3,14 +3,14 @@ import VaultStorage
 
 /// Measures how long ago something was that was noted by the wall clock, although that may have been set since.
 ///
-/// A wall clock that is ahead for a moment makes an hour look like a year, and one that is set back makes a day look like
-/// nothing. Neither may end a login or send a token again: what decides about that asks here for both bounds.
+/// A wall clock that is ahead for a moment makes an hour look like a year, and one that is set back makes a day look
+/// like nothing. Neither may end a login or send a token again: what decides about that asks here for both bounds.
 final class SteadyClock: Sendable {
     /// How long something has lasted: `atLeast` by the clock that shows less, `atMost` by the one that shows more.
     struct Span: Equatable, Sendable {
         var atLeast: Duration
         var atMost: Duration
-        /// It began in the future of one of the clocks: nobody knows how long it has lasted.
+        /// It began in the future of one of the clocks: how long it has lasted is unknown.
         var isUnknown: Bool { atLeast < .zero }
     }
 

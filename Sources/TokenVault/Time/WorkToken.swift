@@ -85,8 +85,8 @@ extension Vault {
         token?.endWait()
     }
 
-    /// Starts work that belongs to no caller: neither his cancellation nor his priority nor his task-local values reach
-    /// it.
+    /// Starts work that belongs to no caller: neither a caller's cancellation nor its priority nor its task-local
+    /// values reach it.
     @discardableResult
     func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         let token = workClock.map { WorkToken($0) }

@@ -64,7 +64,7 @@ extension UserManager {
         do {
             claims = try await self.claims(issued, attempt, request, keys)
         } catch let error as IDTokenError {
-            // Whoever these tokens are for, it is not this log-in.
+            // These tokens are not for this log-in.
             await disown(issued.refreshToken, issued.accessToken, request)
             throw VaultError(
                 .protocolViolation, error.description,

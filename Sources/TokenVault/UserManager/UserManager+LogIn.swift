@@ -63,8 +63,8 @@ extension UserManager {
             expiresAt: record.expiresAt.date)
     }
 
-    /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. Who answered
-    /// is checked if the URL says so (RFC 9207), and so is the id token if one comes. Each request is completed once.
+    /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. The issuer is
+    /// checked if the URL names it (RFC 9207), and so is the id token if one comes. Each request is completed once.
     ///
     /// ```swift
     /// let done = try await users.completeLogIn(callbackURL: url, boundTo: BrowserBinding(cookie))
@@ -85,7 +85,7 @@ extension UserManager {
     }
 
     /// Completes a log-in with the two parameters of the callback.
-    /// See ``completeLogIn(callbackURL:boundTo:expectedUserId:)``, which also checks who answered.
+    /// See ``completeLogIn(callbackURL:boundTo:expectedUserId:)``, which also checks the issuer.
     public func completeLogIn(
         state: String, code: AuthorizationCode, boundTo binding: BrowserBinding, expectedUserId: String? = nil
     ) async throws -> CompletedLogIn {

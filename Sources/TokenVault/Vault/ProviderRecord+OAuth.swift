@@ -59,8 +59,8 @@ extension ProviderRecord {
     }
 }
 
-/// The profiles of one's own that were read lately. Reading one is a function of its text alone, and each renewal needs
-/// it several times.
+/// The operator's own profiles that were read lately. Reading one is a function of its text alone, and each renewal
+/// needs it several times.
 private enum ParsedProfiles {
     private struct Key: Hashable {
         let document: String

@@ -10,7 +10,7 @@ extension Vault {
         let limit = limit.asPageLimit
         let after = try cursor.map { text in
             guard let handle = UserHandle(text: text) else {
-                throw VaultError(.invalidArgument, "this is not where a page ended")
+                throw VaultError(.invalidArgument, "the page cursor is invalid")
             }
             return handle
         }

@@ -29,7 +29,7 @@ extension Vault {
             let update = try record.update(change, dependents)
             guard expected == nil || expected == update else {
                 throw VaultError(
-                    .conflict, "the provider was changed by somebody else meanwhile",
+                    .conflict, "the provider was changed by another process meanwhile",
                     hint: "look again what would change")
             }
             guard force || !update.orphansAnything else { throw VaultError(refused: update) }

@@ -22,7 +22,7 @@ extension Vault {
             if let refusal = store.readOnlyRefusal { throw refusal }
             guard store.ownsItsLock else {
                 throw StoreError(
-                    .ownershipLost, "other processes do not see this one as alive any more",
+                    .ownershipLost, "other processes no longer see this one as alive",
                     hint: "start this process anew")
             }
             let damage = try store.providers(after: nil, limit: Self.providersLookedAt).compactMap(\.damage)

@@ -2,18 +2,19 @@ import Synchronization
 
 /// Lets requests whose nonce was refused go to one server one after the other.
 ///
-/// A server may change its nonce every few uses. Of many requests at the same time most then come with one that is used up,
-/// and their repeats meet each other in the same way. Behind the gate each repeat has the nonce of the reply before it.
+/// A server may change its nonce every few uses. Of many requests at the same time most then come with one that is used
+/// up, and their repeats meet each other in the same way. Behind the gate each repeat has the nonce of the reply before
+/// it.
 final class ProofGate: Sendable {
     private struct Queue {
         var waiters: [(id: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     }
 
     private struct State {
-        /// A place is here while somebody is behind its gate.
+        /// A place is here while a request is behind its gate.
         var queues: [String: Queue] = [:]
         var lastID = 0
-        /// Who was cancelled before he could wait.
+        /// Requests that were cancelled before they could wait.
         var cancelled: Set<Int> = []
     }
 

@@ -6,7 +6,7 @@ import TokenVault
 struct MaintainCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "maintain",
-        abstract: "Renew logins before they run out, until stopped.",
+        abstract: "Renew tokens before they expire, until stopped.",
         discussion: """
             Runs the scheduler in the foreground: for vaults whose service does not run one, and beside those that do; the \
             work is shared. Also retries revocations that are due, and settles renewals of processes that have died. \

@@ -4,7 +4,7 @@ import TokenVault
 struct StatusCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Tell what is in the vault, and how its logins stand.",
+        abstract: "Show what the vault contains and the state of its logins.",
         discussion: """
             Looks at every login, in bounded memory: a vault of a million takes a while. --brief leaves that out.
             """)

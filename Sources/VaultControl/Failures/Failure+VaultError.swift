@@ -52,7 +52,7 @@ extension Failure {
 
     private init(_ error: OutputError) {
         switch error {
-        case .closed: self.init(.success, code: "outputClosed", "nobody reads the output any more")
+        case .closed: self.init(.success, code: "outputClosed", "the output has been closed")
         case .full: self.init(.machine, code: "outputFull", "the output could not be written: the disk is full")
         case .failed: self.init(.machine, code: "outputFailed", "the output could not be written")
         }
@@ -68,7 +68,7 @@ extension Failure {
         case .unknownRevocation: "vaultctl outbox list shows what is still to be revoked"
         case .unknownReply: "vaultctl login salvage lists the replies that are kept"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
-        case .userDisabled: "vaultctl user enable lets him log in again"
+        case .userDisabled: "vaultctl user enable lets the user log in again"
         case .notLoggedIn: "begin with: vaultctl login begin"
         case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"

@@ -6,7 +6,7 @@ struct ExpiryOptions: ParsableArguments {
     @Option(help: .init("How long the access token is valid from now: 90, 15m, 2h, 30d.", valueName: "time"))
     var expiresIn: TimeSpan?
 
-    @Option(help: .init("When the access token runs out: 2026-11-21T03:15:00Z.", valueName: "date"))
+    @Option(help: .init("When the access token expires: 2026-11-21T03:15:00Z.", valueName: "date"))
     var expiresAt: String?
 
     /// Nil: the expiry is unknown.

@@ -11,7 +11,7 @@ package enum SealedCell {
     /// What a cell is longer than its padded plaintext.
     package static let overhead = 96
     package static let minimumByteCount = overhead + paddingBlock
-    /// No cell is longer, so that each fits into a row: whoever stores cells must take rows of this length and some more.
+    /// No cell is longer, so that each fits into a row: a store of cells must accept rows of this length and some more.
     package static let maximumByteCount = 900_000
     package static let maximumPlaintextByteCount = maximumByteCount - overhead - paddingBlock
 

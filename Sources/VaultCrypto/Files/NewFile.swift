@@ -1,11 +1,12 @@
 import CSodium
 import Glibc
 
-/// A new file that is there whole and durable, or not there at all, wherever the process is killed. Nothing is overwritten.
+/// A new file that is there whole and durable, or not there at all, wherever the process is killed. Nothing is
+/// overwritten.
 ///
-/// While it is written it has no name (`O_TMPFILE`), so that nothing can be left of it. File systems that cannot do that get
-/// a file of another name, `PATH.<26 characters>.tmp`, and its name is changed at the end; what a killed process leaves of
-/// that is removed by the next one that writes a file of the same path.
+/// While it is written it has no name (`O_TMPFILE`), so that nothing can be left of it. File systems that cannot do
+/// that get a file of another name, `PATH.<26 characters>.tmp`, and its name is changed at the end; what a killed
+/// process leaves of that is removed by the next one that writes a file of the same path.
 package struct NewFile {
     package struct Failure: Error, Equatable {
         /// The system's number.
@@ -86,7 +87,7 @@ package struct NewFile {
         guard descriptor >= 0 else { throw Failure(error: errno) }
         defer { _ = close(descriptor) }
         do throws(Failure) {
-            // Held for as long as the file is written: what nobody holds has been left behind.
+            // Held for as long as the file is written: a file with a free lock has been left behind.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure(error: errno) }
             try unsafe fill(descriptor, bytes)
             try name(temporary)

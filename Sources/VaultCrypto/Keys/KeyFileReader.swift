@@ -31,7 +31,7 @@ struct KeyFileReader {
             throw unsafeFile("belongs to another user", hint: "run: chown \(geteuid()) \(shownPath)")
         }
         guard status.st_mode & 0o077 == 0 else {
-            throw unsafeFile("can be reached by other users", hint: "run: chmod 600 \(shownPath)")
+            throw unsafeFile("is accessible to other users", hint: "run: chmod 600 \(shownPath)")
         }
         guard status.st_nlink == 1 else {
             throw unsafeFile(
@@ -50,7 +50,7 @@ struct KeyFileReader {
         let isShared = status.st_mode & S_IWOTH != 0
         guard !isShared || status.st_mode & S_ISVTX != 0 else {
             throw unsafeFile(
-                "lies in a directory that everybody can write to",
+                "lies in a directory that other users can write to",
                 hint: "run: chmod o-w \(KeyFileReader.shown(parent))")
         }
     }

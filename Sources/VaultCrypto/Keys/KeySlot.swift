@@ -33,9 +33,9 @@ package struct KeySlot: Sendable {
 
     /// The vault key, from the first of the slots that the unlocker can open, and that slot.
     ///
-    /// Those that cost nothing to try come first, then the cheaper before the dearer ones: a slot that somebody has
-    /// planted never makes another one dearer than itself. A slot that is damaged or asks for too much does not stand in
-    /// the way of the others; its error is thrown when none of them opens.
+    /// Those that cost nothing to try come first, then the others in order of cost: a planted slot never makes another
+    /// one more expensive than itself. A slot that is damaged or asks for too much does not block the others; its error
+    /// is thrown when none of them opens.
     package static func unlock(
         _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16, policy: UnlockingPolicy = .init()
     ) throws(VaultCryptoError) -> (vaultKey: SealingKey, slot: KeySlot) {
@@ -54,7 +54,7 @@ package struct KeySlot: Sendable {
         }
         throw firstError
             ?? VaultCryptoError(
-                .wrongKey, "the key opens none of the vault's \(slots.count) key slots",
+                .wrongKey, "this key does not open the vault (\(slots.count) key slot\(slots.count == 1 ? "" : "s"))",
                 hint: "use the key file or passphrase that the vault was made with"
             )
     }

@@ -10,8 +10,8 @@ extension SlotUnlocker {
     package func cost(of slot: KeySlotDescription) -> Argon2Cost? { nil }
 }
 
-/// What opening a vault may cost, whatever its key slots ask for. They are plaintext: whoever can write to the file can
-/// plant rows that keep a process busy for hours, or let it run out of memory.
+/// What opening a vault may cost, whatever its key slots ask for. They are plaintext: an attacker who can write to the
+/// file can plant rows that keep a process busy for hours, or exhaust its memory.
 package struct UnlockingPolicy: Hashable, Sendable {
     /// Of one try.
     package var memoryKiB: UInt32

@@ -42,7 +42,7 @@ import CSodium
         filling fill: (UnsafeMutableRawBufferPointer) throws(VaultCryptoError) -> Void
     ) throws(VaultCryptoError) -> SealingKey {
         let draft = try SealingKey(id: KeyID(.zero), memory: .shared)
-        // Nothing mentions the draft any more while its memory is filled and copied.
+        // Nothing refers to the draft any longer while its memory is filled and copied.
         return try withExtendedLifetime(draft) { () throws(VaultCryptoError) in
             try unsafe fill(UnsafeMutableRawBufferPointer(start: draft.pointer, count: byteCount))
             return try unsafe SealingKey(
@@ -52,7 +52,7 @@ import CSodium
         }
     }
 
-    /// Valid for as long as the key lives: who passes it on keeps the key alive with `withExtendedLifetime`.
+    /// Valid for as long as the key lives: code that passes it on keeps the key alive with `withExtendedLifetime`.
     var pointer: UnsafeMutableRawPointer { unsafe slot.pointer }
 
     /// The key's 32 bytes. They must not outlive the call, nor be copied to memory that is not wiped.

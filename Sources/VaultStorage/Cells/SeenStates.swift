@@ -3,7 +3,7 @@ import VaultCrypto
 
 /// What this process has seen of the vault: nothing that it meets later may be older.
 ///
-/// Of users it remembers as many as there are places. Who has the place of another makes the other forgotten.
+/// Of users it remembers as many as there are places. A user that takes another's place makes the other forgotten.
 final class SeenStates: Sendable {
     private struct Place {
         var user = Bytes16.zero
@@ -59,7 +59,7 @@ extension StoreError {
     static func older(_ user: UserHandle, than who: String) -> StoreError {
         StoreError(
             .rollbackSuspected,
-            "the user (\(user.text)) is older than \(who): somebody has put back a former state",
+            "the user (\(user.text)) is older than \(who): a former state was put back",
             hint: "nothing was sent; restore a whole backup, or erase the user and let them log in again")
     }
 

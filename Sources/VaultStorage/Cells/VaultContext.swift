@@ -35,7 +35,7 @@ final class VaultContext: Sendable {
         newestIncarnation = Atomic(row.incarnation)
     }
 
-    /// Changes with the vault's row, whoever changes that.
+    /// Changes with the vault's row, whichever process changes that.
     var keyring: Keyring { keyrings.newest }
 
     /// The same. Logins of an older one are held.

@@ -6,7 +6,7 @@ struct VaultRow: Sendable {
     let createdAt: Timestamp
     /// Counts the changes of the row. 0: the schema was brought up to date, and the row has no manifest yet.
     var revision: Int64
-    /// The audit row that tells of the last change.
+    /// The audit row that records the last change.
     var auditSequence: Int64
     var keyring: Keyring
     /// Of the keyring's cell.

@@ -145,7 +145,7 @@ extension DamageFinder {
         var logins: Set<LoginHandle>
     }
 
-    /// `nil` for a user that cannot be opened: then nobody knows what is missing.
+    /// `nil` for a user that cannot be opened: then it is unknown what is missing.
     private func manifest(ofUserRow id: Int64) throws(StoreError) -> Manifest? {
         let row = try connection.statement(SQL.userByRow)
         defer { row.reset() }

@@ -48,7 +48,7 @@ struct DamageFinder {
         }
     }
 
-    /// What is wrong there; `nil` if nothing is, or if nothing is there any more.
+    /// What is wrong there; `nil` if nothing is, or if there is no longer anything.
     func check(_ place: DamagedRow.Place) throws(StoreError) -> DamagedRow? {
         switch place {
         case .row(let table, let id):

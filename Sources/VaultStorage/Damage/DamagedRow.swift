@@ -2,7 +2,7 @@ package import VaultCrypto
 
 /// A row that cannot be opened or does not belong where it is, in a listing.
 package struct DamagedRow: Sendable, Equatable {
-    /// Tables whose rows can be damaged on their own. Secrets and intents are told with their login, if it exists.
+    /// Tables whose rows can be damaged on their own. Secrets and intents are listed with their login, if it exists.
     package enum Table: String, CaseIterable, Sendable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
     }

@@ -1,7 +1,7 @@
 import VaultCrypto
 
-/// Deleting what cannot be opened. It is told twice: as what was done to the row, and as what it means for the user,
-/// login, provider or revocation, so that whoever reads the trail for one of these needs to know nothing of damage.
+/// Deleting what cannot be opened. It is recorded twice: as what was done to the row, and as what it means for the
+/// user, login, provider or revocation, so that a reader of the trail needs to know nothing about damage.
 extension WriteTransaction {
     func discard(_ place: DamagedRow.Place) throws(StoreError) -> DiscardedRow {
         guard let row = try damage.check(place) else {
@@ -64,7 +64,7 @@ extension WriteTransaction {
     private func discardRevocation(_ id: Int64, _ event: AuditEvent) throws(StoreError) {
         try deleteRow(.outbox, id)
         try audit(event, about: AuditSubject())
-        // The trail tells how many revocations there must be.
+        // The trail says how many revocations there must be.
         try audit(AuditEvent(.revocationAbandoned, [.init("cause", "damaged")]), about: AuditSubject())
     }
 
@@ -81,7 +81,7 @@ extension WriteTransaction {
         }
         if let owner {
             guard owner.manifest.contains(where: { $0.login == login }) else {
-                // Somebody has put the row there: it was never a login of this user.
+                // The row was planted: it was never a login of this user.
                 try audit(event, about: AuditSubject(user: row.user, login: login))
                 return []
             }
@@ -103,7 +103,7 @@ extension WriteTransaction {
 
     private static var removalOfDamaged: AuditEvent { AuditEvent(.loginRemoved, [.init("cause", "damaged")]) }
 
-    /// The manifest is sealed anew, so that the user has exactly the logins that it tells of.
+    /// The manifest is sealed anew, so that the user has exactly the logins that it lists.
     private func forget(_ login: LoginHandle, of owner: OpenUser, _ event: AuditEvent) throws(StoreError) {
         var owner = owner
         owner.manifest.removeAll { $0.login == login }
@@ -166,14 +166,14 @@ extension WriteTransaction {
                 AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]),
                 about: AuditSubject(user: told ?? row.user, login: login))
         }
-        // Under both names, if the damage is in the name: the trail must tell of the end of the user that it knows.
+        // Under both names, if the damage is in the name: the trail must record the end of the user that it knows.
         for user in Set([row.user, told].compactMap(\.self)) {
             try audit(AuditEvent(.userErased), about: AuditSubject(user: user))
         }
         return logins
     }
 
-    /// Whom the audit row of the last change told of, unless that user has a row of his own.
+    /// The user in the audit row of the last change, unless that user has another row.
     private func handleToldOfUser(_ id: Int64) throws(StoreError) -> UserHandle? {
         let row = try connection.statement(
             """
@@ -206,7 +206,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Which provider it was whose handle is damaged: one that the trail tells of and that has no row, and under whose
+    /// Which provider it was whose handle is damaged: one that the trail knows and that has no row, and under whose
     /// name the cell opens.
     func handleToldOfProvider(_ id: Int64, _ handle: ProviderHandle?) throws(StoreError) -> ProviderHandle? {
         let row = try connection.statement(SQL.providerByRow)

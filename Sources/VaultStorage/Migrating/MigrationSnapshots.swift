@@ -3,10 +3,10 @@ import VaultCrypto
 
 /// The copies of a vault that lie beside it from before its migrations: `<vault>.before-migration-<version>`.
 ///
-/// At most one of each version: a new one takes the place of the one before. A copy has its name only once it is whole and
-/// durable; until then it is `<name>.partial`, which the next migration removes if its maker was killed.
+/// At most one of each version: a new one takes the place of the one before. A copy has its name only once it is whole
+/// and durable; until then it is `<name>.partial`, which the next migration removes if its maker was killed.
 struct MigrationSnapshots {
-    /// Whoever opens the vault after that removes the copy.
+    /// The first process that opens the vault after that removes the copy.
     static let longestKept = Duration.seconds(30 * 86_400)
 
     let file: VaultFile
@@ -18,7 +18,8 @@ struct MigrationSnapshots {
 
     private func path(_ version: Int) -> String { "\(file.path)\(Self.infix)\(version)" }
 
-    /// - Parameter connection: sees the vault as it was committed last, while another one keeps everybody from committing.
+    /// - Parameter connection: sees the vault as it was committed last, while another one keeps all processes from
+    ///   committing.
     func take(_ connection: Connection, version: Int, now: Timestamp) throws(StoreError) -> String {
         try removePartial()
         let size = try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
@@ -84,7 +85,8 @@ struct MigrationSnapshots {
             byteCount: Int64(info.st_size))
     }
 
-    /// Removes those that have been kept for long enough. Looks at names, not at the directory: it is part of each opening.
+    /// Removes those that have been kept for long enough. Looks at names, not at the directory: it is part of each
+    /// opening.
     func removeExpired(before version: Int, now: Timestamp) {
         for version in 1..<max(version, 2) {
             guard let snapshot = snapshot(path(version), version),

@@ -48,7 +48,7 @@ struct Migrator {
         return snapshot
     }
 
-    /// Takes the snapshot and the first step that is pending while nobody else can write: the snapshot is what the step
+    /// Takes the snapshot and the first pending step while no other process can write: the snapshot is what the step
     /// found, and of several processes that come at once one makes it.
     private func applyFirst(_ connection: Connection) throws(StoreError) -> (version: Int, snapshot: String)? {
         let snapshots = MigrationSnapshots(of: file)

@@ -4,7 +4,7 @@ extension WriteTransaction {
         try connection.integer("SELECT count(*) FROM migration WHERE auditSequence IS NULL") > 0
     }
 
-    /// Once for all steps that nobody has told of yet. The first of a vault without a manifest makes it.
+    /// Once for all steps that are not recorded yet. The first of a vault without a manifest makes it.
     func tellOfMigrations() throws(StoreError) {
         let rows = try connection.statement(
             "SELECT name FROM migration WHERE auditSequence IS NULL ORDER BY version")
@@ -31,7 +31,7 @@ extension WriteTransaction {
 }
 
 extension SQLiteVaultStore {
-    /// Whether there are providers that got no index when the schema did, because nobody had a key.
+    /// Whether there are providers that got no index when the schema did, because no process had a key.
     var hasUnnamedProviders: Bool {
         get throws(StoreError) { try readers.read { reader throws(StoreError) in try reader.providers.hasUnnamed() } }
     }

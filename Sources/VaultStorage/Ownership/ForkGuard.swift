@@ -44,7 +44,7 @@ import Synchronization
             return false
         }
 
-        /// The new block is filled before anybody can see it.
+        /// The new block is filled before it can be seen.
         func grow(with descriptor: Int32) {
             let block = unsafe Self.makeBlock()
             unsafe block.pointee.slots[0] = descriptor

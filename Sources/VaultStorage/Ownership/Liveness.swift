@@ -3,7 +3,7 @@ import Synchronization
 /// Whether this process may go on using what it has open of a vault. Once lost it is lost for good.
 final class Liveness: Sendable {
     private static let fine: UInt8 = 0
-    /// Nothing is used any more, but what is open may be closed.
+    /// Nothing is used from now on, but what is open may be closed.
     private static let givenUp: UInt8 = 1
     /// What is open may not even be closed.
     private static let lost: UInt8 = 2

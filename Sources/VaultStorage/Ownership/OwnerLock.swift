@@ -6,8 +6,8 @@ import VaultCrypto
 /// byte's offset is its name. The kernel frees the byte at the moment in which the process ends, however it ends; one
 /// that is only stopped keeps it, and is never taken for dead.
 ///
-/// The upper bits of a name say in which lock file the byte is. A free byte says nothing of a process that has locked
-/// it in another file, because somebody has removed or replaced this one: that process counts as alive.
+/// The upper bits of a name say in which lock file the byte is. A free byte says nothing about a process that has
+/// locked it in another file, because this one was removed or replaced: that process counts as alive.
 package final class OwnerLock: Sendable {
     /// From 1 to 2⁶² − 1: the lock file's number, and a random one.
     package let owner: Int64
@@ -65,8 +65,8 @@ package final class OwnerLock: Sendable {
         files = Mutex(probe.map { Files(held: $0, probe: $0) })
     }
 
-    /// 24 bits of what tells this file from all others: its id, and its inode, because a copy has the same id. The inode
-    /// is no other file's for as long as a process holds a byte of it.
+    /// 24 bits of what tells this file from all others: its id, and its inode, because a copy has the same id. The
+    /// inode is no other file's for as long as a process holds a byte of it.
     private static func number(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Int64 {
         number(ofFile: try id(of: file, vault), inode: UInt64(file.identity.inode))
     }
@@ -142,8 +142,8 @@ package final class OwnerLock: Sendable {
 
     /// Whether the process of that name lives.
     ///
-    /// An error of the system counts as alive, and so does everybody while the lock file is not the one that all know,
-    /// and who has a byte of another file: it must never free somebody else's intent.
+    /// An error of the system counts as alive, and so does every process while the lock file is not the one that all
+    /// know, and one that has a byte of another file: the intent of another process must never be freed.
     package func isAlive(_ owner: Int64) -> Bool {
         guard owner > 0 else { return false }
         if ForkGuard.isForked { return true }
@@ -170,8 +170,8 @@ package final class OwnerLock: Sendable {
         }
     }
 
-    /// Whether the WAL may end with something that was never synced: a commit that failed, and of which nobody has found
-    /// out yet what became of it.
+    /// Whether the WAL may end with something that was never synced: a commit that failed, and of which nobody has
+    /// found out yet what became of it.
     ///
     /// A byte of the lock file that all processes know, and never synced itself: it lasts as long as what the kernel
     /// believes to have written. After a loss of power the WAL is what the disk has, and needs no mark.
@@ -190,8 +190,8 @@ package final class OwnerLock: Sendable {
         }
     }
 
-    /// Whether nobody else has the vault open: no other process, and no other store of this one. Not before the system says
-    /// so for certain.
+    /// Whether the vault is open nowhere else: in no other process, and in no other store of this one. Not before the
+    /// system says so for certain.
     var isAlone: Bool {
         files.withLock { files in
             guard let files, isOurProcess else { return false }

@@ -87,8 +87,8 @@ final class VaultPlace: Sendable {
         return Companions(wal: wal, index: index)
     }
 
-    /// A WAL of which the index knows more than it has was put in the place of another one: what is written to it would
-    /// be found by nobody.
+    /// A WAL of which the index knows more than it has was put in the place of another one: no process would find what
+    /// is written to it.
     private func checkWAL(_ connection: Connection) throws(StoreError) {
         var info = stat()
         guard unsafe lstat(file.path + "-wal", &info) == 0 else { throw Self.replaced(file.path + "-wal") }

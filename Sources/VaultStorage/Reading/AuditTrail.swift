@@ -7,8 +7,8 @@ struct AuditTrail {
     let connection: Connection
     let context: VaultContext
 
-    /// Whether the trail tells of a later change of the vault's row than the row itself does. Before the row had a manifest
-    /// providers were told of as they are now, and nothing else was.
+    /// Whether the trail has a later change of the vault's row than the row itself. Before the row had a manifest,
+    /// providers were recorded as they are now, and nothing else was.
     func tellsOfLater(than row: VaultRow) throws(StoreError) -> Bool {
         let rows = try connection.statement(
             """
@@ -25,7 +25,7 @@ struct AuditTrail {
         return false
     }
 
-    /// Whether the trail tells of a later revision of a user.
+    /// Whether the trail has a later revision of a user.
     func tells(of user: UserHandle, after revision: Int64) throws(StoreError) -> Bool {
         let rows = try connection.statement(
             "SELECT sequence FROM audit INDEXED BY auditByUser WHERE user = ?1 AND revision > ?2 AND kind <> 22")

@@ -6,7 +6,7 @@ struct ProviderRows {
     let opener: RowOpener
 
     func listings(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
-        // Any number is a row's, if somebody has edited it.
+        // A row that was edited may have any number.
         if sequence == .max { return [] }
         let row = try connection.statement(SQL.providerPage)
         defer { row.reset() }
@@ -39,7 +39,7 @@ struct ProviderRows {
             try row.step() ? try opener.provider(row) : nil
         }
         if let found { return found }
-        // A vault that nobody could write to since it was migrated, such as one on a read-only disk.
+        // A vault that no process could write to since it was migrated, such as one on a read-only disk.
         guard let found = try unnamed().first(where: { $0.stored.record.name == name }) else {
             throw .notFound(.provider)
         }

@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension Reader {
-    /// Logins with a failure that no handler has heard of, as far as a list tells that anybody could have changed.
+    /// Logins with a failure that no handler has heard of, according to a list that is not authenticated.
     func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
         let row = try connection.statement(
             "SELECT login.handle FROM untoldFailure CROSS JOIN login ON login.id = untoldFailure.login LIMIT ?1")

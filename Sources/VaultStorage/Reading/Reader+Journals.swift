@@ -110,7 +110,7 @@ extension Reader {
             damage: damage)
     }
 
-    /// Who cannot be opened is passed over, and counts as a row of the page.
+    /// One that cannot be opened is passed over, and counts as a row of the page.
     func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
         let limit = limit.asPageLimit
         let row = try connection.statement(SQL.openIntents)

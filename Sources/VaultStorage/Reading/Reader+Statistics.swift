@@ -28,7 +28,7 @@ extension Reader {
         let row = try connection.statement("SELECT min(sequence) FROM audit")
         defer { row.reset() }
         guard try row.step(), let first = row.optionalInteger(0) else { return 0 }
-        // Any number is a row's, if somebody has edited it.
+        // A row that was edited may have any number.
         let (count, isBeyond) = try auditHead().subtractingReportingOverflow(first - (first == .min ? 0 : 1))
         return isBeyond ? .max : Int(clamping: count)
     }

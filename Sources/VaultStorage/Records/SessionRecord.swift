@@ -15,7 +15,7 @@ package struct SessionRecord: Equatable, Sendable {
     package var terminationReason: UInt8?
     /// The refresh-failed flag: nothing is sent for this login while it stands.
     package var failure: FailureRecord?
-    /// Whether a handler has been told of ``failure``, so that it is told once across restarts.
+    /// Whether a handler has been told of ``failure``, so that it is called once across restarts.
     package var notifiedFailure = false
     /// No renewal before this instant, in any process: back-off after a transient failure, or postponed by the app.
     package var notBefore: Timestamp?

@@ -4,8 +4,8 @@ import VaultCrypto
 
 /// The file system that a vault's directory is on, and whether SQLite's locks and shared memory can be trusted there.
 ///
-/// What is known to be local is taken at its word; what is known to lie on another machine is refused. Nobody can see of
-/// the rest (FUSE, 9p, virtiofs) whether other machines use it, too: it needs to be trusted by the caller, and then to prove
+/// A file system that is known to be local is accepted; one that is known to be on another machine is refused. Whether
+/// other machines use any other (FUSE, 9p, virtiofs) cannot be seen: the caller must trust it, and then it must prove
 /// that it does on this machine what a local one does.
 struct FileSystem: Equatable {
     enum Kind: Equatable {
@@ -75,8 +75,8 @@ struct FileSystem: Equatable {
 
     // MARK: Proof
 
-    /// Tries what a vault stands on with a file of its own that nobody else sees: a lock of one open file is seen by
-    /// another, and two mappings share their bytes.
+    /// Tests what a vault depends on, with a file of its own that no other process sees: a lock of one open file is
+    /// seen by another, and two mappings share their bytes.
     static func prove(_ directory: String) throws(StoreError) {
         let holder = try open(directory)
         // An open file of its own, of the same nameless file.
@@ -103,8 +103,8 @@ struct FileSystem: Equatable {
             "its file system does not have the \(what) that SQLite needs", "put the vault on a local disk")
     }
 
-    /// A file without a name, of which nothing is left when the process is killed; where there is no such thing, one that
-    /// loses its name at once.
+    /// A file without a name, of which nothing is left when the process is killed; where there is no such thing, one
+    /// that loses its name at once.
     private static func open(_ directory: String) throws(StoreError) -> Descriptor {
         let withoutName = 0o20000000 | O_DIRECTORY
         var number = unsafe Glibc.open(directory, withoutName | O_RDWR | O_CLOEXEC, 0o600)

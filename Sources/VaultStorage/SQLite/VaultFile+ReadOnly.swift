@@ -15,7 +15,7 @@ extension VaultFile {
                 .readOnly, "the file system is mounted read-only: the vault can be read, and not changed",
                 hint: "mount it writable, or stop all that use the vault and copy it to another place")
         }
-        // Who changes a vault must show in its lock file that he lives.
+        // A process that changes a vault must show in its lock file that it lives.
         let isLockable =
             Descriptor.Identity(path: lockPath) != nil ? unsafe Glibc.access(lockPath, W_OK) == 0 : isExtensible
         if isLockable { return nil }
@@ -28,8 +28,8 @@ extension VaultFile {
 
     /// How SQLite opens the vault here.
     ///
-    /// SQLite reads a log only with an index of it in shared memory. Where that file is there it can be read, whether or not
-    /// somebody writes to the vault through another mount; where it is not, nobody has the vault open.
+    /// SQLite reads a log only with an index of it in shared memory. Where that file is there it can be read, whether
+    /// or not a process writes to the vault through another mount; where it is not, no process has the vault open.
     func access() throws(StoreError) -> Connection.Access {
         guard readOnlyRefusal != nil else { return .readWrite }
         var log = stat()

@@ -121,7 +121,7 @@ struct VaultFile: Sendable {
         }
         guard info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
             throw Self.unsafe(
-                "its spool directory belongs to another user or can be reached by others",
+                "its spool directory belongs to another user or is accessible to others",
                 "run `chown` or `chmod 700 \(path).spool`")
         }
     }
@@ -217,11 +217,11 @@ struct VaultFile: Sendable {
         case ENOSPC, EDQUOT: .diskFull
         case EROFS:
             StoreError(
-                .readOnly, "no file can be made at \(path): the file system is mounted read-only",
+                .readOnly, "cannot create \(path): the file system is mounted read-only",
                 hint: "mount it writable, or choose another path")
         case EACCES, EPERM:
-            StoreError(.readOnly, "no file can be made at \(path)", hint: "check the directory's owner and mode")
-        default: StoreError(.io(error), "no file can be made at \(path) (system error \(error))")
+            StoreError(.readOnly, "cannot create \(path)", hint: "check the directory's owner and mode")
+        default: StoreError(.io(error), "cannot create \(path) (system error \(error))")
         }
     }
 

@@ -3,20 +3,20 @@ import VaultCrypto
 
 /// Which WAL belongs to which database file.
 ///
-/// SQLite replays a WAL over whatever database file lies beside it: its checksums cover the WAL alone. So the vault has a
-/// mark, which is replaced in the first commit of a new WAL, at a moment at which the database file holds everything before
-/// it. Whatever a checkpoint that was cut short has copied, the file then has this mark or the one before. A file with
-/// another one was put there from a copy, or the WAL was.
+/// SQLite replays a WAL over whatever database file lies beside it: its checksums cover the WAL alone. So the vault has
+/// a mark, which is replaced in the first commit of a new WAL, at a moment at which the database file holds everything
+/// before it. Whatever a checkpoint that was cut short has copied, the file then has this mark or the one before. A
+/// file with another one was put there from a copy, or the WAL was.
 struct WALMark: Equatable {
     let mark: Bytes16
     /// Zero in a vault whose WAL has never begun anew.
     let previous: Bytes16
-    /// SQLite's count of schema changes when the mark was made; 0 if nothing is known of it. `VACUUM INTO` adds one, other
-    /// copies by SQLite begin anew: their pages are not laid out as those of the vault.
+    /// SQLite's count of schema changes when the mark was made; 0 if nothing is known of it. `VACUUM INTO` adds one,
+    /// other copies by SQLite begin anew: their pages are not laid out as those of the vault.
     let schemaCookie: Int64
 
-    /// Replaces the mark. To be called in a write transaction that sees what the database file holds: in an empty WAL, or
-    /// in one of which everything has been copied.
+    /// Replaces the mark. To be called in a write transaction that sees what the database file holds: in an empty WAL,
+    /// or in one of which everything has been copied.
     /// - Returns: whether there is a mark to be replaced.
     static func replace(_ connection: Connection) throws(StoreError) -> Bool {
         let cookie = try connection.integer("PRAGMA schema_version")
@@ -32,8 +32,8 @@ struct WALMark: Equatable {
 
     /// Refuses a database file that the WAL beside it was not written for, before anything is read through it.
     ///
-    /// Only what can be read for certain is a reason: a file that a checkpoint has changed by half, and one from before there
-    /// were marks, are left to SQLite.
+    /// Only what can be read for certain is a reason: a file that a checkpoint has changed by half, and one from before
+    /// there were marks, are left to SQLite.
     /// - Parameter connection: to the vault, outside a transaction.
     static func check(_ connection: Connection, _ file: VaultFile) throws(StoreError) {
         // Where that is the file alone, the WAL has been found empty.
@@ -74,7 +74,8 @@ struct WALMark: Equatable {
             && WALFile.holdsFirstPage(besideVaultAt: file.path)
     }
 
-    /// A vault from before there were marks says nothing of its WAL. A WAL that was not written for it would leave traces.
+    /// A vault from before there were marks says nothing about its WAL. A WAL that was not written for it would leave
+    /// traces.
     private static func isConsistent(_ connection: Connection, _ file: VaultFile) -> Bool {
         // A commit that changes the number of pages has the first page with it, where SQLite reads the number.
         let sizes = WALFile.committedSizes(besideVaultAt: file.path)
@@ -127,8 +128,8 @@ enum WALFile {
         return unsafe lstat(path + "-wal", &info) == 0 ? Int(info.st_size) : 0
     }
 
-    /// Whether one of its frames may hold the database file's first page, with all that SQLite notes there. Frames have the
-    /// page's number, and the salts of the WAL that they belong to (https://sqlite.org/fileformat2.html#walformat).
+    /// Whether one of its frames may hold the database file's first page, with all that SQLite notes there. Frames have
+    /// the page's number, and the salts of the WAL that they belong to (https://sqlite.org/fileformat2.html#walformat).
     static func holdsFirstPage(besideVaultAt path: String) -> Bool {
         frames(besideVaultAt: path) { $0[0..<4].elementsEqual([0, 0, 0, 1]) ? true : nil }.isEmpty == false
     }

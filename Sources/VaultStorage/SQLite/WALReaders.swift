@@ -1,9 +1,9 @@
 import Glibc
 
-/// Who reads from a vault's WAL, and so keeps it from beginning anew.
+/// The processes that read from a vault's WAL, and so keep it from beginning anew.
 ///
-/// The kernel's list of locks is read. The lock's own file must not be opened for that: closing it would drop the locks that
-/// SQLite holds on it for this process.
+/// The kernel's list of locks is read. The lock's own file must not be opened for that: closing it would drop the locks
+/// that SQLite holds on it for this process.
 enum WALReaders {
     /// SQLite's locks for readers in the WAL index (https://sqlite.org/walformat.html#wal_locks).
     private static let bytes: ClosedRange<Int64> = 123...127

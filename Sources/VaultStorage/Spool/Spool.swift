@@ -89,7 +89,7 @@ final class Spool: Sendable {
         return result
     }
 
-    /// Who has a file there.
+    /// The owners that have a file there.
     func owners() throws(StoreError) -> [Int64] { try directory.owners() }
 
     private func listingsOfDead(_ owner: Int64) throws(StoreError) -> [SpoolListing] {

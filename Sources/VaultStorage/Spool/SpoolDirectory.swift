@@ -119,7 +119,7 @@ struct SpoolDirectory: Sendable {
         guard isKnown, info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
             close(directory)
             throw VaultFile.unsafe(
-                "its spool directory belongs to another user or can be reached by others",
+                "its spool directory belongs to another user or is accessible to others",
                 "run `chown` or `chmod 700 \(path)`")
         }
         return directory

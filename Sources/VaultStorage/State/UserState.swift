@@ -9,7 +9,7 @@ package struct UserState: Sendable {
     /// To be changed in place; each may be marked removed. Adding or dropping elements changes nothing.
     package var logins: [LoginState]
     /// Logins of the user that cannot be opened, or whose rows are missing. They stay as they are, unless the user is
-    /// erased: then they go too, and nobody can revoke what they held.
+    /// erased: then they go too, and what they held can no longer be revoked.
     package let damagedLogins: [LoginHandle]
     /// Crypto-shredding: the user's data key and all his rows are destroyed. Audit rows keep random handles only.
     package var isErased = false

@@ -1,9 +1,9 @@
 import VaultCrypto
 
 extension SQLiteVaultStore {
-    /// Finds out whether those have gone who have begun something here and whose lock file is not the one of today.
+    /// Finds out whether owners have gone that began something here and whose lock file is not the present one.
     ///
-    /// Nobody can see their bytes any more. But a process has the database open for as long as it has the vault open, and
+    /// Their bytes can no longer be seen. But a process has the database open for as long as it has the vault open, and
     /// opens it before it takes a byte: if this connection is the only one of all, they are gone.
     /// - Parameter connection: the first one of the store.
     func noteDepartedOwners(_ connection: Connection) throws(StoreError) {

@@ -24,7 +24,7 @@ extension SQLiteVaultStore {
         let files: [(FileReport.Role, String)] = [
             (.vault, path), (.wal, path + "-wal"), (.sharedMemory, path + "-shm"), (.lock, path + ".lock"),
         ]
-        // Who only reads has no lock file.
+        // A store that only reads has no lock file.
         let needed: FileReport.Role = file?.readOnlyRefusal == nil ? .lock : .vault
         for (role, path) in files {
             reports.append(

@@ -3,8 +3,8 @@ import Glibc
 import VaultMigrations
 
 extension SQLiteVaultStore {
-    /// Makes a vault with one key slot. Nothing is overwritten. Wherever the process is killed, there is a whole vault then,
-    /// or nothing.
+    /// Makes a vault with one key slot. Nothing is overwritten. Wherever the process is killed, there is a whole vault
+    /// then, or nothing.
     package static func create(
         at path: String, firstSlot: any SlotMaker, label: String, trustsFileSystem: Bool = false,
         clock: @escaping @Sendable () -> Timestamp
@@ -19,7 +19,7 @@ extension SQLiteVaultStore {
                 row: draft.row, clock: clock)
             return try SQLiteVaultStore(file, context)
         } catch {
-            // It cannot be opened here: nobody has it open.
+            // It cannot be opened here: no process has it open.
             for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
             throw error
         }
@@ -101,7 +101,7 @@ extension SQLiteVaultStore {
         let row = try Statement(connection, "SELECT vaultID FROM vault")
         guard try row.step(), let vaultID = row.bytes16(0) else {
             try VaultSchema.checkFinished(connection)
-            throw StoreError(.damaged, "the vault has lost its own row", hint: "restore a backup")
+            throw StoreError(.damaged, "the vault's own row is missing", hint: "restore a backup")
         }
         row.reset()
         let (slots, damage) = try KeySlotRows.all(connection)
@@ -118,7 +118,7 @@ extension SQLiteVaultStore {
         guard try !trail.tellsOfLater(than: vault) else {
             throw StoreError(
                 .rollbackSuspected,
-                "the vault's own row is older than the audit trail tells: somebody has put back a former state",
+                "the vault's own row is older than the audit trail records: a former state was put back",
                 hint: "find out who changed the file; restore a whole backup")
         }
         return context
@@ -133,15 +133,15 @@ extension SQLiteVaultStore {
         } catch {
             if let damage, error.code == .wrongKey {
                 throw StoreError(
-                    .damaged, "the key opens none of the vault's key slots that can be read; \(damage.reason)",
+                    .damaged, "this key opens no readable key slot of the vault; \(damage.reason)",
                     hint: "use another key of the vault, or restore a backup")
             }
             throw StoreError(opening: error)
         }
     }
 
-    /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still wraps
-    /// the vault key: put back, it must not open the vault.
+    /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still
+    /// wraps the vault key: put back, it must not open the vault.
     private static func slot(
         of row: VaultRow, _ opened: (vaultKey: SealingKey, slot: KeySlot), _ slots: [KeySlot],
         _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16

@@ -33,8 +33,8 @@ package protocol VaultStore: Sendable {
     /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
     func providers(ofUser userID: String) throws(StoreError) -> Set<ProviderHandle>
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry]
-    /// When another login of this provider was last renewed, if that was after this time. Looks at the latest rows of the
-    /// trail alone, by plaintext columns.
+    /// When another login of this provider was last renewed, if that was after this time. Looks at the latest rows of
+    /// the trail alone, by plaintext columns.
     func lastRenewal(
         at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
     ) throws(StoreError) -> Timestamp?
@@ -44,8 +44,8 @@ package protocol VaultStore: Sendable {
     func userID(of handle: UserHandle) throws(StoreError) -> String
     /// Those whose time has come, in its order. Damaged ones are passed over.
     func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry]
-    /// All, in the order in which they came; a page begins after ``OutboxListing/sequence`` of the one before, the first
-    /// after nil. A damaged row is listed as such.
+    /// All, in the order in which they came; a page begins after ``OutboxListing/sequence`` of the one before, the
+    /// first after nil. A damaged row is listed as such.
     func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing]
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
     /// Replies that nobody could use, in the order in which they came; none if there is no such login.
@@ -53,24 +53,23 @@ package protocol VaultStore: Sendable {
     func keySlots() throws(StoreError) -> [StoredKeySlot]
     /// The slot by which this process has opened the vault.
     var openingKeySlot: KeySlotHandle { get }
-    /// Open intents, in the order in which they were begun. Damaged ones are passed over: the login's own read tells of
-    /// them.
+    /// Open intents, in the order in which they were begun. Damaged ones are passed over: reading the login itself
+    /// reports them.
     ///
     /// - Parameter fence: ``IntentPage/next`` of the page before; nil for the first.
     func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage
     /// Whether there is an intent at all, damaged or not.
     func hasOpenIntents() throws(StoreError) -> Bool
-    /// Takes as long as it takes to count users and logins.
-    /// Logins with a failure that no handler has heard of, see ``SessionRecord/notifiedFailure``. What their sessions say
-    /// decides.
+    /// Takes as long as it takes to count users and logins. Logins with a failure that no handler has heard of, see
+    /// ``SessionRecord/notifiedFailure``. What their sessions say decides.
     func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle]
     func statistics() throws(StoreError) -> StoreStatistics
     /// What is open, counted without counting everything.
     func depths() throws(StoreError) -> StoreDepths
     /// What lies in the spool, without a look at anything else.
     func spoolDepth() throws(StoreError) -> SpoolDepth
-    /// Rows that cannot be opened, at most `limit`. Looks at every row there is, but for the audit trail and what has to
-    /// open before anything does.
+    /// Rows that cannot be opened, at most `limit`. Looks at every row there is, but for the audit trail and what has
+    /// to open before anything does.
     func damagedRows(limit: Int) throws(StoreError) -> [DamagedRow]
     /// A damaged row as it lies there. Not found if there is none of that name; in conflict if the row opens.
     func damagedRow(_ name: DamagedRowName) throws(StoreError) -> DamagedRowContent
@@ -93,22 +92,22 @@ package protocol VaultStore: Sendable {
     func putProvider(_ record: ProviderRecord, replacing handle: ProviderHandle?) async throws -> StoredProvider
     /// Puts a provider in the place of a damaged one; its logins stay its own.
     func putProvider(_ record: ProviderRecord, replacingDamaged name: DamagedRowName) async throws -> StoredProvider
-    /// Changes a provider as it is now. The body gives what is to be told beside the changes themselves; one that changes
-    /// nothing leaves the row, and its revision, as they are.
+    /// Changes a provider as it is now. The body gives what is to be told beside the changes themselves; one that
+    /// changes nothing leaves the row, and its revision, as they are.
     func updateProvider(
         _ handle: ProviderHandle,
         _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
     ) async throws -> StoredProvider
     /// Deletes a row that cannot be opened, and what hangs on it; refused if it opens. See ``damagedRow(_:)``.
     func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow
-    /// The same for the row of a user who is named by his id.
+    /// The same for the row of a user, by the user's id.
     func discardDamagedUser(_ id: String) async throws -> DiscardedRow
     /// Refused while a login uses it.
     func removeProvider(_ handle: ProviderHandle) async throws
 
     func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws
-    /// Gives a pending log-in once, never after it expired, and never to another browser or user than began it; deletes all
-    /// that have expired.
+    /// Gives a pending log-in once, never after it expired, and never to another browser or user than began it; deletes
+    /// all that have expired.
     func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord
 
     /// Queues revocations that belong to no login any more.
@@ -121,8 +120,8 @@ package protocol VaultStore: Sendable {
     func forgetUnusableReplies(before time: Timestamp) async throws
 
     func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot
-    /// Removes a slot, if another one remains that is known to open the vault: the one that `unlocker` opens, or else the
-    /// one by which this process has opened the vault.
+    /// Removes a slot, if another one remains that is known to open the vault: the one that `unlocker` opens, or else
+    /// the one by which this process has opened the vault.
     func removeKeySlot(_ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)?) async throws
 
     /// Removes from the vault's files what former states of rows have left there, such as those of an erased user.
@@ -155,7 +154,7 @@ package protocol VaultStore: Sendable {
     /// forked, or that closed descriptors which it did not open, has lost what keeps others from taking over.
     var ownsItsLock: Bool { get }
 
-    /// Why nothing can be written to this vault, which can be read all the same; nil if it can be written.
+    /// Why this vault can be read but not written; nil if it can be written.
     var readOnlyRefusal: StoreError? { get }
 
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.

@@ -7,7 +7,7 @@ package final class BlockingWork: Sendable {
 
     private let cancelled = Atomic<Bool>(false)
 
-    /// Whether whoever asked for the work no longer wants it. Long work looks at it now and then.
+    /// Whether the caller no longer wants the work. Long work looks at it now and then.
     package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     func cancel() { cancelled.store(true, ordering: .relaxed) }

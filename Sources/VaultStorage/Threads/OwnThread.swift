@@ -12,7 +12,7 @@ enum OwnThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new thread, which nobody joins. False if the system gives none: then `body` never runs.
+    /// Runs `body` on a new, detached thread. False if the system gives none: then `body` never runs.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         defer { unsafe attributes.deallocate() }

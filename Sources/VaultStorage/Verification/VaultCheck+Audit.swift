@@ -70,7 +70,7 @@ extension VaultCheck {
             return
         }
         if row.integer(0) < revision, audit.outdatedUsers.insert(user.bytes).inserted {
-            note("user", user.bytes, "it is older than the audit trail tells: somebody has put back a former state")
+            note("user", user.bytes, "it is older than the audit trail records: a former state was put back")
         }
     }
 
@@ -150,7 +150,7 @@ extension VaultCheck {
             let revision = rows.integer(1)
             let told = missing.removeValue(forKey: handle) ?? 0
             if revision < told {
-                note("provider", handle, "it is older than the audit trail tells: somebody has put back a former state")
+                note("provider", handle, "it is older than the audit trail records: a former state was put back")
             } else if revision > told, try !isTold(handle, .providerUpdated, .providerAdded) {
                 note("provider", handle, "the audit trail does not tell of its last change")
             }

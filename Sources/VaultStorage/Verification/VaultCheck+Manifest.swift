@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension VaultCheck {
-    /// The vault's own row: its keyring, its manifest, and the audit row that tells of its last change.
+    /// The vault's own row: its keyring, its manifest, and the audit row that records its last change.
     func checkVault() throws(StoreError) {
         do throws(StoreError) {
             _ = try VaultRow.load(connection, vault: context.vaultID, under: context.vaultKey)
@@ -33,7 +33,7 @@ extension VaultCheck {
         defer { told.reset() }
         if try !told.step() { note("vault", nil, "the audit trail does not tell of its last change") }
         if try AuditTrail(connection: connection, context: context).tellsOfLater(than: row) {
-            note("vault", nil, "it is older than the audit trail tells: somebody has put back a former state")
+            note("vault", nil, "it is older than the audit trail records: a former state was put back")
         }
     }
 

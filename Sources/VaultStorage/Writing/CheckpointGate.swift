@@ -4,10 +4,10 @@ import Glibc
 /// The only place where checkpoints run.
 ///
 /// Before 3.51.3 SQLite can lose acknowledged commits when one connection checkpoints while another one restarts the
-/// WAL. So a checkpoint runs only while a sibling connection holds the write lock: then nobody, in no process, can
-/// restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the sibling lets the WAL begin
-/// anew, with a new mark, if nobody reads from it; see ``WALMark``. If somebody does, the WAL starts over by itself at a later
-/// commit.
+/// WAL. So a checkpoint runs only while a sibling connection holds the write lock: then no connection, in any process,
+/// can restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the sibling lets the WAL
+/// begin anew, with a new mark, if no process reads from it; see ``WALMark``. Otherwise SQLite starts the WAL over at a
+/// later commit.
 @safe final class CheckpointGate {
     enum Outcome: Equatable {
         case failed(StoreError)
@@ -84,8 +84,8 @@ import Glibc
         return outcome
     }
 
-    /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first: while
-    ///   the database file is half changed, a loss of power must find in the WAL what the other half is to be.
+    /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first:
+    ///   while the database file is half changed, a loss of power must find in the WAL what the other half is to be.
     @discardableResult
     func checkpoint(
         _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false,
@@ -133,13 +133,13 @@ import Glibc
         case .failed(let error), .doubtful(let error): throw error
         case .incomplete, .complete:
             throw StoreError(
-                .busy, "the vault is busy: somebody holds a snapshot of it, and a commit has failed before",
+                .busy, "the vault is busy: a process holds a snapshot of it, and a commit has failed before",
                 hint: "end the backup or program that reads the file")
         }
     }
 
-    /// The sibling has seen the WAL as it is now, complete, and nobody reads from it: whatever is committed begins it anew,
-    /// unless somebody has begun to read from it this very moment.
+    /// The sibling has seen the WAL as it is now, complete, and no process reads from it: the next commit begins it
+    /// anew, unless a process has begun to read from it this very moment.
     private func beginAnew(
         _ sibling: Connection, after count: Int32, isCut: Bool
     ) throws(StoreError) -> Outcome {

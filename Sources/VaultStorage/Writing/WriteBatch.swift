@@ -46,11 +46,11 @@ final class WriteBatch {
         return commits
     }
 
-    /// Moves the WAL into the database file while nobody waits. Who is the last one leaves that to SQLite; see
+    /// Moves the WAL into the database file while no caller waits. The last process leaves that to SQLite; see
     /// ``Connection/checkpointsWhenLast()``.
     func close() {
         guard let channel, (try? place.checkProcess()) != nil, !place.isAlone else { return }
-        // By an index that is not the vault's any more, other pages than those that belong there would be copied.
+        // By an index that is no longer the vault's, other pages than those that belong there would be copied.
         guard (try? place.checkFiles(channel.connection)) != nil else { return }
         note(channel.gate.checkpoint(rest: .isCutOff))
     }
@@ -67,7 +67,7 @@ final class WriteBatch {
             case .begunAnew: return nil
             case .failed(let error), .doubtful(let error): throw error
             case .incomplete, .complete, .restartable:
-                throw StoreError(.busy, "the vault is busy: somebody reads it as it was")
+                throw StoreError(.busy, "the vault is busy: a process still reads it as it was")
             }
         } catch {
             owesCut = true

@@ -1,6 +1,7 @@
 import VaultCrypto
 
-/// What became of asking for a pending log-in. A refusal is no error of the transaction, which sweeps all the same.
+/// The outcome of asking for a pending log-in. A refusal is no error of the transaction, which still removes expired
+/// ones.
 enum AuthorizationRequestTaking: Sendable {
     case taken(AuthorizationRequestRecord)
     case refused(StoreError)
@@ -24,8 +25,8 @@ extension WriteTransaction {
         try insert.run()
     }
 
-    /// `nil` if there is none, or if it has expired. It is deleted, unless another browser or user asks for it: a stranger's
-    /// try must not end somebody's log-in.
+    /// `nil` if there is none, or if it has expired. It is deleted, unless another browser or user asks for it: a
+    /// stranger's try must not end a user's log-in.
     func takeAuthorizationRequest(_ proof: CallbackProof) throws(StoreError) -> AuthorizationRequestTaking? {
         try sweepAuthorizationRequests()
         let index = index(of: proof.state)

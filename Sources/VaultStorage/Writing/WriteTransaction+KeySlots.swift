@@ -40,7 +40,7 @@ extension WriteTransaction {
 extension StoreError {
     static var lastKeySlot: StoreError {
         StoreError(
-            .lastKeySlot, "this is the last key slot: without it nobody could open the vault again",
+            .lastKeySlot, "this is the last key slot: without it the vault could never be opened again",
             hint: "add another slot first")
     }
 

@@ -104,7 +104,7 @@ extension WriteTransaction {
     /// Fills in the index of providers that an older schema had without one.
     func nameProviders() throws(StoreError) {
         for (row, provider) in try providers.unnamed() {
-            // Somebody took the index away, and another provider has got the name since.
+            // The index was removed, and another provider has got the name since.
             guard try providers.row(named: provider.record.name) == nil else { continue }
             let update = try connection.statement("UPDATE provider SET nameIndex = ?2 WHERE id = ?1")
             update.bind(1, row)

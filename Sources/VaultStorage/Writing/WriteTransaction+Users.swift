@@ -19,7 +19,7 @@ extension WriteTransaction {
         if context.seen.hasSeenLater(of: user.handle, than: user.revision) { throw .isOlderThanSeen(user.handle) }
     }
 
-    /// Refuses a user of whom the audit trail tells a newer state, before a refresh token of theirs is spent.
+    /// Refuses a user of whom the audit trail has a newer state, before a refresh token of theirs is spent.
     func requireNotToldLater(_ user: OpenUser) throws(StoreError) {
         let (handle, revision) = (user.columns.handle, user.columns.revision)
         guard try AuditTrail(connection: connection, context: context).tells(of: handle, after: revision) else {

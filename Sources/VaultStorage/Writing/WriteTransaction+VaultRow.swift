@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    /// Changes the vault's row, and tells of it: its manifest, and its keyring where that changes, are sealed anew.
+    /// Changes the vault's row, and records it: its manifest, and its keyring where that changes, are sealed anew.
     ///
     /// - Parameter subject: for the audit row. Where it names no provider, its revision is that of the vault's row.
     func changeVault(
@@ -46,8 +46,8 @@ extension WriteTransaction {
         try update.run()
     }
 
-    /// The manifest of a vault that had none, from the rows that are there. A damaged provider is left out: it was refused
-    /// before. Of a key slot only its own key can tell more than its shape.
+    /// The manifest of a vault that had none, from the rows that are there. A damaged provider is left out: it was
+    /// refused before. Of a key slot only its own key can tell more than its shape.
     func collectManifest() throws(StoreError) -> VaultManifest {
         var manifest = VaultManifest()
         for slot in try KeySlotRows.all(connection).slots {

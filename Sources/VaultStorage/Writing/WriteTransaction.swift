@@ -35,8 +35,9 @@ final class WriteTransaction {
         opener = try RowOpener(connection, context, rows: rows)
     }
 
-    /// Reads the end of the audit chain, now that nobody else can write, and looks whether the schema, the keyring, the
-    /// incarnation or the manifest have changed. What falls behind what this process knows was rolled back.
+    /// Reads the end of the audit chain, now that no other process can write, and looks whether the schema, the
+    /// keyring, the incarnation or the manifest have changed. What falls behind what this process knows was rolled
+    /// back.
     func begin() throws(StoreError) {
         failure = nil
         savedUsers.removeAll(keepingCapacity: true)

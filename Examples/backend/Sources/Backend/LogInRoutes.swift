@@ -25,8 +25,8 @@ struct LogInRoutes: Sendable {
             let begun = try await users.beginLogIn(
                 userId: user, provider: settings.provider, redirectURI: settings.redirectURI, loginHint: user)
             var response = Response(status: .found, headers: [.location: begun.url, .cacheControl: "no-store"])
-            // Only the browser that began may finish: else somebody could send a visitor the URL of a log-in of his own, and
-            // get the visitor's tokens.
+            // Only the browser that began may finish: otherwise an attacker could send a visitor the URL of their own
+            // log-in, and get the visitor's tokens.
             response.setCookie(cookie(Self.bindingCookie, begun.binding.reveal(), maxAge: 600, path: "/callback"))
             return response
         } catch let error as VaultError {

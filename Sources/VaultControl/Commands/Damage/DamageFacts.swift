@@ -46,8 +46,8 @@ enum DamageFacts {
             "this client's registration at the provider; its logins can be kept by registering it again in its place"
         case .user:
             "the user with \(Count.of(content.loginCount, "login")), "
-                + "whose tokens nobody can read or revoke; the user can log in anew"
-        case .login: "the login, whose tokens nobody can read or revoke: its grant lives on at the provider"
+                + "whose tokens can be neither read nor revoked; the user can log in again"
+        case .login: "the login, whose tokens can be neither read nor revoked: its grant lives on at the provider"
         case .outbox: "a revocation: its token lives on at the provider until it expires"
         case .authorizationRequest: "a log-in that has not come back: it must be begun again"
         case .unusableReply: "a reply that was kept because it may hold a refresh token"

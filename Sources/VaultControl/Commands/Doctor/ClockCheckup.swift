@@ -44,7 +44,7 @@ enum ClockCheckup {
                 hint: "check the network, and vaultctl provider test")
         }
         guard let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: Date()) else {
-            return .unseen(.clock, about: provider.name, "it does not tell the time, or not one of this day")
+            return .unseen(.clock, about: provider.name, "its reply has no usable Date header")
         }
         return judged(offset, provider.name)
     }

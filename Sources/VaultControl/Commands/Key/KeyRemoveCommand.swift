@@ -4,7 +4,7 @@ import TokenVault
 struct KeyRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Let a key open the vault no longer.",
+        abstract: "Remove a key slot; its key no longer opens the vault.",
         discussion: """
             vaultctl key remove SLOT --proven-by-key-file backup.key
 

@@ -36,7 +36,7 @@ struct LoginOpenCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        guard timeout.duration > .zero else { throw Failure.usage("--timeout must be more than nothing") }
+        guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }
         let login = try await VaultAccess(global, invocation).manage { users in
             let uri = try redirect(users)
             let listener = try await listen(at: uri)

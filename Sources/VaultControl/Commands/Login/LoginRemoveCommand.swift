@@ -5,7 +5,7 @@ struct LoginRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Forget a login without telling its provider.",
-        discussion: "The grant lives on at the provider until it runs out; vaultctl login revoke ends it there, too.")
+        discussion: "The grant lives on at the provider until it expires; vaultctl login revoke ends it there, too.")
 
     @OptionGroup var selection: LoginSelection
     @OptionGroup var damaged: DamagedLoginOptions

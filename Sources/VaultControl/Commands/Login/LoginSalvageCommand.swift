@@ -4,7 +4,7 @@ import TokenVault
 struct LoginSalvageCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Look into replies that nobody could use, and take a refresh token from one.",
+        abstract: "Look into unusable replies, and take a refresh token from one.",
         discussion: """
             vaultctl login salvage LOGIN
             vaultctl login salvage LOGIN --use REPLY

@@ -4,7 +4,7 @@ import TokenVault
 struct LoginTakeOverCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "take-over",
-        abstract: "Take a renewal from a process that lives and does not go on. Dangerous.",
+        abstract: "Take over a renewal from a stalled process. Dangerous.",
         discussion: """
             vaultctl login take-over LOGIN
 
@@ -44,7 +44,7 @@ struct LoginTakeOverCommand: VaultCommand {
         guard renewal.owner != .dead else {
             throw Failure(
                 .usage, code: "nothingToTakeOver",
-                "the process that renewed this login has ended, so there is nobody to take it from",
+                "the process that renewed this login has ended, so there is no process to take it from",
                 hints: ["any call for its token takes over safely, such as: vaultctl login refresh \(id)"])
         }
         return renewal

@@ -9,7 +9,7 @@ enum NextStepWords {
         case .renewWhenNeeded: "none: it is renewed when a call needs it"
         case .appSuppliesToken:
             login.state == .established
-                ? "none, until the access token runs out; it cannot be renewed then, so the app sets a new one: "
+                ? "none, until the access token expires; it cannot be renewed then, so the app sets a new one: "
                     + "vaultctl token update \(login.id)"
                 : setTokenOrLogIn(login)
         case .waitForRenewal: "wait: a renewal is under way"

@@ -11,7 +11,7 @@ enum RenewalFacts {
             case .thisProcess: "begun \(since) by this process"
             case .otherProcess: "begun \(since) by another process, which lives"
             case .dead: "begun \(since) by a process that has ended"
-            case .nobody: "open since \(since); nobody is at work on it"
+            case .nobody: "open since \(since); no process is at work on it"
             }
         return owner + "; the refresh token was sent, or about to be, \(Count.of(renewal.tries, "time"))"
     }

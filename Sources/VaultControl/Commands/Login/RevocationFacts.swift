@@ -67,10 +67,10 @@ enum RevocationFacts {
         switch outcome {
         case .revoked: "revoked"
         case .nothingToRevoke: "nothing to revoke"
-        case .unsupported: "cannot be revoked; lives on until it runs out"
+        case .unsupported: "cannot be revoked; lives on until it expires"
         case .pending(let error): "not confirmed yet: \(error.message)"
-        case .givenUp: "given up; lives on until it runs out"
-        case .unreadable: "damaged, could not be revoked; lives on until it runs out"
+        case .givenUp: "given up; lives on until it expires"
+        case .unreadable: "damaged, could not be revoked; lives on until it expires"
         }
     }
 

@@ -24,11 +24,11 @@ enum StateWords {
             return "the log-in is under way"
         case .established:
             guard let expiresAt = login.expiresAt else { return "good; the provider does not say for how long" }
-            return "good; the access token runs out \(Instant.relative(expiresAt, now: now))"
+            return "good; the access token expires \(Instant.relative(expiresAt, now: now))"
         case .tokenExpired(let failure?):
             return "dead since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
         case .tokenExpired(nil):
-            let since = login.expiresAt.map { "the access token ran out \(Instant.relative($0, now: now))" }
+            let since = login.expiresAt.map { "the access token expired \(Instant.relative($0, now: now))" }
             return (since ?? "there is no access token")
                 + (login.isRefreshable
                     ? "; it is renewed at the next use" : "; there is no refresh token to renew it with")
@@ -53,7 +53,7 @@ enum StateWords {
         case .deadGrant: "the provider ended the grant"
         case .lostResponse: "a reply of the provider was lost, and with it the next refresh token"
         case .unclassifiedRejection: "the provider refused renewals for a day without a reason"
-        case .refusedByHandler: "the app said that it cannot be renewed any more"
+        case .refusedByHandler: "the app said that it can no longer be renewed"
         default: reason.description
         }
     }

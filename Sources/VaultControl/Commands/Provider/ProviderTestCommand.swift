@@ -5,7 +5,7 @@ import TokenVault
 struct ProviderTestCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Say what a provider's metadata and profile come to, and what is missing.",
+        abstract: "Check a provider's metadata and profile, and say what is missing.",
         discussion: """
             vaultctl provider test acme
 
@@ -70,7 +70,7 @@ struct ProviderFindings {
     private(set) var all: [Finding] = []
 
     init(_ provider: Provider, _ profile: ProviderProfile, _ metadata: ServerMetadata?) {
-        if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so nobody can log in") }
+        if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so no user can log in") }
         if provider.pushedAuthorizationEndpoint == nil {
             if profile.wantsPushedRequests {
                 missing("the profile wants pushed requests, and no endpoint for them is known")

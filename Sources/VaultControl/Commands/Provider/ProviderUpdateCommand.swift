@@ -28,7 +28,7 @@ struct ProviderUpdateCommand: VaultCommand {
     @Flag(help: "Show what would change, and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Change it even if logins lose their server by it.")
+    @Flag(help: "Change it even if logins can no longer be renewed.")
     var force = false
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -43,7 +43,7 @@ struct ProviderUpdateCommand: VaultCommand {
             let changes = ProviderChanges(preview, namesSecrets: change.namesSecrets)
             guard !preview.changes.isEmpty else {
                 try changes.emit(invocation, isWritten: false)
-                return invocation.note("nothing changes: the provider is like that already")
+                return invocation.note("nothing changes: the provider already has these values")
             }
             try refuseOrphans(of: preview, changes, invocation)
             guard !dryRun else {

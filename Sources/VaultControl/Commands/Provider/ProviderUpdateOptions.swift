@@ -134,7 +134,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {
             throw Failure.usage(
-                "nothing is to be changed", hint: "vaultctl help provider update lists what can be")
+                "no change was given", hint: "vaultctl help provider update lists what can be")
         }
     }
 }

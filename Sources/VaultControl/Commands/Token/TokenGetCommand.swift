@@ -92,7 +92,7 @@ struct TokenGetCommand: VaultCommand {
                 guard try users.vault.user(user).isEnabled else {
                     throw Failure(
                         .loginDead, code: VaultError.Code.userDisabled.name, "the user is disabled",
-                        hints: ["vaultctl user enable lets him log in again"])
+                        hints: ["vaultctl user enable lets the user log in again"])
                 }
                 throw LoginSelection.ambiguous(try users.vault.logins(ofUser: user, limit: 100))
             }

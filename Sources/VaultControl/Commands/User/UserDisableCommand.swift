@@ -3,7 +3,8 @@ import TokenVault
 
 struct UserDisableCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "disable", abstract: "End all logins of a user, and let no new one begin until he is enabled.")
+        commandName: "disable",
+        abstract: "End all logins of a user, and let no new one begin until the user is enabled.")
 
     @OptionGroup var ending: UserEnding
     @OptionGroup var global: GlobalOptions

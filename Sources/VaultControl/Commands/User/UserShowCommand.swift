@@ -2,7 +2,7 @@ import ArgumentParser
 import TokenVault
 
 struct UserShowCommand: VaultCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Tell about a user and his logins.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a user and their logins.")
 
     @Argument(help: "The user's id.")
     var id: String
