@@ -13,7 +13,7 @@ extension UserManager {
             guard usage == .required else { return (nil, nil, [:]) }
             throw VaultError(
                 .providerMisconfigured, "the provider wants pushed requests, and this vault knows no endpoint for them",
-                hint: "add the provider again, by its issuer or with the endpoint")
+                hint: "update the provider from its metadata, or give it the endpoint")
         }
         let endpoint = try VaultError.translatingValues {
             PushedAuthorizationEndpoint(

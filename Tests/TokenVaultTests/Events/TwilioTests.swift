@@ -6,7 +6,7 @@ import VaultStorage
 
 @testable import TokenVault
 
-/// Twilio's AccessManager, line by line (DESIGN §4).
+/// Twilio's AccessManager, line by line.
 @Suite(.timeLimit(.minutes(5)))
 struct TwilioTests {
     @Test func willExpireComesThreeMinutesBeforeExpiry() async throws {

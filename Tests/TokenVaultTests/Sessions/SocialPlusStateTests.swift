@@ -7,7 +7,7 @@ import VaultStorage
 
 @testable import TokenVault
 
-/// social.plus's session states, line by line (DESIGN §4).
+/// social.plus's session states, line by line.
 @Suite(.timeLimit(.minutes(5)))
 struct SocialPlusStateTests {
     @Test func theStatesAreReadable() async throws {
