@@ -180,6 +180,7 @@ let package = Package(
             name: "TokenVaultHTTPTests",
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "TokenVaultTesting",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -62,7 +62,7 @@ private struct ReplyInput {
 
     private static func context(_ letters: String) -> ClassificationContext {
         let letters = Set(letters)
-        return ClassificationContext(
+        var context = ClassificationContext(
             expectedTokenType: letters.contains("T") ? .dpop : .bearer, inDoubtIntentExisted: letters.contains("D"),
             generationChangedSinceSend: letters.contains("G"),
             rejections: letters.contains("X") ? RejectionHistory(count: 9, span: .seconds(90_000)) : nil,
@@ -71,6 +71,9 @@ private struct ReplyInput {
             proofWasRepeated: letters.contains("R"), scopeWasSent: letters.contains("S"),
             isRepeat: letters.contains("A"), startedAt: Date(timeIntervalSince1970: 1_700_000_000),
             repliedAt: Date(timeIntervalSince1970: 1_700_000_001))
+        if letters.contains("F") { context.nonceRepeats = 5 }
+        if letters.contains("O") { context.triedNonces = Set([DPoPNonce("old")].compactMap(\.self)) }
+        return context
     }
 
     private var hasDoubt: Bool { context.inDoubtIntentExisted || context.isRepeat }
@@ -89,7 +92,11 @@ private struct ReplyInput {
             try require(failure.keepsDoubt || !hasDoubt, "an earlier doubt is forgotten")
             let wait = failure.retryAfter ?? .zero
             try require(wait >= .zero && wait <= .seconds(3_600), "a wait of \(wait)")
-        case .nonceRequired(let nonce), .invalidProof(.nonce(let nonce)):
+        case .nonceRequired(let nonce):
+            try require(context.proofWasSent && nonce != context.sentNonce, "a repeat that changes nothing")
+            try require(!context.triedNonces.contains(nonce), "a nonce that was tried before")
+            try require(context.nonceRepeats < 5, "a sixth repeat for a nonce")
+        case .invalidProof(.nonce(let nonce)):
             try require(context.proofWasSent && nonce != context.sentNonce, "a repeat that changes nothing")
             try require(!context.proofWasRepeated, "a second repeat for the proof")
         case .invalidProof(.clock): try require(!context.proofWasRepeated, "a second repeat for the proof")

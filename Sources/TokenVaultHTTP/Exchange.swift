@@ -20,6 +20,8 @@ final class Exchange: HTTPClientResponseDelegate {
         var bodyParts = 0
         /// The reply is of no use, and what it holds is kept.
         var refusal: ReplyRefused?
+        /// Ends the wait for the rest of such a reply.
+        var cancelWait: (@Sendable () -> Void)?
     }
 
     private let limits: HTTPLimits
@@ -56,7 +58,8 @@ final class Exchange: HTTPClientResponseDelegate {
             response = HTTPResponse(status: status, headerFields: fields)
             refusal = error
             // Not for as long as a reply of use: what follows is a body, or nothing.
-            _ = task.eventLoop.scheduleTask(in: ResponseHeadGuard.patience) { task.fail(reason: error) }
+            let wait = task.eventLoop.scheduleTask(in: ResponseHeadGuard.patience) { task.fail(reason: error) }
+            state.withLock { $0.cancelWait = { wait.cancel() } }
         }
         state.withLock { state in
             state.response = response
@@ -85,8 +88,24 @@ final class Exchange: HTTPClientResponseDelegate {
         }
     }
 
+    func didReceiveError(task: HTTPClient.Task<HTTPReply>, _ error: any Error) {
+        endWait()
+    }
+
+    /// Whether the rest of a reply that is refused is waited for.
+    var isWaitingForRest: Bool { state.withLock { $0.cancelWait != nil } }
+
+    private func endWait() {
+        let cancel = state.withLock { state in
+            defer { state.cancelWait = nil }
+            return state.cancelWait
+        }
+        cancel?()
+    }
+
     func didFinishRequest(task: HTTPClient.Task<HTTPReply>) throws -> HTTPReply {
-        try state.withLock { state in
+        endWait()
+        return try state.withLock { state in
             if let refusal = state.refusal { throw refusal }
             guard let response = state.response else { throw ReplyRefused.malformedHead }
             return HTTPReply(response: response, body: state.body)

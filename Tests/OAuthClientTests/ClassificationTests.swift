@@ -114,6 +114,7 @@ struct ClassificationTests {
         let loop = classified(reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "third")])) {
             $0.proofWasSent = true
             $0.proofWasRepeated = true
+            $0.nonceRepeats = 5
             $0.isRepeat = true
             $0.sentNonce = DPoPNonce("second")
         }

@@ -128,14 +128,37 @@ struct TokenEndpointTests {
         #expect(proofs[0].claim("jti") != proofs[1].claim("jti"))
     }
 
-    @Test func aNonceLoopEndsAfterTwoRequestsAndItsNonceIsKept() async throws {
+    @Test func aNonceLoopEndsAfterSixRequestsAndItsNonceIsKept() async throws {
         let transport = ScriptedTransport(
-            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "one")]),
-            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "two")]))
+            (1...9).map { .reply(reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "n\($0)")])) })
         let attempt = try await endpoint(transport).refresh(try Sample.exchange(dpop: dpop()), context: bound)
         #expect(attempt.outcome == .transient(TransientFailure(.nonceRepeated, keepsDoubt: true)))
+        #expect(attempt.requestsSent == 6)
+        #expect(attempt.nonces.values.map(\.rawValue) == ["n6"])
+    }
+
+    /// The one before was used up by others: that is no failure of this request.
+    @Test func aSecondChallengeIsAnsweredToo() async throws {
+        let transport = ScriptedTransport(
+            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "one")]),
+            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "two")]),
+            reply(200, Sample.good(["token_type": "\"DPoP\""])))
+        let attempt = try await endpoint(transport).refresh(try Sample.exchange(dpop: dpop("old")), context: bound)
+        guard case .success = attempt.outcome else {
+            Issue.record("\(attempt.outcome)")
+            return
+        }
+        #expect(attempt.grantsSent == 3)
+        #expect(try transport.sent.map { try proof($0).claim("nonce") } == ["old", "one", "two"])
+    }
+
+    @Test func aNonceThatWasTriedIsNotTriedAgain() async throws {
+        let transport = ScriptedTransport(
+            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "one")]),
+            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "old")]))
+        let attempt = try await endpoint(transport).refresh(try Sample.exchange(dpop: dpop("old")), context: bound)
+        #expect(attempt.outcome == .transient(TransientFailure(.nonceRepeated, keepsDoubt: true)))
         #expect(attempt.requestsSent == 2)
-        #expect(attempt.nonces.values.map(\.rawValue) == ["two"])
     }
 
     @Test func invalidGrantAfterANonceChallengeIsALostResponse() async throws {
@@ -175,15 +198,13 @@ struct TokenEndpointTests {
         #expect(transport.sent.map { $0.form["scope"] } == ["read write", nil])
     }
 
-    @Test func noServerGetsMoreThanThreeRequests() async throws {
+    @Test func noServerGetsMoreThanSevenRequests() async throws {
         let transport = ScriptedTransport(
-            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "one")]),
-            reply(400, Sample.error("invalid_scope")),
-            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "two")]),
-            reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "three")]))
+            [.reply(reply(400, Sample.error("invalid_scope")))]
+                + (1...9).map { .reply(reply(400, Sample.error("use_dpop_nonce"), [("DPoP-Nonce", "n\($0)")])) })
         let attempt = try await endpoint(transport).refresh(
             try Sample.exchange(scope: try Scope("read"), dpop: dpop()), context: bound)
-        #expect(attempt.requestsSent == 3)
+        #expect(attempt.requestsSent == 7)
         #expect(attempt.outcome == .transient(TransientFailure(.nonceRepeated, keepsDoubt: true)))
     }
 

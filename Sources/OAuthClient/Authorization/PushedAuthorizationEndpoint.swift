@@ -39,7 +39,7 @@ package struct PushedAuthorizationEndpoint: Sendable {
     private func push(
         _ request: AuthorizationURL, _ binding: ServerBinding, _ session: inout ProofSession, _ requestsSent: inout Int
     ) async -> PushedAuthorizationOutcome {
-        var isRepeat = false
+        var repeats = 0
         while true {
             let startedAt = now()
             let sentNonce = session.nonce(for: endpoint)
@@ -53,8 +53,10 @@ package struct PushedAuthorizationEndpoint: Sendable {
             case .reply(let reply):
                 let repliedAt = now()
                 session.learn(from: reply.response, of: endpoint, startedAt: startedAt, repliedAt: repliedAt)
-                if !isRepeat, session.context != nil, reply.asksForNonce(after: sentNonce, binding.rules) {
-                    isRepeat = true
+                if repeats < ServerNonces.mostRepeats, session.context != nil,
+                    reply.asksForNonce(after: sentNonce, binding.rules)
+                {
+                    repeats += 1
                     continue
                 }
                 return PushedAuthorizationOutcome(reply, binding, now: repliedAt)

@@ -120,9 +120,7 @@ private struct Classification {
         guard let nonce = DPoPNonce(in: reply.response) else {
             return later(.nonceMissing, keepsDoubt: context.hasDoubt)
         }
-        guard nonce != context.sentNonce, !context.proofWasRepeated else {
-            return later(.nonceRepeated, keepsDoubt: context.hasDoubt)
-        }
+        guard context.mayTry(nonce) else { return later(.nonceRepeated, keepsDoubt: context.hasDoubt) }
         return .nonceRequired(nonce)
     }
 

@@ -26,8 +26,11 @@ package struct ClassificationContext: Sendable {
     /// The nonce of the proof that was sent, and the clock offset in its `iat`.
     package var sentNonce: DPoPNonce?
     package var sentClockOffset: Duration
-    /// This request already repeats one for its proof: no second repeat.
+    /// This request already repeats one for its proof: no second repeat for a clock or a proof that is refused.
     package var proofWasRepeated: Bool
+    /// How often this request has been repeated because the server wanted another nonce, and which it has been given.
+    package var nonceRepeats = 0
+    package var triedNonces: Set<DPoPNonce> = []
     package var scopeWasSent: Bool
     /// This request repeats one whose token the server has already seen.
     package var isRepeat: Bool
@@ -64,6 +67,18 @@ package struct ClassificationContext: Sendable {
 extension ClassificationContext {
     /// Whether the refresh token may have been spent by an earlier request whose reply did not settle it.
     var hasDoubt: Bool { inDoubtIntentExisted || isRepeat }
+
+    /// A nonce that was tried already, or one challenge too many, mends nothing.
+    func mayTry(_ nonce: DPoPNonce) -> Bool {
+        nonce != sentNonce && !triedNonces.contains(nonce) && nonceRepeats < ServerNonces.mostRepeats
+    }
+
+    /// What was sent is of no use, and the request is about to be repeated.
+    mutating func noteRefusedNonce() {
+        proofWasRepeated = true
+        nonceRepeats += 1
+        if let sentNonce { triedNonces.insert(sentNonce) }
+    }
 }
 
 /// Unclassified rejections of one login since its last success.

@@ -21,11 +21,12 @@ extension ProviderProfile {
         package func needsBody(_ response: HTTPResponse) -> Bool {
             guard !refusedCodes.isEmpty, codeStatuses.contains(response.status.code),
                 !refusedStatuses.contains(response.status.code),
-                let type = response.headerFields[.contentType]?.lowercased(), type.hasPrefix("application/json")
+                let type = response.headerFields[.contentType]?.prefix(while: { $0 != ";" && $0 != " " }),
+                type.lowercased() == "application/json"
             else { return false }
-            // A body is read ahead as a whole or not at all, so its length must be stated. What is longer is data.
-            guard let length = response.headerFields[.contentLength].flatMap({ Int($0) }) else { return false }
-            return (1...Self.longestBody).contains(length)
+            // What is longer is data. In chunks, the length is not known before the end.
+            guard let length = response.headerFields[.contentLength] else { return true }
+            return Int(length).map { (1...Self.longestBody).contains($0) } ?? false
         }
 
         package func refusesToken(_ response: HTTPResponse, body: [UInt8]?) -> Bool {

@@ -14,7 +14,7 @@ package struct SecretTrial: Sendable {
         case other(Int)
         /// None of them.
         case refused
-        /// The server does not tell.
+        /// The server does not tell, or there was no time to ask about all of them.
         case unknown
     }
 
@@ -22,11 +22,17 @@ package struct SecretTrial: Sendable {
     private let binding: ServerBinding
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
+    private let timeLeft: (@Sendable () -> Duration)?
+
+    /// Nothing is lost with a reply that does not come in time, so less is enough than for a token.
+    private static let leastForRequest = Duration.seconds(1)
 
     /// Nil where the endpoint does not authenticate the client in the way of the token endpoint.
+    ///
+    /// - Parameter timeLeft: For all requests together; nil: each has the time of the binding.
     package init?(
         endpoint: EndpointURL?, binding: ServerBinding, transport: any HTTPTransport,
-        now: @escaping @Sendable () -> Date
+        now: @escaping @Sendable () -> Date, timeLeft: (@Sendable () -> Duration)? = nil
     ) {
         let style = binding.revocation
         guard let endpoint, style.authentication == .client, style.carrier != .bearer,
@@ -36,14 +42,18 @@ package struct SecretTrial: Sendable {
         self.binding = binding
         self.transport = transport
         self.now = now
+        self.timeLeft = timeLeft
     }
 
     /// At most one request for each secret.
     package func run() async -> Finding {
         for (index, candidate) in binding.candidates.enumerated() {
-            guard let token = try? RefreshToken("no-such-token-" + CodeVerifier.random().reveal()) else {
-                return .unknown
-            }
+            let time = timeLeft?() ?? candidate.limits.timeout
+            guard time >= Self.leastForRequest,
+                let token = try? RefreshToken("no-such-token-" + CodeVerifier.random().reveal())
+            else { return .unknown }
+            var candidate = candidate
+            candidate.limits = candidate.limits.within(time)
             let endpoint = RevocationEndpoint(
                 endpoint: endpoint, binding: candidate, transport: transport, now: now)
             switch await endpoint.revoke(.refresh(token)).outcome {

@@ -14,6 +14,8 @@ struct ProofSession {
 
     func nonce(for endpoint: EndpointURL) -> DPoPNonce? { context?.nonces[endpoint.origin] }
 
+    mutating func use(_ nonce: DPoPNonce, for endpoint: EndpointURL) { context?.nonces[endpoint.origin] = nonce }
+
     /// Our clock, corrected by what is known of the server's: for `iat` and nothing else.
     func corrected(_ now: Date) -> Date {
         now.addingTimeInterval((context?.clockOffset ?? clockOffset ?? .zero) / .seconds(1))

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// What came of one use of a refresh token or code: at most one repeat for a proof and one for a scope included.
+/// What came of one use of a refresh token or code, repeats for a proof or a scope included.
 package struct TokenAttempt: Sendable {
     package let outcome: TokenOutcome
     /// The latest nonce that a reply brought, by origin. To be kept whatever the outcome.

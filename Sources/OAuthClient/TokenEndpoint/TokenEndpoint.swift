@@ -8,26 +8,34 @@ package struct TokenEndpoint: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
     private let timeLeft: (@Sendable () -> Duration)?
+    private let nonces: ServerNonces?
+    private let mayRepeat: (@Sendable () -> Bool)?
 
     /// What a repeat for the proof or the scope must have: with less it is left to the next exchange.
     private static let leastForRepeat = Duration.seconds(10)
 
-    /// - Parameter timeLeft: For all requests of an exchange together; nil: each has the time of the binding.
+    /// - Parameters:
+    ///   - timeLeft: For all requests of an exchange together; nil: each has the time of the binding.
+    ///   - nonces: What is known of nonces from other exchanges, and is told to them.
+    ///   - mayRepeat: Asked after a repeat has waited for others.
     package init(
         binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date,
-        timeLeft: (@Sendable () -> Duration)? = nil
+        timeLeft: (@Sendable () -> Duration)? = nil, nonces: ServerNonces? = nil,
+        mayRepeat: (@Sendable () -> Bool)? = nil
     ) {
         self.binding = binding
         self.transport = transport
         self.now = now
         self.timeLeft = timeLeft
+        self.nonces = nonces
+        self.mayRepeat = mayRepeat
     }
 
     /// Uses a refresh token once (RFC 6749 §6), with the first client secret and no other.
     ///
     /// Nothing is sent if the task is already cancelled. After the first byte the exchange runs to its end, cancelled
-    /// or not. It is repeated at most once for the proof and once without `scope`; every other decision to try again
-    /// is the caller's.
+    /// or not. It is repeated up to five times for a new nonce, once for a proof that is refused otherwise and once
+    /// without `scope`; every other decision to try again is the caller's.
     package func refresh(_ exchange: RefreshExchange, context: ClassificationContext) async -> TokenAttempt {
         let parameters =
             [
@@ -40,7 +48,7 @@ package struct TokenEndpoint: Sendable {
             TokenRequest(
                 endpoint: binding.refreshEndpoint ?? binding.tokenEndpoint, parameters: parameters,
                 scope: exchange.scope, extra: exchange.extraParameters + binding.style.refreshParameters,
-                carriesGrant: true, insistsOnScope: exchange.insistsOnScope),
+                carriesGrant: true, insistsOnScope: exchange.insistsOnScope, takesNewestNonce: true),
             ProofSession(exchange.dpop), context)
     }
 
@@ -98,12 +106,14 @@ package struct TokenEndpoint: Sendable {
         _ request: TokenRequest, _ session: ProofSession, _ context: ClassificationContext
     ) async -> TokenAttempt {
         var exchange = RunningExchange(request: request, session: session, context: context)
+        if request.takesNewestNonce, let nonces { exchange.takeNewest(nonces) }
         if let failure = await fetchNonce(&exchange) { return attempt(.failure(failure), exchange) }
         var isRepeat = false
-        // Each way round uses up one of two repeats, so a token travels at most three times.
+        // Each way round uses up one of the repeats for a nonce, of one for the proof otherwise, and of one for the scope.
         while true {
             prepare(&exchange, isRepeat: isRepeat)
             guard let form = form(exchange), isRepeat || !Task.isCancelled else {
+                nonces?.leaveGate(&exchange, isRefused: false)
                 let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
                 return attempt(.failure(HTTPTransportError(.notSent, code)), exchange)
             }
@@ -111,14 +121,34 @@ package struct TokenEndpoint: Sendable {
             exchange.grantsSent += 1
             let result = await send(form, &exchange)
             let attempt = attempt(result, exchange)
+            nonces?.learn(from: result, attempt.outcome, &exchange)
             guard timeLeft.map({ $0() >= Self.leastForRepeat }) ?? true else { return attempt }
             switch attempt.outcome {
-            case .nonceRequired, .invalidProof(.nonce), .invalidProof(.clock):
-                exchange.context.proofWasRepeated = true
+            case .nonceRequired, .invalidProof(.nonce):
+                guard await queueForRepeat(&exchange) else { return attempt }
+            case .invalidProof(.clock): exchange.context.proofWasRepeated = true
             case .scopeRefused where !exchange.request.insistsOnScope: exchange.request.scope = nil
             default: return attempt
             }
         }
+    }
+
+    /// Waits until a repeat has a chance to come in time with its nonce. False: it must not be made.
+    private func queueForRepeat(_ exchange: inout RunningExchange) async -> Bool {
+        exchange.context.noteRefusedNonce()
+        guard let nonces else { return true }
+        let (origin, tries) = (exchange.request.endpoint.origin, exchange.context.nonceRepeats)
+        let time = (timeLeft?() ?? binding.limits.timeout) - Self.leastForRepeat
+        // What was begun is brought to its end, cancelled or not.
+        exchange.pass = await Task { await nonces.gate.enter(origin, tries: tries, within: time) }.value
+        // Without a time of its own it goes on beside the gate.
+        guard exchange.pass != nil || timeLeft == nil else { return false }
+        if exchange.pass?.hasWaited != false, let mayRepeat, !mayRepeat() {
+            nonces.leaveGate(&exchange, isRefused: false)
+            return false
+        }
+        exchange.takeNewest(nonces)
+        return true
     }
 
     /// Where the server spends what it is given before it asks for a nonce, one is fetched first, by a request that
@@ -192,24 +222,4 @@ package struct TokenEndpoint: Sendable {
             errorReply: ErrorTokenResponse(result, binding.rules), exchange: result, context: exchange.context,
             rules: binding.rules)
     }
-}
-
-/// One request to the token endpoint, before credentials and proof.
-private struct TokenRequest {
-    var endpoint: EndpointURL
-    var parameters: [FormParameter]
-    var scope: Scope?
-    var extra: [FormParameter]
-    /// It holds a refresh token or a code.
-    var carriesGrant: Bool
-    var insistsOnScope = false
-}
-
-/// A request on its way, and what its replies taught so far.
-private struct RunningExchange {
-    var request: TokenRequest
-    var session: ProofSession
-    var context: ClassificationContext
-    var requestsSent = 0
-    var grantsSent = 0
 }

@@ -1,3 +1,4 @@
+import OAuthClient
 import VaultCrypto
 import VaultStorage
 
@@ -14,6 +15,9 @@ extension LoginState {
         guard reply.refreshToken != nil || session.hasRunOut(at: reply.obtainedAt) else { return position.successor }
         refresh = reply.refreshToken.map {
             RefreshRecord(refreshToken: $0, refreshExpiresAt: reply.refreshExpiresAt, idToken: reply.idToken)
+        }
+        if let token = reply.idToken?.string().flatMap({ try? IDToken($0) }), let identity = IDTokenIdentity(token) {
+            session.subject = identity.subject
         }
         session.resourceTokens = []
         session.attributes = [:]

@@ -1,3 +1,4 @@
+import OAuthClient
 import Synchronization
 import VaultStorage
 

@@ -19,10 +19,10 @@ extension Renewal {
         responses.add(recorder)
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock,
-            timeLeft: { timeLeft(current) })
+            timeLeft: { timeLeft(current) }, nonces: engine.serverNonces,
+            mayRepeat: { hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
-        let lent = dpop?.takeNewest(engine.serverNonces, at: binding.refreshEndpoint ?? binding.tokenEndpoint)
         let scope =
             claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
         let context = ClassificationContext(
@@ -39,9 +39,6 @@ extension Renewal {
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: context)
         engine.clocks.learn(result.clockOffset, of: provider.handle)
-        if stored.key != nil {
-            engine.serverNonces.learn(result.nonces, lent: lent, isRefused: result.grantsSent > 1)
-        }
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
         attempt?.answer = result.answer(
@@ -52,7 +49,10 @@ extension Renewal {
         let startedAt = Timestamp(result.startedAt)
         if let current = attempt {
             switch result.outcome {
-            case .success(let issued): attempt?.reply = SpooledReply(issued, of: current, startedAt: startedAt)
+            case .success(let issued):
+                var reply = SpooledReply(issued, of: current, startedAt: startedAt)
+                attempt?.hasKnownLifetime = engine.assumeKnownLifetime(&reply)
+                attempt?.reply = reply
             case .partial(let partial): attempt?.reply = SpooledReply(partial, of: current, startedAt: startedAt)
             default: break
             }
@@ -88,17 +88,6 @@ extension Renewal {
     func hasOtherLogins(_ attempt: RenewalAttempt) -> Bool {
         guard attempt.policy.asksForOtherLogins, let provider = attempt.provider?.handle else { return false }
         return vault.hasOtherLogins(than: login, of: attempt.stored.userID, at: provider)
-    }
-}
-
-extension DPoPContext {
-    /// Takes the newest nonce of the origin in place of the login's own, and says which, if it is another one.
-    fileprivate mutating func takeNewest(_ nonces: ServerNonces, at endpoint: EndpointURL) -> DPoPNonce? {
-        guard let newest = nonces.newest(at: endpoint.origin), newest != self.nonces[endpoint.origin] else {
-            return nil
-        }
-        self.nonces[endpoint.origin] = newest
-        return newest
     }
 }
 

@@ -17,7 +17,7 @@ extension Renewal {
         responses.add(recorder)
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock,
-            timeLeft: { timeLeft(current) })
+            timeLeft: { timeLeft(current) }, nonces: engine.serverNonces)
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil

@@ -104,7 +104,7 @@ struct Renewal: Sendable {
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
                     engine.breakers.close(provider.handle)
-                    if attempt?.reply.map(engine.shouldLearnExpiry) == true {
+                    if attempt?.hasKnownLifetime == false, attempt?.reply.map(engine.shouldLearnExpiry) == true {
                         engine.learnExpiry(of: login, within: timeLeft(attempt))
                     }
                 case .noteRefusedTarget:
@@ -112,7 +112,7 @@ struct Renewal: Sendable {
                 case .announceDeath:
                     engine.noteDeath(of: login)
                     if attempt?.refusal == .bare, let provider = attempt?.provider {
-                        await engine.checkSecret(of: provider)
+                        await engine.checkSecret(of: provider, within: timeLeft(attempt))
                     }
                     await engine.announceFailure(of: login)
                 case .announceNeed:
@@ -141,7 +141,9 @@ struct Renewal: Sendable {
 
     /// What the provider said may be about the secret: then another one may be good.
     private func tryOtherSecrets(of provider: StoredProvider, _ attempt: RenewalAttempt?) async {
-        guard attempt?.refusal == .told, await engine.findWorkingSecret(of: provider) else { return }
+        guard attempt?.refusal == .told, await engine.findWorkingSecret(of: provider, within: timeLeft(attempt)) else {
+            return
+        }
         // Nothing is wrong with the login: its pause was for the secret.
         try? await vault.change(login) { $0.session.clearPostponements() }
         flight.noteNewSecret()
@@ -177,6 +179,8 @@ struct RenewalAttempt: Sendable {
     /// Where it is kept meanwhile.
     var spooled: SpoolHandle?
     var nonces: [String: DPoPNonce] = [:]
+    /// The life of the token that came is taken to be that of earlier ones.
+    var hasKnownLifetime = false
     /// Whether the server may have spent the refresh token although its answer brought nothing.
     var leavesDoubt = false
     /// What the provider said, if it refused.

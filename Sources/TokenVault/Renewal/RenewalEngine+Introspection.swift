@@ -8,6 +8,16 @@ extension RenewalEngine {
         reply.target.isOwn && reply.accessToken != nil && (reply.expiresAt == nil || reply.isExpiryAssumed)
     }
 
+    /// Gives a new token the life that earlier ones of the login had, if they are known well enough not to ask again.
+    ///
+    /// - Returns: Whether it was done.
+    func assumeKnownLifetime(_ reply: inout SpooledReply) -> Bool {
+        guard shouldLearnExpiry(reply), let lifetime = lifetimes.takeLifetime(of: reply.login) else { return false }
+        reply.expiresAt = reply.obtainedAt.advanced(by: lifetime)
+        reply.isExpiryAssumed = true
+        return true
+    }
+
     /// Asks the provider when the access token runs out, if it did not tell and its profile says that it can be asked
     /// (RFC 7662). Behind everybody's back: until the answer is there, what the profile assumes holds.
     ///
@@ -26,6 +36,7 @@ extension RenewalEngine {
             guard case .active(let expiresAt?) = outcome else { return }
             let now = self.vault.now
             guard case .at(let expiry) = GivenExpiry(expiresAt, now: now) else { return }
+            if expiry > now { self.lifetimes.learn(expiry.since(stored.session.obtainedAt), of: login) }
             // Without an answer, and without a place for it, nothing is lost.
             _ = try? await self.vault.change(login) { state in
                 guard state.session.accessToken == token, state.session.state == .established else { return }
@@ -41,6 +52,7 @@ extension RenewalEngine {
     /// The provider itself says that its token is no good. The next one is waited for, because this may be how it answers for
     /// every token.
     private func noteInactive(_ login: LoginHandle, _ token: SecretBytes) async {
+        lifetimes.forget(login)
         let notBefore = vault.now.advanced(by: Self.pauseAfterInactiveToken)
         _ = try? await vault.change(login) { state in
             guard state.session.accessToken == token, state.session.state == .established else { return }

@@ -94,7 +94,8 @@ extension RenewalEngine {
         case .refused(.breakerOpen):
             // Another login has just been refused, and secrets are being tried.
             guard let provider else { return false }
-            hasFound = await secretTrials.outcome(provider)
+            hasFound = await secretTrials.outcome(
+                provider, within: ReplayPolicy().budget, timeSource: vault.timeSource)
         default: return false
         }
         if hasFound, let provider { paces.release(provider) }

@@ -7,11 +7,15 @@ extension RenewalEngine {
     ///
     /// No refresh token and no code travels with a secret that is not known to be good: see ``SecretTrial``. How often this
     /// is tried is up to the breaker, which opens on the same occasion, or to the pause of the login that was refused.
-    func findWorkingSecret(of provider: StoredProvider) async -> Bool {
+    ///
+    /// - Parameter time: What is left of the renewal's.
+    func findWorkingSecret(of provider: StoredProvider, within time: Duration) async -> Bool {
         guard provider.record.clientSecrets.count > 1 else { return false }
-        guard secretTrials.begin(provider.handle) else { return await secretTrials.outcome(provider.handle) }
+        guard secretTrials.begin(provider.handle) else {
+            return await secretTrials.outcome(provider.handle, within: time, timeSource: vault.timeSource)
+        }
         var hasFound = hasOtherSecret(than: provider)
-        if !hasFound, case .other(let index)? = await trial(of: provider)?.run() {
+        if !hasFound, case .other(let index)? = await trial(of: provider, within: time)?.run() {
             hasFound = await promote(index, of: provider)
         }
         secretTrials.end(provider.handle, hasFound: hasFound)
@@ -27,11 +31,11 @@ extension RenewalEngine {
 
     /// After a refusal that says nothing and counts as the end of a login: a wrong secret would look the same. Found out
     /// before another login is sent; a secret that is refused opens the breaker.
-    func checkSecret(of provider: StoredProvider) async {
+    func checkSecret(of provider: StoredProvider, within time: Duration) async {
         guard !provider.record.clientSecrets.isEmpty, secretTrials.begin(provider.handle) else { return }
         guard !hasOtherSecret(than: provider) else { return secretTrials.end(provider.handle, hasFound: true) }
         var hasFound = false
-        switch await trial(of: provider)?.run() {
+        switch await trial(of: provider, within: time)?.run() {
         case .other(let index): hasFound = await promote(index, of: provider)
         case .refused:
             openBreaker(provider)
@@ -44,10 +48,14 @@ extension RenewalEngine {
     }
 
     /// Nil where the provider cannot be asked in this way.
-    private func trial(of provider: StoredProvider) -> SecretTrial? {
+    private func trial(of provider: StoredProvider, within time: Duration) -> SecretTrial? {
         guard let binding = try? ServerBinding(provider.record) else { return nil }
         let address = provider.record.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }
-        return SecretTrial(endpoint: address, binding: binding, transport: transport, now: vault.wallClock)
+        let timeSource = vault.timeSource
+        let end = timeSource.uptime() + time
+        return SecretTrial(
+            endpoint: address, binding: binding, transport: transport, now: vault.wallClock,
+            timeLeft: { end - timeSource.uptime() })
     }
 
     /// Puts a secret that the provider has just taken before those that it refused. The others stay, in their order.

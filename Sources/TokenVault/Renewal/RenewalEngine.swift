@@ -18,7 +18,7 @@ final class RenewalEngine: Sendable {
     let clocks = ProviderClocks()
     let announcer: ResponseAnnouncer?
     /// What resource servers want in proofs. In memory: forgetting it costs one more request.
-    let resourceServers = ResourceServers()
+    let resourceServers: ResourceServers
     let revocations = RevocationsUnderWay()
     /// Open intents that need no look before a while.
     let resting = RestingIntents()
@@ -31,7 +31,8 @@ final class RenewalEngine: Sendable {
     let metrics: RenewalMetrics
     let refusedTargets = RefusedTargets()
     let keySets = ProviderKeySets()
-    let serverNonces = ServerNonces()
+    let serverNonces: ServerNonces
+    let lifetimes = KnownLifetimes()
     let consents = RecentConsents()
     private let closing: Vault.ClosingAction
 
@@ -47,6 +48,8 @@ final class RenewalEngine: Sendable {
         self.handler = handler
         sessionHandlers = SessionHandlers(sessionHandler)
         self.options = options
+        serverNonces = ServerNonces(gate: NonceGate(vault.timeSource))
+        resourceServers = ResourceServers(ServerNonces(gate: NonceGate(vault.timeSource)))
         let turns = ProviderTurns(timeSource: vault.timeSource)
         self.turns = turns
         closing = vault.whenClosing { turns.close() }
@@ -99,7 +102,7 @@ final class RenewalEngine: Sendable {
         vault.lookAtClock()
         let login = first.login
         let started = vault.timeSource.uptime()
-        var round = 0
+        var (round, known) = (0, first)
         while true {
             try Task.checkCancellation()
             let (flight, wait) = await join(
@@ -111,13 +114,13 @@ final class RenewalEngine: Sendable {
             do {
                 current = try vault.session(.login(login))
             } catch let error as VaultError where error.code == .newerSchema {
-                // This version can no longer read any row of the vault. The caller still gets the token that came
-                // before.
-                guard case .spooled(let reply) = wait, let token = try usableToken(in: reply, first) else {
+                // This version can no longer read any row of the vault. The caller still gets the token that has just come.
+                guard case .spooled(let reply) = wait, let token = usableToken(received: reply, known) else {
                     throw error
                 }
                 return token
             }
+            known = current
             if let token = try acceptable(current, target, demand) { return token }
             if flight.target == target { round += 1 }
             switch wait {
@@ -133,7 +136,7 @@ final class RenewalEngine: Sendable {
                     throw VaultError(ending, current: current, now: vault.now)
                 }
             case .spooled(let reply):
-                if let token = try usableToken(in: reply, current) { return token }
+                if let token = usableToken(in: reply, current) { return token }
                 guard round < Self.mostRounds else {
                     throw VaultError(.superseded, current: current, now: vault.now)
                 }

@@ -3,7 +3,7 @@ public enum ResourceReply: Sendable, Equatable {
     /// Nothing: the reply is about the request itself, good or bad.
     case final
     /// The proof was refused, and another one may be accepted: the nonce that the server wants, or its clock, is known
-    /// now. Authorize the same request again with the same token, and send it once more, but only once.
+    /// now. Authorize the same request again with the same token, and send it once more; five times at most.
     case wantsNewProof
     /// The token was refused (`invalid_token`). ``UserManager/reportRejected(_:)`` gets another one.
     case refusedToken

@@ -15,23 +15,50 @@ final class ResourceServers: Sendable {
 
     private struct State {
         var nonces = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
+        /// What a login's latest proof was made with, if it had been given to another login.
+        var lent = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         var clockOffsets = RecentTable<String, Duration>(capacity: 1_024)
         var rules = RecentTable<ProviderHandle, (rules: ProviderProfile.ResourceRules, readAt: Timestamp)>(
             capacity: 1_024)
     }
 
+    /// What is known of each server whoever asks, and the way of repeats to it.
+    let shared: ServerNonces
     private let state = Mutex(State())
 
+    init(_ shared: ServerNonces) {
+        self.shared = shared
+    }
+
+    /// For the next proof: the newest that the server gave to any login, unless it has shown that it binds them to keys.
     func nonce(for login: LoginID, at origin: String) -> DPoPNonce? {
-        state.withLock { $0.nonces[Proving(login: login, origin: origin)] }
+        let newest = shared.newest(at: origin)
+        let proving = Proving(login: login, origin: origin)
+        return state.withLock { state in
+            let own = state.nonces[proving]
+            guard let newest, newest != own else { return own }
+            state.lent.insert(newest, for: proving)
+            return newest
+        }
     }
 
     func clockOffset(at origin: String) -> Duration {
         state.withLock { $0.clockOffsets[origin] ?? .zero }
     }
 
-    func learn(_ nonce: DPoPNonce, for login: LoginID, at origin: String) {
-        state.withLock { $0.nonces.insert(nonce, for: Proving(login: login, origin: origin)) }
+    /// - Parameters:
+    ///   - sent: The nonce in the proof that was answered. Asked for only if it decides.
+    ///   - isRefused: Whether the server wanted another one; nil: the reply does not say.
+    func learn(
+        _ nonce: DPoPNonce?, for login: LoginID, at origin: String, sent: () -> String?, isRefused: Bool?
+    ) {
+        let proving = Proving(login: login, origin: origin)
+        let lent = state.withLock { state in
+            if let nonce { state.nonces.insert(nonce, for: proving) }
+            return state.lent[proving]
+        }
+        let isLent = lent != nil && isRefused != nil && sent() == lent?.rawValue
+        shared.learn(nonce, at: origin, lent: isLent ? lent : nil, isRefused: isRefused)
     }
 
     /// How a provider's APIs refuse a token. A changed profile is noticed within a minute.

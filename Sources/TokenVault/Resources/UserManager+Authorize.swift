@@ -125,7 +125,7 @@ extension UserManager {
     ///   - request: As it was sent, with the fields that were added.
     ///   - token: The token that ``authorize(_:userId:minimumValidity:deadline:)`` returned for this request.
     ///   - startedAt: When it was sent. Without it nothing is learned about the server's clock.
-    ///   - body: Of replies for which ``needsBody(of:authorizedWith:)`` says so, up to 64 KiB.
+    ///   - body: Of replies for which ``needsBody(of:authorizedWith:)`` says so, if it is no longer than 64 KiB.
     @discardableResult
     public func read(
         _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil,
@@ -133,13 +133,13 @@ extension UserManager {
     ) -> ResourceReply {
         guard let target = try? target(of: request) else { return .final }
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
-        let newNonce = token.tokenType == .dpop ? DPoPNonce(in: response) : nil
-        if let newNonce { engine.resourceServers.learn(newNonce, for: token.login, at: target.origin) }
+        let challenges = response.status == .unauthorized ? AuthenticationChallenge.all(in: response) : []
+        let newNonce = token.tokenType == .dpop ? learnNonce(response, challenges, request, target, token) : nil
         let isRefusedByRule = resourceRules(of: token).refusesToken(response, body: body)
         if response.status.kind == .successful, !isRefusedByRule { engine.prove(token) }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
-        for challenge in AuthenticationChallenge.all(in: response) {
+        for challenge in challenges {
             switch (challenge.scheme, challenge.error) {
             case ("dpop", .useDPoPNonce?), ("dpop", .invalidDPoPProof?):
                 guard token.tokenType == .dpop else { continue }
@@ -156,7 +156,7 @@ extension UserManager {
     }
 
     /// Whether ``read(_:to:authorizedWith:startedAt:body:)`` needs the body of this reply: some providers say in a body
-    /// with status 200 that the token has expired.
+    /// with status 200 that the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
     public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) -> Bool {
         resourceRules(of: token).needsBody(response)
     }
@@ -167,6 +167,23 @@ extension UserManager {
             try? vault.store.provider(provider).record.profile.resource
         }
     }
+
+    private func learnNonce(
+        _ response: HTTPResponse, _ challenges: [AuthenticationChallenge], _ request: HTTPRequest,
+        _ target: EndpointURL,
+        _ token: VaultToken
+    ) -> DPoPNonce? {
+        let nonce = DPoPNonce(in: response)
+        let wantsNonce = challenges.contains { $0.scheme == "dpop" && $0.error == .useDPoPNonce }
+        let isRefused: Bool? =
+            wantsNonce ? true : response.status == .unauthorized || response.status.code >= 500 ? nil : false
+        engine.resourceServers.learn(
+            nonce, for: token.login, at: target.origin, sent: { request.provenNonce }, isRefused: isRefused)
+        return nonce
+    }
+
+    /// The way of requests that are repeated with another nonce, one after the other where they meet.
+    package var resourceGate: NonceGate { engine.resourceServers.shared.gate }
 
     private func hasLearnedClock(_ response: HTTPResponse, _ target: EndpointURL, _ startedAt: Date?) -> Bool {
         guard let startedAt,

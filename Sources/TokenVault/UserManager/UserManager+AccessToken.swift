@@ -97,6 +97,7 @@ extension UserManager {
             return true
         }
         guard isNews else { return }
+        engine.lifetimes.forget(token.login.handle)
         let snapshot = try vault.session(.login(token.login.handle))
         _ = try await engine.renewedToken(
             snapshot, target: target, demand: .newer(than: generation), deadline: nil)

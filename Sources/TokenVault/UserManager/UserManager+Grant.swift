@@ -52,7 +52,8 @@ extension UserManager {
         // When everything else is done: the listener never comes before the store.
         defer { recorder?.announce() }
         let endpoint = TokenEndpoint(
-            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock)
+            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock, nonces: engine.serverNonces
+        )
         var exchange = CodeExchange(
             code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
             redirectURI: request.redirectURI, dpop: request.dpop)
@@ -83,7 +84,7 @@ extension UserManager {
                 return GrantNotSent(
                     reason: VaultError(.network, "the provider cannot be reached", hint: "try again"))
             }
-        case .misconfigured: _ = await engine.findWorkingSecret(of: request.provider)
+        case .misconfigured: _ = await engine.findWorkingSecret(of: request.provider, within: ReplayPolicy().budget)
         default: break
         }
         if let answer {
@@ -104,6 +105,7 @@ extension UserManager {
         session.subject = issued.identity?.subject
         session.isExpiryAssumed = issued.isLifetimeAssumed
         session.attributes = issued.attributes
+        // Without a refresh token no id token is kept: its subject is in the session, and its claims go to the app.
         let refresh = issued.refreshToken.map { token in
             RefreshRecord(
                 refreshToken: SecretBytes(utf8: token.reveal()),

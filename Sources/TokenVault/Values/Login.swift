@@ -78,7 +78,8 @@ public struct Login: Sendable, Equatable {
 public enum ExpirySource: String, Sendable, Equatable, CaseIterable {
     /// The provider, or the app, gave it.
     case told
-    /// The provider gave none; its profile knows how long such tokens usually live.
+    /// The provider gave none. Its profile knows how long such tokens usually live, or earlier tokens of the login lived
+    /// so long.
     case assumed
     /// It is unknown: the token is used until ``UserManager/reportRejected(_:)``.
     case unknown

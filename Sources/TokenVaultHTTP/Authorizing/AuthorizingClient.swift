@@ -19,8 +19,8 @@ public import TokenVault
 /// A request goes out a second time only when the server has refused the token or the proof, and so has done nothing:
 ///
 /// - when it wants a nonce in the proof, or when its clock turned out to be another one (401 with `use_dpop_nonce` or
-///   `invalid_dpop_proof`): up to three times, and one request of a login after the other, because a server whose nonce
-///   changes every few uses refuses most of those that come together;
+///   `invalid_dpop_proof`): up to five times, and few repeats to a server at a time, because one whose nonce changes every
+///   few uses refuses most of those that come together;
 /// - once, when it answers 401 with `invalid_token`: the token is reported, renewed at most once for any number of
 ///   requests, and the new one tried. If there is no new one, the 401 is the answer.
 ///
@@ -37,8 +37,9 @@ public final class AuthorizingClient: Sendable {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
     private let brake = RejectionBrake()
-    private let gate = ProofGate()
-    private static let mostProofs = 3
+    private static let mostProofs = ServerNonces.mostRepeats
+    /// For so long in all a request waits for the repeats of others; then it is repeated beside them.
+    private static let longestWait = Duration.seconds(45)
 
     public init(users: UserManager, options: Options = Options()) {
         self.users = users
@@ -107,7 +108,8 @@ public final class AuthorizingClient: Sendable {
         var authorized = request
         var token = try await authorize(&authorized)
         var trial = try await attempt(authorized, body, token)
-        var (proofsLeft, mayRenew) = (Self.mostProofs, true)
+        var (proofs, mayRenew) = (0, true)
+        let waitsUntil = ContinuousClock.now + Self.longestWait
         while true {
             let response = trial.response
             switch trial.meaning {
@@ -115,12 +117,9 @@ public final class AuthorizingClient: Sendable {
                 if response.head.status != .unauthorized { brake.release(token.login, request) }
                 return response
             case .wantsNewProof:
-                guard proofsLeft > 0, body.canBeSentAgain else { return response }
-                proofsLeft -= 1
-                let current = token
-                trial = try await gate.pass("\(token.login) \(request.authority ?? "")") {
-                    try await attempt(again: request, body, current)
-                }
+                guard proofs < Self.mostProofs, body.canBeSentAgain else { return response }
+                proofs += 1
+                trial = try await prove(again: request, body, token, proofs, until: waitsUntil)
             case .refusedToken:
                 guard mayRenew else {
                     // A new token is refused like the old one: this server has something else in mind.
@@ -144,6 +143,22 @@ public final class AuthorizingClient: Sendable {
         let startedAt: Date
     }
 
+    /// A repeat that waits for those before it, so that it comes with a nonce that nobody has used up meanwhile.
+    private func prove(
+        again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken, _ tries: Int,
+        until end: ContinuousClock.Instant
+    ) async throws -> Trial {
+        let gate = users.resourceGate
+        let place = "\(request.scheme ?? "")://\(request.authority ?? "")"
+        let pass = await gate.enter(place, tries: tries, within: end - .now)
+        var isRefused = false
+        defer { if let pass { gate.leave(pass, isRefused: isRefused) } }
+        try Task.checkCancellation()
+        let trial = try await attempt(again: request, body, token)
+        isRefused = trial.meaning == .wantsNewProof
+        return trial
+    }
+
     /// With a new proof, which has the latest nonce.
     private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken) async throws -> Trial {
         var authorized = request
@@ -156,7 +171,7 @@ public final class AuthorizingClient: Sendable {
         var response = try await exchange(authorized, body, token)
         let shown =
             users.needsBody(of: response.head, authorizedWith: token)
-            ? try await response.readAhead() : nil
+            ? await response.readAhead() : nil
         let meaning = users.read(
             response.head, to: authorized, authorizedWith: token, startedAt: startedAt, body: shown)
         return Trial(response: response, meaning: meaning, startedAt: startedAt)

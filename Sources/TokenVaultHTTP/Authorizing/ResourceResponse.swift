@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import OAuthClient
+import Synchronization
 public import TokenVault
 
 /// A resource server's reply: its head, and a body that is read as it arrives.
@@ -24,35 +25,86 @@ public struct ResourceResponse: Sendable {
             throw HTTPTransportError(.maybeSent, .protocolViolation)
         }
         head = HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
-        body = Body(base: response.body)
+        body = Body(response.body)
         self.token = token
     }
 
-    /// The whole body, of a reply that has stated its length. It can be read once more afterwards.
-    mutating func readAhead() async throws -> [UInt8] {
-        let bytes = try await body.collect(upTo: ProviderProfile.ResourceRules.longestBody)
-        body = Body(base: .bytes(ByteBuffer(bytes: bytes)))
-        return bytes
+    /// The whole body, unless it is long or breaks off. It can still be read afterwards, as it came.
+    mutating func readAhead() async -> [UInt8]? {
+        let limit = ProviderProfile.ResourceRules.longestBody
+        var iterator = body.makeAsyncIterator()
+        var pieces: [[UInt8]] = []
+        var count = 0
+        do {
+            while let piece = try await iterator.next() {
+                pieces.append(piece)
+                count += piece.count
+                guard count <= limit else {
+                    body = Body(pieces, then: iterator.rest)
+                    return nil
+                }
+            }
+            body = Body(pieces, then: .end)
+            return pieces.flatMap(\.self)
+        } catch {
+            body = Body(pieces, then: .failure(error))
+            return nil
+        }
     }
 
     /// The body, in pieces of any size. It can be read once.
     public struct Body: AsyncSequence, Sendable {
-        let base: HTTPClientResponse.Body
+        private enum Source: Sendable {
+            case reply(HTTPClientResponse.Body)
+            case begun(BegunBody)
+        }
+
+        private let source: Source
+
+        init(_ body: HTTPClientResponse.Body) {
+            source = .reply(body)
+        }
+
+        /// What was read ahead, and what follows it.
+        fileprivate init(_ pieces: [[UInt8]], then rest: sending AsyncIterator.Rest) {
+            source = .begun(BegunBody(AsyncIterator(pieces: pieces[...], rest: rest)))
+        }
 
         public struct AsyncIterator: AsyncIteratorProtocol {
-            var base: HTTPClientResponse.Body.AsyncIterator
+            fileprivate enum Rest {
+                case reply(HTTPClientResponse.Body.AsyncIterator)
+                case failure(any Error)
+                case end
+            }
+
+            fileprivate var pieces: ArraySlice<[UInt8]> = []
+            fileprivate var rest: Rest
 
             @concurrent public mutating func next() async throws -> [UInt8]? {
-                do {
-                    return try await base.next().map { Array($0.readableBytesView) }
-                } catch {
-                    throw HTTPTransportError.ofResource(error)
+                if let piece = pieces.popFirst() { return piece }
+                switch rest {
+                case .end: return nil
+                case .failure(let error):
+                    rest = .end
+                    throw error
+                case .reply(var iterator):
+                    do {
+                        let piece = try await iterator.next()
+                        rest = piece == nil ? .end : .reply(iterator)
+                        return piece.map { Array($0.readableBytesView) }
+                    } catch {
+                        rest = .end
+                        throw HTTPTransportError.ofResource(error)
+                    }
                 }
             }
         }
 
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(base: base.makeAsyncIterator())
+            switch source {
+            case .reply(let body): AsyncIterator(rest: .reply(body.makeAsyncIterator()))
+            case .begun(let begun): begun.take()
+            }
         }
 
         /// The whole body.
@@ -66,6 +118,24 @@ public struct ResourceResponse: Sendable {
             }
             return bytes
         }
+    }
+}
+
+/// A body of which a part has been read. Who iterates first gets it all.
+private final class BegunBody: Sendable {
+    private let iterator: Mutex<ResourceResponse.Body.AsyncIterator?>
+
+    init(_ iterator: sending ResourceResponse.Body.AsyncIterator) {
+        self.iterator = Mutex(iterator)
+    }
+
+    func take() -> ResourceResponse.Body.AsyncIterator {
+        let taken = iterator.withLock { iterator -> sending ResourceResponse.Body.AsyncIterator? in
+            let taken = iterator
+            iterator = nil
+            return taken
+        }
+        return taken ?? ResourceResponse.Body.AsyncIterator(rest: .end)
     }
 }
 

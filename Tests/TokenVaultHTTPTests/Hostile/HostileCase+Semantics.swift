@@ -56,7 +56,7 @@ extension HostileCase {
         [.readRequest, .reply(status, bytes: Array(HostileReply.error("use_dpop_nonce").utf8), fields)]
     }
 
-    /// Proofs and their nonces: at most one repeat.
+    /// Proofs and their nonces: at most one repeat, and five for nonces that are new.
     static let proofs: [HostileCase] = [
         HostileCase(
             proof: "asks for a nonce and takes it",
@@ -70,8 +70,7 @@ extension HostileCase {
             [nonce(400, "DPoP-Nonce: one"), nonce(400, "DPoP-Nonce: one")], .laterInDoubt, requests: 2),
         HostileCase(
             proof: "asks for another nonce for ever",
-            [nonce(400, "DPoP-Nonce: one"), nonce(400, "DPoP-Nonce: two"), nonce(400, "DPoP-Nonce: three")],
-            .laterInDoubt, requests: 2),
+            (1...9).map { nonce(400, "DPoP-Nonce: n\($0)") }, .laterInDoubt, requests: 6),
         HostileCase(proof: "asks for a nonce and gives none", [nonce(400)], .later, requests: 1),
         HostileCase(proof: "gives an empty nonce", [nonce(400, "DPoP-Nonce: ")], .later, requests: 1),
         HostileCase(

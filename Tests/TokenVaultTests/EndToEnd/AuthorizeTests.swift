@@ -189,7 +189,8 @@ struct AuthorizeTests {
         let token = try await world.users.authorize(&request, login: login.id)
         let users = world.users
         #expect(users.needsBody(of: json(.ok, length: 10), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.ok), authorizedWith: token))
+        #expect(users.needsBody(of: json(.ok), authorizedWith: token))
+        #expect(!users.needsBody(of: json(.ok, length: 10, type: "application/json-seq"), authorizedWith: token))
         #expect(users.needsBody(of: json(.ok, length: 65_536), authorizedWith: token))
         #expect(!users.needsBody(of: json(.ok, length: 65_537), authorizedWith: token))
         #expect(!users.needsBody(of: json(.ok, length: 10, type: "image/png"), authorizedWith: token))

@@ -4,6 +4,7 @@ import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultStorage
 
 @testable import TokenVault
 
@@ -54,6 +55,30 @@ struct LogInIDTokenTests {
         dump(done.claims, to: &dumped)
         dump(done.login, to: &dumped)
         #expect(!"\(done) \(String(reflecting: done)) \(done.login) \(dumped)".contains("CANARY-"))
+    }
+
+    /// Providers that give no refresh token name the user too.
+    @Test func whoLoggedInCanBeReadWithoutARefreshTokenToo() async throws {
+        let world = try await world()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        let token = SampleIDToken(nonce: nonce(request), now: world.now).text
+        world.transport.enqueue(
+            .json(
+                #"{"access_token":"CANARY-access-1","token_type":"Bearer","expires_in":3600,"id_token":"\#(token)"}"#))
+        let done = try await complete(world, request)
+        #expect(done.claims?["email"] == "CANARY-alice@acme.example")
+        #expect(done.login.subject == "CANARY-subject")
+        let again = try await world.anotherProcess()
+        #expect(try again.vault.login(done.login.id).subject == "CANARY-subject")
+        // It is no login that renews itself, and counts as none.
+        #expect(try again.vault.store.login(done.login.id.handle).refresh == nil)
+        #expect(try !again.vault.login(done.login.id).isRefreshable)
+        #expect(try await again.users.accessToken(login: done.login.id).name == "1")
+        world.expire()
+        #expect(await code { try await again.users.accessToken(login: done.login.id) } == .notRefreshable)
+        #expect(world.transport.requestCount == 1)
+        #expect(try await world.vault.verify().isClean)
+        await again.vault.close()
     }
 
     @Test func everyLogInHasANonceOfItsOwn() async throws {

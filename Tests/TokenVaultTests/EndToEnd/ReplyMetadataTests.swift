@@ -99,6 +99,40 @@ struct ReplyMetadataTests {
         #expect(try world.vault.login(login.id).expirySource == .assumed)
     }
 
+    /// Two answers that agree spare the next tokens the question, until one of them is refused before its time.
+    @Test func notEachTokenOfALoginIsAskedAbout() async throws {
+        let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }
+        let time = world.time
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            let end = Int(time.now().timeIntervalSince1970) + 900
+            let reply: ScriptedReply =
+                request.path == "/introspect"
+                ? .json(#"{"active":true,"exp":\#(end)}"#) : Self.salesforce("\(world.transport.requestCount)", "eu1")
+            return try await reply.reply(to: request)
+        }
+        func asked() -> Int { world.transport.requests.count { $0.path == "/introspect" } }
+        func renewed(_ login: LoginID, expecting source: ExpirySource, _ count: Int) async throws -> Bool {
+            world.time.advance(by: .seconds(1_000))
+            _ = try await world.users.updateAccessToken(login: login)
+            while asked() < count { await Task.yield() }
+            while try world.vault.login(login).expirySource != source { await Task.yield() }
+            // What would still be asked would have begun by now.
+            await world.time.waitForRest()
+            let lifetime = try world.vault.login(login).expiresAt.map { $0.timeIntervalSince(world.now) }
+            return asked() == count && lifetime == 900
+        }
+        let login = try await logIn(world).id
+        while try world.vault.login(login).expirySource != .told { await Task.yield() }
+        #expect(try await renewed(login, expecting: .told, 2))
+        for _ in 0..<7 { #expect(try await renewed(login, expecting: .assumed, 2)) }
+        #expect(try await renewed(login, expecting: .told, 3))
+        #expect(try await renewed(login, expecting: .assumed, 3))
+        try await world.users.reportRejected(try await world.users.accessToken(login: login))
+        while asked() < 4 { await Task.yield() }
+        await world.time.waitForRest()
+        #expect(try await renewed(login, expecting: .told, 5))
+    }
+
     /// The provider itself says that its new token is no good: nobody gets it, and the next one is not asked for at once.
     @Test func aTokenThatIsInactiveFromTheStartIsRefused() async throws {
         let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }

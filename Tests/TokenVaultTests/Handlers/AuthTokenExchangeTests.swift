@@ -61,6 +61,24 @@ struct AuthTokenExchangeTests {
         #expect(stored.refresh?.refreshToken == nil)
     }
 
+    /// The id token says who logged in; from then on later ones must name the same.
+    @Test func whoseFullLogInItIsCanBeRead() async throws {
+        let (world, _, login) = try await makeWorld(
+            RecordingSessionHandler.token("app"), RecordingSessionHandler.token("app"))
+        #expect(login.subject == nil)
+        for (subject, expected) in [("CANARY-one", nil), ("CANARY-other", VaultError.Code.tryLater)] {
+            var token = SampleIDToken(now: world.now)
+            token.claims["sub"] = "\"\(subject)\""
+            world.transport.enqueue(
+                .json(
+                    #"{"access_token":"CANARY-access-2","token_type":"Bearer","expires_in":60,"id_token":"\#(token.text)"}"#
+                ))
+            world.expire()
+            #expect(await code { try await world.users.accessToken(userId: "alice") } == expected)
+            #expect(try world.vault.login(login.id).subject == "CANARY-one")
+        }
+    }
+
     @Test func aRefreshTokenInTheReplyStartsANewChain() async throws {
         let (world, handler, login) = try await makeWorld(
             RecordingSessionHandler.token("app"), RecordingSessionHandler.consent)

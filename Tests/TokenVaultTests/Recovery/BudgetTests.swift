@@ -74,4 +74,54 @@ struct BudgetTests {
         #expect(ReplayPolicy().budget == .seconds(45))
         #expect(ReplayPolicy().stallLimit == .seconds(60))
     }
+
+    private func worldWithSecrets() async throws -> World {
+        var registration = try Sample.provider()
+        registration.alternativeSecrets = [try ClientSecret("CANARY-second"), try ClientSecret("CANARY-third")]
+        return try await World(provider: registration)
+    }
+
+    /// After a refusal that took its time, the other secrets are asked about in what is left.
+    @Test func secretsAreTriedWithinTheSameBudget() async throws {
+        let world = try await worldWithSecrets()
+        let login = try await world.addChain()
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            try? await world.time.sleep(for: min(.seconds(20), request.timeout))
+            return try await ScriptedReply.error("invalid_client", status: .unauthorized).reply(to: request)
+        }
+        world.expire()
+        let start = world.time.uptime()
+        let outcome = await world.withTimePassing {
+            await code { try await world.users.accessToken(login: login.id) }
+        }
+        #expect(outcome == .providerMisconfigured)
+        #expect(world.time.uptime() - start <= .seconds(45))
+        #expect(world.transport.requests.map(\.path) == ["/token", "/revoke", "/revoke"])
+        #expect(world.transport.requests.map(\.timeout) == [.seconds(30), .seconds(25), .seconds(5)])
+        #expect(try world.vault.login(login.id).failure == nil)
+    }
+
+    /// Two renewals of one provider share a trial; who came late to it does not wait for longer than its own time.
+    @Test func whoWaitsForAnothersTrialKeepsToItsOwnBudget() async throws {
+        let world = try await worldWithSecrets()
+        let first = try await world.addChain()
+        let second = try await world.addChain(user: "bob", name: "2")
+        let engine = world.users.engine
+        let provider = try world.vault.store.provider(named: "acme")
+        #expect(engine.secretTrials.begin(provider.handle))
+        world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
+            try? await world.time.sleep(for: .seconds(5))
+            return try await ScriptedReply.error("invalid_client", status: .unauthorized).reply(to: request)
+        }
+        world.expire()
+        let start = world.time.uptime()
+        let outcomes = await world.withTimePassing {
+            async let one = code { try await world.users.accessToken(login: first.id) }
+            async let other = code { try await world.users.accessToken(login: second.id) }
+            return await [one, other]
+        }
+        #expect(outcomes == [.providerMisconfigured, .providerMisconfigured])
+        #expect(world.time.uptime() - start <= .seconds(45))
+        engine.secretTrials.end(provider.handle, hasFound: false)
+    }
 }

@@ -102,4 +102,35 @@ struct LostFileTests {
         #expect(world.transport.requestCount == 1)
         await next.close()
     }
+
+    /// Another process has renewed since the caller looked, and the newer version came during the renewal that followed.
+    @Test func whatComesUnderANewerSchemaIsJudgedByItself() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.expire()
+        let old = try await world.anotherProcess()
+        let seen = try old.vault.session(.login(login.id.handle))
+        world.transport.enqueue(.generation("2", expiresIn: 1))
+        #expect(try await world.users.updateAccessToken(login: login.id).generation == 2)
+        world.expire()
+        let gate = Gate()
+        world.transport.enqueue(.generation("late").behind(gate))
+        let call = Task {
+            try await old.users.engine.renewedToken(seen, demand: .validity(nil), deadline: nil)
+        }
+        await world.transport.waitForRequests(2)
+        let intruder = Intruder(path: world.temporary.path)
+        let version = SQLiteVaultStore.schemaVersion
+        try intruder.execute("PRAGMA user_version = \(version + 1)")
+        gate.open()
+        let token = try await world.withTimePassing {
+            let token = try await call.value
+            await old.vault.close()
+            return token
+        }
+        #expect(token.name == "late")
+        #expect(token.generation == 3)
+        #expect(token.isVolatile)
+        await world.withTimePassing { await world.vault.close() }
+    }
 }

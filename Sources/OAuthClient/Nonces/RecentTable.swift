@@ -1,12 +1,12 @@
 /// Remembers what was used lately, within bounds: at most twice `capacity` entries, of which the newer half survives.
-struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity: Int
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
 
-    init(capacity: Int) { self.capacity = capacity }
+    package init(capacity: Int) { self.capacity = capacity }
 
-    subscript(key: Key) -> Value? {
+    package subscript(key: Key) -> Value? {
         mutating get {
             if let value = young[key] { return value }
             guard let value = old[key] else { return nil }
@@ -15,7 +15,7 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    mutating func insert(_ value: Value, for key: Key) {
+    package mutating func insert(_ value: Value, for key: Key) {
         if young.count >= capacity, young[key] == nil {
             old = young
             young = [:]

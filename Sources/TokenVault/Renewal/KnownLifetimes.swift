@@ -1,0 +1,57 @@
+import OAuthClient
+import Synchronization
+import VaultStorage
+
+/// How long the access tokens of a login live whose provider tells only when it is asked. Where two answers agree, the next
+/// tokens are taken to live as long, and only some of them are asked about. In memory, and bounded.
+/// `docs/adr/0051-not-every-token-is-introspected.md`
+final class KnownLifetimes: Sendable {
+    private struct Entry {
+        var lifetime: Duration
+        var answers = 1
+        /// Tokens since the last answer.
+        var spared = 0
+    }
+
+    static let answersNeeded = 2
+    static let mostSpared = 7
+    /// Answers count in whole seconds, and requests take their time.
+    private static let tolerance = Duration.seconds(5)
+
+    private let known = Mutex(RecentTable<LoginHandle, Entry>(capacity: 4_096))
+
+    /// What the provider has said of a token that was new.
+    func learn(_ lifetime: Duration, of login: LoginHandle) {
+        known.withLock { known in
+            var entry = Entry(lifetime: lifetime)
+            if let before = known[login], abs(before.lifetime / .seconds(1) - lifetime / .seconds(1)) <= Self.seconds {
+                entry.lifetime = min(before.lifetime, lifetime)
+                entry.answers = before.answers + 1
+            }
+            known.insert(entry, for: login)
+        }
+    }
+
+    private static var seconds: Double { tolerance / .seconds(1) }
+
+    /// How long a new token of this login lives; nil: ask about it.
+    func takeLifetime(of login: LoginHandle) -> Duration? {
+        known.withLock { known in
+            guard var entry = known[login], entry.answers >= Self.answersNeeded, entry.spared < Self.mostSpared else {
+                return nil
+            }
+            entry.spared += 1
+            known.insert(entry, for: login)
+            return entry.lifetime
+        }
+    }
+
+    /// A token was refused before its time.
+    func forget(_ login: LoginHandle) {
+        known.withLock { known in
+            guard var entry = known[login] else { return }
+            entry.answers = 0
+            known.insert(entry, for: login)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// What the machine is told, what it asks for, and where it can be.
+extension RenewalMachine {
+    enum State: Equatable, Sendable {
+        case idle
+        /// The intent is being written, after the row was read and checked again (D1).
+        case claiming
+        /// Another living process renews this login; its result is waited for.
+        case waitingForOwner
+        /// From here until a reply is stored, the refresh token may be spent.
+        case sending(RenewalClaim)
+        /// No usable reply came; the same token is about to be sent again.
+        case pausingBeforeReplay(RenewalClaim)
+        /// The doubt, and the replay that is about to be sent, are being written.
+        case notingReplay(RenewalClaim)
+        /// The app is being asked: for a token, or by what to renew.
+        case asking(RenewalClaim)
+        /// A token of the app is being given to the provider. Nothing of the login's own is spent.
+        case exchanging(RenewalClaim)
+        /// New tokens are in memory, perhaps in the spool too, and must reach the vault (D2).
+        case storing(RenewalClaim, RenewalReply, failures: Int, isSpooled: Bool)
+        /// The vault did not take the new tokens; they are being written beside it. `last`: nothing more is tried after.
+        case spooling(RenewalClaim, RenewalReply, failures: Int, last: RenewalRefusal?)
+        /// An outcome without tokens is being written.
+        case recording(RenewalClaim, RenewalVerdict, failures: Int)
+        case ended(Ending)
+    }
+
+    enum Event: Equatable, Sendable {
+        case started
+        /// D1 is durable.
+        case claimed(RenewalClaim)
+        /// Somebody has renewed meanwhile.
+        case satisfied
+        case refused(RenewalRefusal)
+        /// The doubt about the refresh token can no longer be cleared up: the login is dead, and that is durable.
+        case gaveUp
+        case ownedElsewhere
+        case pauseEnded
+        /// The app says that the login is to be renewed with what it has.
+        case consented
+        /// The app has a token for the provider.
+        case authTokenGiven
+        case replied(RenewalReply)
+        /// The write is durable.
+        case stored
+        /// The row had moved on: another chain, another generation, another fence, or no login any more. The tokens,
+        /// if any, went to where such tokens go in the same transaction.
+        case superseded
+        /// The refresh token was refused, and another one of the same chain has taken its place.
+        case otherTokenTaken
+        /// The write did not happen, or it is not known to have happened.
+        case storeFailed
+        case spooled
+        case spoolFailed
+        case closed
+        /// Others do not see this process as alive any more: it must not write.
+        case ownershipLost
+    }
+
+    enum Effect: Equatable, Sendable {
+        case claim
+        case pause(Pause)
+        case noteReplay(RenewalClaim)
+        case send(RenewalClaim)
+        case ask(RenewalClaim)
+        case exchange(RenewalClaim)
+        case store(RenewalClaim, RenewalReply)
+        case spool(RenewalClaim)
+        case record(RenewalClaim, RenewalVerdict)
+        /// The spooled tokens are safe, if not in the vault: waiters may have them.
+        case serveSpooled(RenewalClaim)
+        case unspool
+        case openBreaker
+        /// One login more that the provider refused for what it asked: too many of them are the client's matter.
+        case countRefusal
+        case closeBreaker
+        case noteRefusedTarget
+        case announceDeath
+        /// The user must act at the provider: the app hears of it once.
+        case announceNeed
+        case end(Ending)
+    }
+
+    enum Pause: Equatable, Sendable {
+        case forOwner
+        case beforeReplay
+        case beforeStoringAgain(failures: Int)
+    }
+
+    enum Ending: Equatable, Sendable {
+        case renewed
+        /// Nothing was to be done any more.
+        case satisfied
+        /// Someone else's change came first; the row says what is true now.
+        case superseded
+        case refused(RenewalRefusal)
+        case failed(RenewalVerdict)
+        /// The new refresh token is safe, but no access token came with it.
+        case successorOnly(RenewalReply.Defect)
+    }
+}
