@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 import VaultCrypto
 
@@ -129,6 +131,34 @@ import VaultCrypto
         #expect(!store.place.isWALDoubtful)
         #expect(try store.verify { _ in }.findings == [])
         store.close()
+    }
+
+    /// Of two processes that close at once, the second waits until the first has closed; but not for ever, because one of
+    /// them may have been stopped.
+    @Test func theClosingTurnIsTakenByOneAtATime() async throws {
+        let fixture = try VaultFixture()
+        try await fixture.populateBriefly()
+        var first = LockFile(besideVaultAt: fixture.path, creating: true)
+        first?.takeClosingTurn()
+        let isFree = Atomic<Bool>(false)
+        let waiting = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let turn = Mutex<(wasFree: Bool, waited: Duration)>((false, .zero))
+        Thread.detachNewThread { [path = fixture.path] in
+            let second = LockFile(besideVaultAt: path)
+            waiting.signal()
+            let start = ContinuousClock.now
+            second?.takeClosingTurn()
+            turn.withLock { $0 = (isFree.load(ordering: .acquiring), start.duration(to: .now)) }
+            ended.signal()
+        }
+        waiting.wait()
+        usleep(20_000)
+        isFree.store(true, ordering: .releasing)
+        first = nil
+        ended.wait()
+        let (wasFree, waited) = turn.withLock { $0 }
+        #expect(wasFree || waited >= .seconds(2), "the turn was taken after \(waited), and was not free")
     }
 
     @Test func manyProcessesAgreeOnOneFile() async throws {
