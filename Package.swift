@@ -132,13 +132,16 @@ let package = Package(
             name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/StorageProbe"),
         // Stands between SQLite and the file system, for tests that let the disk fail. The library knows nothing of it.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        // How a vault of today becomes one of an older version.
+        .target(name: "OlderSchemas", path: "Tests/OlderSchemas"),
         .executableTarget(
-            name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "VaultCrypto", "VaultStorage"],
+            name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "OlderSchemas", "VaultCrypto", "VaultStorage"],
             path: "Tests/FaultProbe"),
         .testTarget(
             name: "VaultStorageTests",
             dependencies: [
-                "CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe", "storage-probe",
+                "CSQLite", "OlderSchemas", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe",
+                "storage-probe",
             ]),
         .testTarget(
             name: "OAuthClientTests",

@@ -28,6 +28,15 @@ static inline int vault_wal_has_no_reader(sqlite3 *connection) {
     return code;
 }
 
+/* Reads the beginning of the database file itself, whatever the WAL holds of it. */
+static inline int vault_read_file(sqlite3 *connection, unsigned char *bytes, int count) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    if (!file || !file->pMethods) return SQLITE_ERROR;
+    return file->pMethods->xRead(file, bytes, count, 0);
+}
+
 /*
  * How many frames of the WAL the WAL index knows, and the size of a page, as the first copy of the index's header tells
  * (https://sqlite.org/walformat.html#the_wal_index_header). To be called by a connection that has read.

@@ -74,21 +74,11 @@ public enum CommandLineTool {
             try? invocation.console.write(text + "\n", to: .output)
             return .success
         }
-        let message = SecretArguments.redact(RootCommand.message(for: error), arguments: arguments)
-        let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map(String.init)
-        invocation.report(
-            Failure(
-                .usage, Printable.shortened(Self.asSentence(message), to: 400),
-                hints: [usage.map { "usage:" + $0.dropFirst("Usage:".count) }, "vaultctl --help lists all commands"]
-                    .compactMap(\.self)))
+        let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map {
+            String($0.dropFirst("Usage: ".count))
+        }
+        invocation.report(ParserError(RootCommand.message(for: error), usage: usage, arguments).failure)
         return .usage
-    }
-
-    /// ArgumentParser's `Unknown option '--x'.` in the program's own style.
-    private static func asSentence(_ message: String) -> String {
-        var text = message.prefix(1).lowercased() + message.dropFirst()
-        while text.last == "." || text.last == "\n" { text.removeLast() }
-        return text
     }
 }
 

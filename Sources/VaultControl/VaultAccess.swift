@@ -137,13 +137,13 @@ struct VaultAccess {
             guard options.keyFile == nil else {
                 throw Failure.usage("--key-file and a passphrase cannot be combined", hint: "choose one of them")
             }
-            return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
+            return try passphrase(&reader, from: source)
         }
         if let keyFile = options.keyFile {
             return .keyFile(keyFile)
         }
         if let passphraseFile {
-            return .passphrase(Passphrase(try reader.read("Passphrase", from: .file(passphraseFile))))
+            return try passphrase(&reader, from: .file(passphraseFile))
         }
         if let keyFile {
             return .keyFile(keyFile)
@@ -154,6 +154,15 @@ struct VaultAccess {
                 hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
         }
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
+    }
+
+    /// A file that is not there is a missing key, as it is for key files.
+    private func passphrase(_ reader: inout SecretReader, from source: SecretSource) throws -> KeySource {
+        do {
+            return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
+        } catch let failure as Failure where failure.status == .notFound {
+            throw Failure(.key, code: "keyMissing", failure.message, hints: ["check --passphrase-file"])
+        }
     }
 
     /// Asks twice.

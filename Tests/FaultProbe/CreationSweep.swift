@@ -4,8 +4,22 @@ import VaultCrypto
 import VaultStorage
 
 /// A process that makes a key file and a vault is killed before the first call of the system by which it changes anything,
-/// then before the second, and so on. Each time there must be a vault or nothing, and the next one must be able to make it.
+/// then before the second, and so on. Then the first thing that it asks of a file fails, the second, and so on. Each time
+/// there must be a vault or nothing, and the next one must be able to make it.
 final class CreationSweep {
+    /// What becomes of a call of the system.
+    private enum Strike {
+        case kill
+        case failure(Int32)
+
+        var words: String {
+            switch self {
+            case .kill: "killed"
+            case .failure(let error): "failing with \(error)"
+            }
+        }
+    }
+
     private static let keyOnly: Set<String> = ["vault.key"]
     private let report: Report
 
@@ -13,8 +27,16 @@ final class CreationSweep {
 
     func run() throws {
         var kills = 0
-        while try attempt(UInt64(kills + 1)) { kills += 1 }
+        while try attempt(.kill, at: UInt64(kills + 1)) { kills += 1 }
         say("vault kills \(kills): \(report.takeTally())")
+        var failures = 0
+        for error in [EIO, ENOSPC] {
+            var number: UInt64 = 1
+            while try attempt(.failure(error), at: number) { number += 1 }
+            failures += Int(number) - 1
+        }
+        say("vault failures \(failures): \(report.takeTally())")
+        say("failures \(failures)")
         var fileKills = 0
         for naming in NewFile.Naming.allCases {
             var number: UInt64 = 1
@@ -27,11 +49,11 @@ final class CreationSweep {
 
     // MARK: Key file and vault
 
-    /// Gives whether the process died.
-    private func attempt(_ number: UInt64) throws -> Bool {
+    /// Gives whether the process came to that call.
+    private func attempt(_ strike: Strike, at number: UInt64) throws -> Bool {
         let sandbox = try Sandbox(Image(files: [:]))
-        let isKilled = try kill(at: number, ["directory=\(sandbox.directory)"], report)
-        let name = "creation killed at call \(number)"
+        let isStruck = try self.strike(strike, at: number, ["directory=\(sandbox.directory)"])
+        let name = "creation \(strike.words) at call \(number)"
         let left = Set(sandbox.names)
         let hasVault = left.contains("vault.db")
         report.count(hasVault ? "left a vault" : left.isEmpty ? "left nothing" : "left \(left.sorted())")
@@ -45,19 +67,33 @@ final class CreationSweep {
         }
         let foreign = sandbox.names.filter { $0.hasSuffix(".tmp") }
         if !foreign.isEmpty { report.fail("\(name): there is still \(foreign)") }
-        return isKilled
+        return isStruck
     }
 
-    private func kill(at number: UInt64, _ options: [String], _ report: Report) throws -> Bool {
+    private func strike(_ strike: Strike, at number: UInt64, _ options: [String]) throws -> Bool {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let arguments = [program, "creator"] + options
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
         var end = fault_death()
-        let error = unsafe fault_kill_at_call(&pointers, number, &end)
-        if error != 0 { report.fail("a process cannot be traced: \(error)") }
-        if !end.is_killed, end.status != 0 { report.fail("\(options): ended with \(end.status)") }
-        return end.is_killed
+        let problem =
+            switch strike {
+            case .kill: unsafe fault_kill_at_call(&pointers, number, &end)
+            case .failure(let error): unsafe fault_fail_at_call(&pointers, number, error, &end)
+            }
+        if problem != 0 { report.fail("a process cannot be traced: \(problem)") }
+        switch strike {
+        case .kill:
+            if !end.is_killed, end.status != 0 { report.fail("\(options): ended with \(end.status)") }
+            return end.is_killed
+        case .failure:
+            // It may go on without, or say that it cannot.
+            if end.status != 0, end.status != Creation.failed {
+                report.fail("call \(number) of \(options) \(strike.words): ended with \(end.status)")
+            }
+            report.count(end.status == 0 ? "made nevertheless" : "refused")
+            return end.calls >= number
+        }
     }
 
     // MARK: One file, on file systems that cannot do everything
@@ -65,7 +101,7 @@ final class CreationSweep {
     private func attempt(_ number: UInt64, _ naming: NewFile.Naming) throws -> Bool {
         let sandbox = try Sandbox(Image(files: [:]))
         let path = sandbox.file("new")
-        let isKilled = try kill(at: number, ["directory=\(sandbox.directory)", "naming=\(naming)"], report)
+        let isKilled = try strike(.kill, at: number, ["directory=\(sandbox.directory)", "naming=\(naming)"])
         let name = "\(naming) killed at call \(number)"
         let left = FileManager.default.contents(atPath: path)
         report.count("\(naming): \(left == nil ? "nothing" : left?.isEmpty == true ? "an empty file" : "a file")")
@@ -88,6 +124,8 @@ final class CreationSweep {
 /// What is killed.
 enum Creation {
     static let content = Data(repeating: 0x61, count: 10_000)
+    /// The status of a process that could not do it.
+    static let failed: Int32 = 1
 
     /// In its process.
     static func run(_ options: Options) throws {
@@ -97,7 +135,7 @@ enum Creation {
         if let name = options.text("naming") {
             try write(sandbox.file("new"), NewFile.Naming.allCases.filter { "\($0)" == name })
         } else {
-            try make(in: sandbox).close()
+            do { try make(in: sandbox).close() } catch { exit(failed) }
         }
         _ = getppid()
         exit(0)

@@ -106,9 +106,20 @@ final class IOSweep {
         }
         let hits = Faults.disarm()
         report.count(outcome.map { Self.word($0.code) } ?? (hits > 0 ? "unaffected" : "without fault"))
+        if let outcome, Self.accuses(outcome.code) {
+            report.fail("\(name): a failure of the disk is taken for \(outcome)")
+        }
         if hits == 0, let outcome { report.fail("\(name): failed without a fault: \(outcome)") }
         if let problem = await scenario.aftermath(run, outcome) { report.fail("\(name): \(problem)") }
         return hits
+    }
+
+    /// Whether it says that somebody has changed the vault's files, or that they are damaged.
+    private static func accuses(_ code: StoreError.Code) -> Bool {
+        switch code {
+        case .damaged, .quarantined, .rollbackSuspected, .notAVault, .foreignSchemaObject, .wrongKey: true
+        default: false
+        }
     }
 
     private static func word(_ code: StoreError.Code) -> String {

@@ -6,7 +6,11 @@ import VaultStorage
 struct Image {
     var files: [String: [UInt8]]
 
-    static let names = ["vault.db", "vault.db-wal", "vault.key", "spare.key"]
+    /// With the lock file, where it is written that a WAL may be doubtful.
+    static let names = ["vault.db", "vault.db-wal", "vault.db.lock", "vault.key", "spare.key"]
+
+    /// The same without lock file: then the WAL may be doubtful for all one knows.
+    var withoutLockFile: Image { Image(files: files.filter { $0.key != "vault.db.lock" }) }
 
     init(files: [String: [UInt8]]) { self.files = files }
 

@@ -1,11 +1,13 @@
 import CSQLite
 import Foundation
+import OlderSchemas
 import VaultCrypto
 import VaultStorage
 
 extension Scenario {
     static func all() async throws -> [Scenario] {
         let (image, ledger) = try await sample()
+        let (fullImage, fullLedger) = try await fullSample()
         func scenario(_ name: String, _ run: @escaping (ScenarioRun) async throws -> Void) -> Scenario {
             Scenario(name: name, image: image, ledger: ledger, run: run)
         }
@@ -21,31 +23,56 @@ extension Scenario {
             scenario("intent") { try await $0.work().openIntent("alice") },
             renewal,
             checkpoint(image, ledger),
-            scenario("verification") { _ = try $0.work().store.verify { _ in } },
-            try migration(image, ledger),
+            scenario("verification") { run in
+                let findings = try run.work().store.verify { _ in }.findings
+                // It goes on after what it cannot read, and says so.
+                let isTold = findings.contains { $0.reason.contains("reading or writing the vault failed") }
+                if let finding = findings.first, !isTold { throw StoreError(.damaged, "\(finding)") }
+            },
+            try migration("migration"),
+            try migration("migration beside a log", hasLog: true),
             keySlot(image, ledger),
             closing(image, ledger),
+            leaving(image, ledger),
+            log("full log", fullImage, fullLedger),
+            log("doubtful log", image.withoutLockFile, ledger),
+            closingFullLog(fullImage, fullLedger),
             scenario("beginning anew") { run in
                 if case .kept(let error) = await (try run.work().store.removeRemnants()) { throw error }
             },
         ]
     }
 
-    /// A small vault with two users, a provider and something in its WAL.
+    /// A small vault with two users, as a process that was killed leaves it: what it wrote last is in the WAL alone.
     static func sample() async throws -> (Image, Ledger) {
+        try await sample { sandbox, work in
+            for user in users { try await work.insert(user) }
+            try await work.renew("alice")
+        }
+    }
+
+    /// More than a process takes over as it is, which is half a megabyte.
+    private static let fullLogBytes = 640 << 10
+
+    /// The same with a WAL that is so full that the next process empties it before it commits anything.
+    private static func fullSample() async throws -> (Image, Ledger) {
+        try await sample { sandbox, work in
+            for user in users { try await work.insert(user) }
+            while (FileManager.default.contents(atPath: sandbox.path + "-wal")?.count ?? 0) < fullLogBytes {
+                try await work.renew("alice")
+            }
+        }
+    }
+
+    private static func sample(_ body: (Sandbox, Work) async throws -> Void) async throws -> (Image, Ledger) {
         let sandbox = try Sandbox()
         _ = try KeyFile.create(at: sandbox.file("spare.key"))
         let ledger = Ledger()
-        let store = try sandbox.create()
-        let work = Work(store: store, ledger: ledger)
-        for user in users { try await work.insert(user) }
-        try await work.renew("alice")
-        // Somebody who has the vault open keeps what is in the WAL there.
-        let company = try RawConnection(sandbox.path)
-        _ = try company.integer("SELECT count(*) FROM login")
-        store.close()
-        let image = Image(of: sandbox)
-        return withExtendedLifetime(company) { (image, ledger) }
+        try sandbox.create().close()
+        let store = try sandbox.open()
+        defer { store.close() }
+        try await body(sandbox, Work(store: store, ledger: ledger))
+        return (Image(of: sandbox), ledger)
     }
 
     private static func creation() -> Scenario {
@@ -97,6 +124,41 @@ extension Scenario {
         return scenario
     }
 
+    /// Another one has the vault open: what is in the WAL goes into the database file behind the gate, and the WAL begins
+    /// anew, with a new mark. Then the other one goes on.
+    private static func leaving(_ image: Image, _ ledger: Ledger) -> Scenario {
+        var scenario = Scenario(name: "leaving", image: image, ledger: ledger) { run in
+            try run.work().store.close()
+            run.store = run.company
+            try await run.work().renew("alice")
+        }
+        scenario.prepare = { run in
+            run.company = try run.sandbox.open()
+            run.store = try run.sandbox.open()
+            for _ in 0..<3 { try await run.work().renew("alice") }
+        }
+        return scenario
+    }
+
+    /// The WAL is read from one end to the other. A full one is emptied behind the gate before the first commit; a doubtful
+    /// one is written again, and begins anew.
+    private static func log(_ name: String, _ image: Image, _ ledger: Ledger) -> Scenario {
+        var scenario = Scenario(name: name, image: image, ledger: ledger) { run in
+            run.store = try run.sandbox.open()
+            try await run.work().renew("alice")
+        }
+        scenario.prepare = { _ in }
+        return scenario
+    }
+
+    /// The last connection empties it, without a commit.
+    private static func closingFullLog(_ image: Image, _ ledger: Ledger) -> Scenario {
+        Scenario(name: "closing a full log", image: image, ledger: ledger) { run in
+            try run.work().store.close()
+            run.store = nil
+        }
+    }
+
     /// What is in the WAL goes into the database file; then the WAL starts over.
     private static func checkpoint(_ image: Image, _ ledger: Ledger) -> Scenario {
         var scenario = Scenario(name: "checkpoint", image: image, ledger: ledger) { run in
@@ -112,21 +174,14 @@ extension Scenario {
         return scenario
     }
 
-    /// The vault is one version behind; the tables of the last step are empty, so that taking them away loses nothing.
-    private static func migration(_ image: Image, _ ledger: Ledger) throws -> Scenario {
+    /// An old vault whose newer tables are empty.
+    private static func migration(_ name: String, hasLog: Bool = false) throws -> Scenario {
         let sandbox = try Sandbox()
         try sandbox.create().close()
-        try RawConnection(sandbox.path).execute(
-            """
-            DROP INDEX loginByProvider; DROP TABLE untoldFailure; DROP TABLE walMark; DROP INDEX providerByName;
-            ALTER TABLE provider DROP COLUMN nameIndex;
-            DROP TABLE unusableReply; DROP TABLE authorizationRequest; DROP TABLE outbox; DROP TABLE audit;
-            ALTER TABLE migration DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN manifestCell;
-            ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
-            DELETE FROM migration WHERE version >= 3; PRAGMA user_version = 2;
-            PRAGMA wal_checkpoint(TRUNCATE);
-            """)
-        var scenario = Scenario(name: "migration", image: Image(of: sandbox), ledger: Ledger()) { run in
+        let connection = try RawConnection(sandbox.path)
+        try connection.execute(OlderSchemas.two + "PRAGMA wal_checkpoint(TRUNCATE)")
+        if hasLog { try connection.execute("UPDATE migration SET appliedAt = 77 WHERE version = 1") }
+        var scenario = Scenario(name: name, image: Image(of: sandbox), ledger: Ledger()) { run in
             run.store = try run.sandbox.open(migrate: true)
         }
         scenario.prepare = { _ in }
@@ -143,7 +198,7 @@ extension Scenario {
             }
             return await goesOnAndReopens(run, outcome)
         }
-        return scenario
+        return withExtendedLifetime(connection) { scenario }
     }
 
     private static func keySlot(_ image: Image, _ ledger: Ledger) -> Scenario {

@@ -8,6 +8,8 @@ final class ScenarioRun {
     let sandbox: Sandbox
     let ledger: Ledger
     var store: SQLiteVaultStore?
+    /// Another one that has the vault open.
+    var company: SQLiteVaultStore?
 
     init(_ sandbox: Sandbox, _ ledger: Ledger) {
         self.sandbox = sandbox

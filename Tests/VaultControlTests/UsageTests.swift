@@ -30,6 +30,56 @@ struct UsageTests {
         #expect(result.error.contains("hint: "))
     }
 
+    /// In one line, with a hint that leads on from there.
+    @Test(arguments: [
+        (["--json", "status"], "unknown option '--json'", "options come after the command"),
+        (["login", "lst"], "unexpected argument 'lst'", "vaultctl login --help lists all commands"),
+        (["status", "--what"], "unknown option '--what'", "usage: vaultctl status [--brief] [<options>]"),
+        (["status", "--what"], "unknown option '--what'", "vaultctl status --help lists all options"),
+        (["events", "-n", "-1"], "the value '-1' is invalid for '-n <number>'", "usage: vaultctl events"),
+        (["login", "add", "--user", "a", "--expires-in", "1y"], "'1y' is invalid", "like 90s, 15m, 2h or 30d"),
+        (["status", "--passphrase-memory-limit", "3"], "'3' is invalid", "write a size like 512M or 2G"),
+        (
+            ["provider", "update", "a", "--remove", "x"],
+            "one of the following: issuer, authorization-endpoint, ", "vaultctl provider update --help"
+        ),
+        (["--generate-completion-script", "tcsh"], "with one of: zsh bash fish", "vaultctl --help"),
+    ])
+    func whatIsWrongIsSaidOnOneLine(_ arguments: [String], _ message: String, _ hint: String) async throws {
+        let result = try await Harness().run(arguments)
+        #expect(result.status == 1)
+        let lines = result.error.split(separator: "\n")
+        #expect(lines.first?.contains(message) == true, "\(result.error)")
+        #expect(lines.dropFirst().contains { $0.hasPrefix("hint: ") && $0.contains(hint) }, "\(result.error)")
+        #expect(!result.error.contains("\\n"), "\(result.error)")
+        #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("hint: ") || $0.hasPrefix("{") }, "\(result.error)")
+    }
+
+    @Test func aPassphraseFileIsToldByItsPathAndTheReason() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let missing = try await harness.run("status", "--passphrase-file", harness.path("none"))
+        #expect(missing.status == 7)
+        #expect(missing.error.contains("cannot be read from \(harness.path("none")): no such file or directory"))
+        #expect(missing.error.contains("hint: check --passphrase-file"))
+        let directory = try await harness.run("status", "--passphrase-file", harness.directory)
+        #expect(directory.status == 10)
+        #expect(
+            directory.error.contains("cannot be read from \(harness.directory): is a directory"), "\(directory.error)")
+        let token = try await harness.run("login", "add", "--user", "a", "--access-token-file", harness.path("none"))
+        #expect(token.status == 2)
+    }
+
+    @Test func whatIsNoIDOfAKeySlotIsUsage() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let malformed = try await harness.run("key", "remove", "xx", "--yes")
+        #expect(malformed.status == 1)
+        #expect(malformed.error.contains("xx is not the id of a key slot"))
+        let unknown = try await harness.run("key", "remove", "aaaaaaaaaaaaaaaaaaaaaaaaaa", "--yes")
+        #expect(unknown.status == 2)
+    }
+
     @Test(arguments: [
         ["token", "update", "--user", "a", "--access-token", "CANARY-value"],
         ["token", "update", "--user", "a", "--access-token=CANARY-value"],

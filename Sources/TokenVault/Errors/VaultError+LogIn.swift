@@ -73,7 +73,9 @@ extension VaultError {
                     .logInRefused, error.description, hint: "begin the log-in again", answer: ProviderAnswer(error))
             case .issuerMismatch, .missingIssuer:
                 throw VaultError(.protocolViolation, error.description, answer: ProviderAnswer(error))
-            default: throw VaultError(.invalidArgument, error.description)
+            default:
+                throw VaultError(
+                    .invalidArgument, error.description, hint: "give the whole URL from the browser's address bar")
             }
         }
     }

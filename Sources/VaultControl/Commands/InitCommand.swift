@@ -42,7 +42,7 @@ struct InitCommand: VaultCommand {
         }
         if keyFile != nil {
             invocation.hint(
-                "copy the key file to a safe place apart from the vault: without it nobody can open the vault")
+                "copy the key file to a safe place apart from the vault: without it the vault cannot be opened")
         }
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
     }

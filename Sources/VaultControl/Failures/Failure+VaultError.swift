@@ -78,12 +78,12 @@ extension Failure {
         case .needsUserInteraction: "let the user log in again: vaultctl login begin"
         case .wrongKey:
             "check the key that was named; vaultctl key list, run with a key that works, shows all key slots"
-        case .keyMissing: "check --key-file; without its key a vault cannot be opened by anybody"
+        case .keyMissing: "check --key-file; without one of its keys a vault cannot be opened"
         case .keyTooCostly:
             "if the slot is yours, raise --passphrase-memory-limit; if not, use a key file, and find out who can write to "
                 + "the vault"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
-        case .refreshStalled: "vaultctl login show tells who has the renewal, and what to do"
+        case .refreshStalled: "vaultctl login show says which process has the renewal, and what to do"
         case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
         case .unknownRow: "vaultctl damage list shows all damaged rows"
         default: nil

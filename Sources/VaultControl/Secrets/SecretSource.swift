@@ -96,21 +96,29 @@ struct SecretReader {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             let status: ExitStatus = errno == ENOENT ? .notFound : .machine
-            let problem = errno == ENOENT ? "there is no file" : "cannot read the file"
-            throw Failure(status, "\(problem) \(Printable.shortened(path, to: 200)) for the \(title.lowercased())")
+            throw Failure(
+                status,
+                "the \(title.lowercased()) cannot be read from \(Printable.shortened(path, to: 200)): \(reason())")
         }
         defer { close(descriptor) }
-        return try readAll(descriptor, title)
+        return try readAll(descriptor, title, from: path)
     }
 
-    private static func readAll(_ descriptor: Int32, _ title: String) throws -> [UInt8] {
+    /// Of the call that has just failed.
+    private static func reason() -> String {
+        let error = errno
+        return unsafe String(cString: strerror(error)).lowercased()
+    }
+
+    private static func readAll(_ descriptor: Int32, _ title: String, from path: String? = nil) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
-                guard errno == EINTR else { throw Failure(.machine, "cannot read the \(title.lowercased())") }
-                continue
+                if errno == EINTR { continue }
+                let place = path.map { " from \(Printable.shortened($0, to: 200))" } ?? ""
+                throw Failure(.machine, "the \(title.lowercased()) cannot be read\(place): \(reason())")
             }
             guard count > 0 else { return bytes }
             bytes += chunk[..<count]

@@ -77,6 +77,23 @@ struct RowOpener {
         return try body(view)
     }
 
+    /// Lends the open user cell of a user's row. `nil` if there is no such row, or if it cannot be opened.
+    func user<R>(
+        ofRow id: Int64, _ body: (UserColumns, UserCellView) throws(StoreError) -> R
+    ) throws(StoreError) -> R? {
+        let row = try connection.statement(SQL.userByRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        guard try row.step() else { return nil }
+        do throws(StoreError) {
+            let columns = try UserColumns(row)
+            return try withUser(row, columns) { view throws(StoreError) in try body(columns, view) }
+        } catch {
+            guard error.isOfRow else { throw error }
+            return nil
+        }
+    }
+
     /// The row's session, if the row is the very one that the user cell knows.
     @inline(__always)
     func session(

@@ -147,20 +147,10 @@ extension DamageFinder {
 
     /// `nil` for a user that cannot be opened: then it is unknown what is missing.
     private func manifest(ofUserRow id: Int64) throws(StoreError) -> Manifest? {
-        let row = try connection.statement(SQL.userByRow)
-        defer { row.reset() }
-        row.bind(1, id)
-        guard try row.step() else { return nil }
-        do throws(StoreError) {
-            let columns = try UserColumns(row)
-            return try opener.withUser(row, columns) { view in
-                Manifest(
-                    user: columns.handle, userID: view.userIDText,
-                    logins: Set((0..<view.loginCount).map { view.entry($0).login }))
-            }
-        } catch {
-            guard error.isOfRow else { throw error }
-            return nil
+        try opener.user(ofRow: id) { columns, view in
+            Manifest(
+                user: columns.handle, userID: view.userIDText,
+                logins: Set((0..<view.loginCount).map { view.entry($0).login }))
         }
     }
 }

@@ -133,17 +133,7 @@ extension WriteTransaction {
 
     /// `nil` if there is none, or if it is damaged.
     private func openUser(row id: Int64) throws(StoreError) -> OpenUser? {
-        let row = try connection.statement(SQL.userByRow)
-        defer { row.reset() }
-        row.bind(1, id)
-        guard try row.step() else { return nil }
-        do throws(StoreError) {
-            let columns = try UserColumns(row)
-            return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
-        } catch {
-            guard error.isOfRow else { throw error }
-            return nil
-        }
+        try opener.user(ofRow: id) { columns, view throws(StoreError) in try openUser(columns, view) }
     }
 
     // MARK: Users

@@ -39,7 +39,7 @@ struct WALMark: Equatable {
         // Where that is the file alone, the WAL has been found empty.
         guard connection.access != .immutable else { return }
         guard WALFile.size(besideVaultAt: file.path) > WALFile.headerSize else { return }
-        if belongTogether(connection, file) { return }
+        if try belongTogether(connection, file) { return }
         // Another process may have moved the WAL on between the two looks. With the write lock held none does.
         let isHeld: Bool
         do throws(StoreError) {
@@ -50,16 +50,16 @@ struct WALMark: Equatable {
             isHeld = false
         }
         defer { if isHeld { try? connection.execute("ROLLBACK") } }
-        if !belongTogether(connection, file) { throw Self.foreignWAL(file.path) }
+        if try !belongTogether(connection, file) { throw Self.foreignWAL(file.path) }
     }
 
-    private static func belongTogether(_ connection: Connection, _ file: VaultFile) -> Bool {
+    private static func belongTogether(_ connection: Connection, _ file: VaultFile) throws(StoreError) -> Bool {
         let seen: Look?
         do throws(StoreError) { seen = try Look(connection) } catch {
             guard error.code == .damaged else { return true }
             seen = nil
         }
-        if let seen, seen.isUnmarkedVault { return isConsistent(connection, file) }
+        if let seen, seen.isUnmarkedVault { return try UnmarkedVault.fitsItsLog(connection, file) }
         guard let found = try? Look(Connection(path: file.path, access: .immutable)) else { return true }
         guard let seen, let mark = seen.mark else {
             // Pages of something else stand before those that the file has.
@@ -72,17 +72,6 @@ struct WALMark: Equatable {
         // A change of the schema in the WAL may have been copied, as a whole or up to one of its steps.
         return found.cookie > mark.schemaCookie && found.cookie <= seen.cookie
             && WALFile.holdsFirstPage(besideVaultAt: file.path)
-    }
-
-    /// A vault from before there were marks says nothing about its WAL. A WAL that was not written for it would leave
-    /// traces.
-    private static func isConsistent(_ connection: Connection, _ file: VaultFile) -> Bool {
-        // A commit that changes the number of pages has the first page with it, where SQLite reads the number.
-        let sizes = WALFile.committedSizes(besideVaultAt: file.path)
-        if !sizes.isEmpty, let count = try? connection.integer("PRAGMA page_count"), !sizes.contains(count) {
-            return false
-        }
-        return (try? connection.text("PRAGMA integrity_check(1)")) == "ok"
     }
 
     /// What one connection sees.
@@ -115,51 +104,5 @@ struct WALMark: Equatable {
             "the vault's file and the write-ahead log beside it do not belong together: one of them comes from a copy",
             hint: "nothing was changed. To use the file without the log, stop everything that uses the vault and run: "
                 + "mv '\(path)-wal' '\(path)-wal.unused'. To use the log, put the file back that was there before")
-    }
-}
-
-/// The WAL as a file. It may be opened beside SQLite: no lock lies on it.
-enum WALFile {
-    static let headerSize = 32
-
-    /// 0 if there is none.
-    static func size(besideVaultAt path: String) -> Int {
-        var info = stat()
-        return unsafe lstat(path + "-wal", &info) == 0 ? Int(info.st_size) : 0
-    }
-
-    /// Whether one of its frames may hold the database file's first page, with all that SQLite notes there. Frames have
-    /// the page's number, and the salts of the WAL that they belong to (https://sqlite.org/fileformat2.html#walformat).
-    static func holdsFirstPage(besideVaultAt path: String) -> Bool {
-        frames(besideVaultAt: path) { $0[0..<4].elementsEqual([0, 0, 0, 1]) ? true : nil }.isEmpty == false
-    }
-
-    /// How many pages the database has after each commit. The last ones may have been cut short.
-    static func committedSizes(besideVaultAt path: String) -> Set<Int64> {
-        Set(
-            frames(besideVaultAt: path) { frame in
-                let size = frame[4..<8].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-                return size == 0 ? nil : size
-            })
-    }
-
-    private static func frames<R>(besideVaultAt path: String, _ body: ([UInt8]) -> R?) -> [R] {
-        let file = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return [] }
-        defer { close(file) }
-        guard let header = read(file, at: 0, count: headerSize) else { return [] }
-        let pageSize = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
-        var offset = headerSize
-        var result: [R] = []
-        while let frame = read(file, at: offset, count: 24), frame[8..<16].elementsEqual(header[16..<24]) {
-            if let found = body(frame) { result.append(found) }
-            offset += 24 + pageSize
-        }
-        return result
-    }
-
-    private static func read(_ file: Int32, at offset: Int, count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        return unsafe pread(file, &bytes, count, off_t(offset)) == count ? bytes : nil
     }
 }

@@ -20,11 +20,8 @@ extension VaultCheck {
     }
 
     private func checkPages(of table: String) throws(StoreError) {
-        let rows = try Statement(connection, "PRAGMA integrity_check(\(table))")
-        while try rows.step() {
-            let answer = rows.text(0)
-            if answer != "ok" { note("file", nil, "the table \(table) is damaged: \(answer)") }
-        }
+        let check = try IntegrityCheck(connection, table)
+        while let problem = try check.next() { note("file", nil, "the table \(table) is damaged: \(problem)") }
     }
 
     private func checkReferences(of table: String) throws(StoreError) {

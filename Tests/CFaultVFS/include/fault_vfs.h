@@ -131,3 +131,8 @@ typedef struct {
 
 /* Runs a program and kills it before its call of this number; 0 for never. Gives an error number. */
 int fault_kill_at_call(char *const arguments[], uint64_t number, fault_death *end);
+/*
+ * Runs a program and lets its call of this number fail with `error`, without being made. Counted are calls that ask something of a
+ * file: what opens, writes, syncs, locks and names it.
+ */
+int fault_fail_at_call(char *const arguments[], uint64_t number, int error, fault_death *end);

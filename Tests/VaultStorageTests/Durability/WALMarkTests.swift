@@ -146,17 +146,73 @@ import VaultMigrations
     @Test func aLogOfAnOlderVersionIsReplayed() async throws {
         let fixture = try VaultFixture()
         _ = try await fixture.populateBriefly("alice")
-        try fixture.putSchemaBack()
-        do {
-            let connection = try Connection(path: fixture.path)
-            try connection.configure()
-            try connection.execute("UPDATE migration SET appliedAt = 77 WHERE version = 1")
-        }
-        #expect(fixture.walSize > 0)
+        try fixture.putSchemaBackAndLeaveLog()
         _ = try SQLiteVaultStore.migrate(at: fixture.path, clock: fixture.clock)
         #expect(try SQLiteVaultStore.migrations(at: fixture.path).first?.appliedAt == Timestamp(milliseconds: 77))
         try fixture.open().close()
         try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
+    }
+
+    /// Where pages are free, neither the number of pages nor SQLite's check shows that a file and a WAL of the same vault are
+    /// not of the same time.
+    @Test func aLogOfAnotherTimeBesideAVaultOfAnOlderVersionIsRefused() async throws {
+        let fixture = try VaultFixture()
+        _ = try await fixture.populateBriefly("alice")
+        try fixture.putSchemaBack()
+        let (file, log) = (URL(filePath: fixture.path), URL(filePath: fixture.path + "-wal"))
+        func expectRefused() {
+            let error = #expect(throws: StoreError.self) { try SQLiteVaultStore.migrations(at: fixture.path) }
+            #expect(error?.code == .rollbackSuspected)
+        }
+        /// What writes the first page, and nothing else that would show.
+        func pass() throws {
+            for _ in 0..<3 { try fixture.edit("PRAGMA user_version = 5; PRAGMA wal_checkpoint(TRUNCATE)") }
+        }
+        func change(_ milliseconds: Int) throws {
+            let connection = try Connection(path: fixture.path)
+            try connection.configure()
+            try connection.execute(
+                "UPDATE migration SET appliedAt = \(milliseconds) WHERE version = 1; PRAGMA user_version = 5")
+        }
+        let former = try Data(contentsOf: file)
+        try pass()
+        try change(77)
+        #expect(fixture.walSize > 0)
+        #expect(try SQLiteVaultStore.migrations(at: fixture.path).first?.appliedAt == Timestamp(milliseconds: 77))
+        try change(78)
+        let (present, formerLog) = (try Data(contentsOf: file), try Data(contentsOf: log))
+        try former.write(to: file)
+        expectRefused()
+        try present.write(to: file)
+        try pass()
+        try formerLog.write(to: log)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: log.path)
+        expectRefused()
+    }
+
+    /// However commits, copies and restarts of the WAL follow each other.
+    @Test func aVaultOfAnOlderVersionIsNotRefusedForItsOwnLog() async throws {
+        let fixture = try VaultFixture()
+        _ = try await fixture.populateBriefly("alice")
+        try fixture.putSchemaBack()
+        var generator = SeededGenerator(seed: 20)
+        let connections = try (0..<3).map { _ in
+            let connection = try Connection(path: fixture.path)
+            try connection.configure()
+            return connection
+        }
+        for step in 0..<300 {
+            let connection = connections[Int.random(in: 0..<3, using: &generator)]
+            switch Int.random(in: 0..<7, using: &generator) {
+            case 0, 1: try connection.execute("PRAGMA user_version = 5")
+            case 2: try connection.execute("UPDATE migration SET appliedAt = \(step) WHERE version = 1")
+            case 3: try connection.execute("CREATE TABLE junk (a); DROP TABLE junk")
+            case 4: try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            case 5: try connection.execute("PRAGMA wal_checkpoint(RESTART)")
+            default: try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            try WALMark.check(connections[0], VaultFile(fixture.path))
+        }
     }
 
     /// Whoever opens a vault in use looks at its file while others change it.

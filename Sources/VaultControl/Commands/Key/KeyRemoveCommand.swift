@@ -45,6 +45,11 @@ struct KeyRemoveCommand: VaultCommand {
 
     /// What cannot be done is said before anything is asked.
     private func removableSlot(of vault: Vault, isProven: Bool) throws -> KeySlot {
+        guard KeyFacts.isID(slot) else {
+            throw Failure.usage(
+                "\(Printable.shortened(slot)) is not the id of a key slot, which is 26 letters and digits",
+                hint: "vaultctl key list shows all key slots")
+        }
         let slots = try vault.keySlots()
         guard let found = slots.first(where: { $0.id == slot }) else {
             throw Failure(

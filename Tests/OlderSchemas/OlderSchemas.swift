@@ -1,0 +1,25 @@
+/// SQL that makes a vault of an older schema version of one of today's: what the steps since then have added is taken away.
+///
+/// A step that comes later is taken back here, too.
+package enum OlderSchemas {
+    /// The version from which these statements lead back.
+    package static let newest = 6
+
+    /// The version before there were marks of the WAL. What the audit trail holds stays as today's programs wrote it.
+    package static let five = """
+        DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
+        DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;
+        ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
+        DROP INDEX auditByProvider; DROP INDEX providerByName; ALTER TABLE provider DROP COLUMN nameIndex;
+        DELETE FROM migration WHERE version > 5; PRAGMA user_version = 5;
+        """
+
+    /// The version before there was an audit trail: of a vault whose newer tables are empty nothing is lost.
+    package static let two =
+        five + """
+
+            DROP TABLE unusableReply; DROP TABLE authorizationRequest; DROP TABLE outbox; DROP TABLE audit;
+            ALTER TABLE migration DROP COLUMN auditSequence;
+            DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2;
+            """
+}
