@@ -114,8 +114,8 @@ struct ReplyMetadataTests {
         func renewed(_ login: LoginID, expecting source: ExpirySource, _ count: Int) async throws -> Bool {
             world.time.advance(by: .seconds(1_000))
             _ = try await world.users.updateAccessToken(login: login)
-            while asked() < count { await Task.yield() }
-            while try world.vault.login(login).expirySource != source { await Task.yield() }
+            while asked() < count, !Task.isCancelled { await Task.yield() }
+            while try world.vault.login(login).expirySource != source, !Task.isCancelled { await Task.yield() }
             // What would still be asked would have begun by now.
             await world.time.waitForRest()
             let lifetime = try world.vault.login(login).expiresAt.map { $0.timeIntervalSince(world.now) }
@@ -128,7 +128,7 @@ struct ReplyMetadataTests {
         #expect(try await renewed(login, expecting: .told, 3))
         #expect(try await renewed(login, expecting: .assumed, 3))
         try await world.users.reportRejected(try await world.users.accessToken(login: login))
-        while asked() < 4 { await Task.yield() }
+        while asked() < 4, !Task.isCancelled { await Task.yield() }
         await world.time.waitForRest()
         #expect(try await renewed(login, expecting: .told, 5))
     }
