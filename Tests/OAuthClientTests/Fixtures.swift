@@ -113,6 +113,6 @@ final class Flag: Sendable {
 
     /// Waits without caring for cancellation, as an exchange under way does.
     func wait() async {
-        while !isSet { await Task.yield() }
+        while !isSet, !Task.isCancelled { await Task.yield() }
     }
 }

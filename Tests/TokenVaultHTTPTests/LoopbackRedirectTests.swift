@@ -49,7 +49,7 @@ private func withListener(
     let wait = Task { try await listener.callback(answering: AuthorizationState("right")) }
     let visitor = Visitor(port: listener.port)
     // Until the wait has begun, an answer finds nothing.
-    while try await visitor.get("/callback?probe").status == 404 { await Task.yield() }
+    while try await visitor.get("/callback?probe").status == 404, !Task.isCancelled { await Task.yield() }
     do {
         try await body(listener, visitor, wait)
         await listener.close()

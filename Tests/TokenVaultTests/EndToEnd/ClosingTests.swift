@@ -10,7 +10,7 @@ import VaultStorage
 struct ClosingTests {
     private func beginClosing(_ world: World) async -> Task<Void, Never> {
         let closing = Task { await world.vault.close() }
-        while !world.vault.isClosing { await Task.yield() }
+        while !world.vault.isClosing, !Task.isCancelled { await Task.yield() }
         return closing
     }
 
@@ -27,7 +27,7 @@ struct ClosingTests {
             Task { await code { try await world.users.accessToken(login: login) } }
         }
         let provider = try world.vault.store.provider(named: "acme").handle
-        while world.users.engine.turns.waitingCount(provider) < others.count { await Task.yield() }
+        while world.users.engine.turns.waitingCount(provider) < others.count, !Task.isCancelled { await Task.yield() }
         let closing = await beginClosing(world)
         for other in others { #expect(await other.value == .closed) }
         gate.open()
@@ -49,7 +49,7 @@ struct ClosingTests {
         process.store.beforeUpdate {
             guard !process.vault.isClosing else { return }
             Task { await process.vault.close() }
-            while !process.vault.isClosing { await Task.yield() }
+            while !process.vault.isClosing, !Task.isCancelled { await Task.yield() }
         }
         #expect(await code { try await process.users.accessToken(login: login.id) } == .closed)
         #expect(world.transport.requestCount == 0)
@@ -104,7 +104,7 @@ struct ClosingTests {
             let users = try await UserManager(vault: world.vault, transport: world.transport, options: options)
             _ = try await users.scheduler().runOnce()
         }
-        while world.vault.closingActionCount > before { await Task.yield() }
+        while world.vault.closingActionCount > before, !Task.isCancelled { await Task.yield() }
         #expect(world.vault.closingActionCount == before)
     }
 }

@@ -99,7 +99,7 @@ struct EndTests {
         let expected: VaultError.Code = kind == "disable" ? .userDisabled : .unknownLogin
         #expect(await code { try await caller.value } == expected)
         await world.transport.waitForRequests(3)
-        while try await world.vault.status().pendingRevocations > 0 { await Task.yield() }
+        while try await world.vault.status().pendingRevocations > 0, !Task.isCancelled { await Task.yield() }
         #expect(revocations(world) == ["CANARY-refresh-1", "CANARY-refresh-2"])
         let expectedUser: VaultError.Code =
             kind == "logOut" ? .notLoggedIn : kind == "disable" ? .userDisabled : .unknownUser

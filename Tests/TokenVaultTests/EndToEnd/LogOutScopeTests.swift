@@ -74,7 +74,7 @@ struct LogOutScopeTests {
         world.transport.fallback = .status(.ok)
         gate.open()
         await world.transport.waitForRequests(2)
-        while try await world.vault.status().pendingRevocations > 0 { await Task.yield() }
+        while try await world.vault.status().pendingRevocations > 0, !Task.isCancelled { await Task.yield() }
     }
 
     // MARK: A login that died

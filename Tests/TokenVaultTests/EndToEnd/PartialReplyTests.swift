@@ -199,7 +199,7 @@ struct PartialReplyTests {
         }
         _ = try? await world.users.accessToken(login: login.id)
         await world.transport.waitForRequests(2)
-        while try world.stored(login).session.expiresAt == nil { await Task.yield() }
+        while try world.stored(login).session.expiresAt == nil, !Task.isCancelled { await Task.yield() }
         for _ in 0..<10 { _ = try? await world.users.accessToken(login: login.id) }
         #expect(world.transport.requests.count { $0.path == "/token" } == 1)
     }

@@ -87,7 +87,7 @@ struct ReplyMetadataTests {
         let answer = ScriptedReply.json(#"{"active":true,"exp":\#(Int(expiry.timeIntervalSince1970))}"#)
         world.transport.enqueue(Self.salesforce("1", "eu1"), answer)
         let login = try await logIn(world)
-        while try world.vault.login(login.id).expirySource != .told { await Task.yield() }
+        while try world.vault.login(login.id).expirySource != .told, !Task.isCancelled { await Task.yield() }
         #expect(try world.vault.login(login.id).expiresAt == expiry)
         let asked = try #require(world.transport.requests.last)
         #expect(asked.path == "/introspect")
@@ -122,7 +122,7 @@ struct ReplyMetadataTests {
             return asked() == count && lifetime == 900
         }
         let login = try await logIn(world).id
-        while try world.vault.login(login).expirySource != .told { await Task.yield() }
+        while try world.vault.login(login).expirySource != .told, !Task.isCancelled { await Task.yield() }
         #expect(try await renewed(login, expecting: .told, 2))
         for _ in 0..<7 { #expect(try await renewed(login, expecting: .assumed, 2)) }
         #expect(try await renewed(login, expecting: .told, 3))
@@ -138,7 +138,7 @@ struct ReplyMetadataTests {
         let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }
         world.transport.enqueue(Self.salesforce("1", "eu1"), .json(#"{"active":false}"#))
         let login = try await logIn(world)
-        while try world.vault.login(login.id).notBefore == nil { await Task.yield() }
+        while try world.vault.login(login.id).notBefore == nil, !Task.isCancelled { await Task.yield() }
         #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
         #expect(world.transport.requestCount == 2)
         world.time.advance(by: .seconds(61))
@@ -177,7 +177,7 @@ struct ReplyMetadataTests {
         let provider = try world.vault.store.provider(named: "acme").handle
         try await withThrowingTaskGroup(of: String.self) { group in
             for login in logins { group.addTask { try await world.users.accessToken(login: login).name } }
-            while world.users.engine.turns.waitingCount(provider) < 8 { await Task.yield() }
+            while world.users.engine.turns.waitingCount(provider) < 8, !Task.isCancelled { await Task.yield() }
             await world.transport.waitForRequests(2)
             #expect(world.transport.requestCount == 2)
             gate.open()

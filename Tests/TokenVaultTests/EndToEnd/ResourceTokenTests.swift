@@ -355,7 +355,7 @@ struct ResourceTokenTests {
         #expect(token.resource == calendar)
         process.store.fail([], afterCommits: 0)
         let stored = try await world.withTimePassing {
-            while try world.vault.login(login.id).generation == 1 { await Task.yield() }
+            while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
             return try await process.users.accessToken(login: login.id, resource: calendar)
         }
         #expect(stored.name == "2")

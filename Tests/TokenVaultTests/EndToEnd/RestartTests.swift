@@ -159,7 +159,9 @@ struct RestartTests {
         await world.transport.waitForRequests(2)
         first.open()
         // The fence is another's now: kept, but not as the current token, and the heir's intent stays open.
-        while try world.vault.store.login(login.id.handle).refresh?.previousRefresh == nil { await Task.yield() }
+        while try world.vault.store.login(login.id.handle).refresh?.previousRefresh == nil, !Task.isCancelled {
+            await Task.yield()
+        }
         #expect(try world.vault.login(login.id).generation == 1)
         #expect(try world.vault.store.login(login.id.handle).intent != nil)
         second.open()

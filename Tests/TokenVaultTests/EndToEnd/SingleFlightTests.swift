@@ -144,7 +144,7 @@ struct SingleFlightTests {
         let caller = Task { try? await world.users.accessToken(userId: "alice") }
         await world.transport.waitForRequests(1)
         let closing = Task { await world.vault.close() }
-        while await code(of: { try world.vault.requireOpen() }) == nil { await Task.yield() }
+        while await code(of: { try world.vault.requireOpen() }) == nil, !Task.isCancelled { await Task.yield() }
         gate.open()
         await closing.value
         _ = await caller.value

@@ -181,11 +181,11 @@ struct FeedTests {
             for await _ in users.events() { count += 1 }
             return count
         }
-        while world.vault.sessions.state.withLock({ $0.subscribers.isEmpty }) { await Task.yield() }
+        while world.vault.sessions.state.withLock({ $0.subscribers.isEmpty }), !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value == 0)
         // Nobody is left, so nothing runs.
-        while world.vault.sessions.isReading { await Task.yield() }
+        while world.vault.sessions.isReading, !Task.isCancelled { await Task.yield() }
         #expect(!world.vault.sessions.catchUp())
     }
 

@@ -41,7 +41,7 @@ struct AppTimeTests {
         await world.time.waitForRest()
         await world.transport.waitForRequests(1)
         let provider = try world.vault.store.provider(named: "acme").handle
-        while world.users.engine.turns.waitingCount(provider) < 2 { await Task.yield() }
+        while world.users.engine.turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         #expect(world.transport.requestCount == 1)
         gate.open()
         for caller in callers { #expect(try await caller.value == 2) }

@@ -27,7 +27,7 @@ struct SessionHandlerTests {
         let outcome = await world.withTimePassing { await code { try await world.users.accessToken(userId: "alice") } }
         #expect(outcome == .tryLater)
         #expect(world.time.uptime() - started >= .seconds(60))
-        while handler.cancelled == 0 { await Task.yield() }
+        while handler.cancelled == 0, !Task.isCancelled { await Task.yield() }
         handler.enqueue(RecordingSessionHandler.consent)
         world.transport.enqueue(.generation("2"))
         world.time.advance(by: .seconds(1))
@@ -48,7 +48,7 @@ struct SessionHandlerTests {
         world.time.advance(by: .seconds(2))
         #expect(await caller.value == .deadlineExceeded)
         try handler.last?.renew()
-        while try world.vault.login(login.id).generation == 1 { await Task.yield() }
+        while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
         #expect(handler.asked == 1)
     }
 
@@ -63,7 +63,7 @@ struct SessionHandlerTests {
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         try handler.last?.renew()
-        while try world.vault.login(login.id).generation == 1 { await Task.yield() }
+        while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
     }
 
     @Test func aRenewalThatIsLetGoCountsAsATransientFailure() async throws {
@@ -148,7 +148,7 @@ struct SessionHandlerTests {
             }))
         world.time.advance(by: .seconds(3_590))
         #expect(try await users.accessToken(userId: "alice", minimumValidity: .seconds(60)).name == "2")
-        while seen.value.isEmpty { await Task.yield() }
+        while seen.value.isEmpty, !Task.isCancelled { await Task.yield() }
         #expect(seen.value == ["conflict", "7", "2"])
     }
 
@@ -172,7 +172,7 @@ struct SessionHandlerTests {
         world.expire()
         let outcome = await code { try await users.accessToken(login: login.id) }
         #expect(outcome == (change == "update" ? nil : .unknownLogin))
-        while answer.value == nil { await Task.yield() }
+        while answer.value == nil, !Task.isCancelled { await Task.yield() }
         #expect(answer.value == .renewalVoid)
         #expect(world.transport.requestCount == 0)
     }

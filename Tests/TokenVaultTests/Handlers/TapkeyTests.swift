@@ -35,7 +35,7 @@ struct TapkeyTests {
         world.expire()
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<200 { group.addTask { try await world.users.accessToken(userId: "alice").name } }
-            while handler.asked.isEmpty { await Task.yield() }
+            while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
             gate.open()
             for try await name in group { #expect(name == "2") }
         }
@@ -141,10 +141,10 @@ struct TapkeyTests {
         handler.enqueue(Self.forever)
         world.expire()
         let caller = Task { try await world.users.accessToken(userId: "alice") }
-        while handler.asked.isEmpty { await Task.yield() }
+        while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
-        while handler.cancelled == 0 { await Task.yield() }
+        while handler.cancelled == 0, !Task.isCancelled { await Task.yield() }
         // Asked in vain is not a failure: the next caller is not kept waiting.
         handler.enqueue(RecordingHandler.token("2"))
         #expect(try await world.users.accessToken(login: login.id).name == "2")
@@ -155,11 +155,11 @@ struct TapkeyTests {
         handler.enqueue(Self.forever)
         world.expire()
         let caller = Task { try await world.users.accessToken(userId: "alice").name }
-        while handler.asked.isEmpty { await Task.yield() }
+        while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
         try await world.users.updateAccessToken(
             userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         #expect(try await caller.value == "2")
-        while handler.cancelled == 0 { await Task.yield() }
+        while handler.cancelled == 0, !Task.isCancelled { await Task.yield() }
     }
 
     @Test func theHandlerIsCancelledByLogOut() async throws {
@@ -167,10 +167,10 @@ struct TapkeyTests {
         handler.enqueue(Self.forever)
         world.expire()
         let caller = Task { try await world.users.accessToken(userId: "alice").name }
-        while handler.asked.isEmpty { await Task.yield() }
+        while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
         try await world.users.logOut(login: login.id)
         #expect(await code { try await caller.value } == .unknownLogin)
-        while handler.cancelled == 0 { await Task.yield() }
+        while handler.cancelled == 0, !Task.isCancelled { await Task.yield() }
     }
 
     @Test func withoutAHandlerTheLoginIsNotRefreshable() async throws {
@@ -203,7 +203,7 @@ struct TapkeyTests {
         let next = try await world.anotherProcess(handler: handler)
         #expect(await code { try await next.users.accessToken(userId: "alice") } == .refreshFailed)
         // Told in the background: by the pass that every process begins with, or because of the call.
-        while handler.failed.isEmpty { await Task.yield() }
+        while handler.failed.isEmpty, !Task.isCancelled { await Task.yield() }
         await next.vault.close()
         #expect(handler.failed == ["alice"])
         #expect(world.transport.requestCount == 1)
@@ -247,7 +247,7 @@ struct TapkeyTests {
         }
         world.expire()
         let caller = Task { try await world.users.accessToken(userId: "alice").name }
-        while handler.asked.isEmpty { await Task.yield() }
+        while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
         try await world.users.updateAccessToken(
             userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         #expect(try await caller.value == "2")
@@ -288,7 +288,7 @@ struct TapkeyTests {
         }
         world.expire()
         let caller = Task { await code { try await world.users.accessToken(userId: "alice") } }
-        while handler.asked.isEmpty { await Task.yield() }
+        while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
         await world.vault.close()
         #expect(await caller.value != nil)
         gate.open()

@@ -26,7 +26,7 @@ struct UntoldFailureTests {
         #expect(try world.vault.store.untoldFailures(limit: 10).count == 2)
         let handler = RecordingHandler()
         let next = try await world.anotherProcess(handler: handler)
-        while handler.failed.count < 2 { await Task.yield() }
+        while handler.failed.count < 2, !Task.isCancelled { await Task.yield() }
         #expect(handler.failed.sorted() == ["alice", "bob"])
         #expect(try world.vault.store.untoldFailures(limit: 10).isEmpty)
         // Once.
@@ -49,7 +49,7 @@ struct UntoldFailureTests {
         #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
         #expect(handler.failed.isEmpty)
         try await other.users.recover()
-        while handler.failed.isEmpty { await Task.yield() }
+        while handler.failed.isEmpty, !Task.isCancelled { await Task.yield() }
         #expect(handler.failed == ["alice"])
         await other.vault.close()
     }

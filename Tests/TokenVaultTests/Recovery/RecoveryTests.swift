@@ -181,10 +181,10 @@ struct RecoveryTests {
         #expect(try world.vault.login(logins[0].id).generation == 2)
         try await world.leaveIntent(logins[1])
         world.time.advance(by: .seconds(2))
-        while try world.vault.login(logins[1].id).generation == 1 { await Task.yield() }
+        while try world.vault.login(logins[1].id).generation == 1, !Task.isCancelled { await Task.yield() }
         await world.time.waitForSleepers()
         await users.vault.close()
-        while world.time.sleeperCount > 0 { await Task.yield() }
+        while world.time.sleeperCount > 0, !Task.isCancelled { await Task.yield() }
     }
 
     @Test func recoveryEndsWithItsManager() async throws {
@@ -196,7 +196,7 @@ struct RecoveryTests {
         await world.time.waitForSleepers()
         weak let engine = users?.engine
         users = nil
-        while world.time.sleeperCount > 0 { await Task.yield() }
-        while engine != nil { await Task.yield() }
+        while world.time.sleeperCount > 0, !Task.isCancelled { await Task.yield() }
+        while engine != nil, !Task.isCancelled { await Task.yield() }
     }
 }

@@ -55,7 +55,9 @@ struct SpoolTests {
             } == nil)
         process.store.fail([], afterCommits: 0)
         try await world.withTimePassing {
-            while try world.vault.login(login.id).generation == 1 || !spool.entries.isEmpty { await Task.yield() }
+            while try world.vault.login(login.id).generation == 1 || !spool.entries.isEmpty, !Task.isCancelled {
+                await Task.yield()
+            }
         }
         let token = try await process.users.accessToken(login: login.id)
         #expect(!token.isVolatile)

@@ -60,7 +60,7 @@ struct ProviderTurnsTests {
                     order.add(name)
                     turns.end(provider)
                 }
-                while turns.waitingCount(provider) == waiting { await Task.yield() }
+                while turns.waitingCount(provider) == waiting, !Task.isCancelled { await Task.yield() }
             }
             turns.end(provider)
         }
@@ -82,7 +82,7 @@ struct ProviderTurnsTests {
                     order.add(name)
                     turn.end()
                 }
-                while turns.waitingCount(provider) == waiting { await Task.yield() }
+                while turns.waitingCount(provider) == waiting, !Task.isCancelled { await Task.yield() }
             }
             second.promote()
             turns.end(provider)
@@ -113,9 +113,9 @@ struct ProviderTurnsTests {
         let limits = ProviderTurns.Limits(perMinute: 60)
         for _ in 0..<12 { await turns.begin(turns.newID(), provider, limits, .caller) }
         let background = Task { await turns.begin(turns.newID(), provider, limits, .background) }
-        while turns.waitingCount(provider) < 1 { await Task.yield() }
+        while turns.waitingCount(provider) < 1, !Task.isCancelled { await Task.yield() }
         let caller = Task { await turns.begin(turns.newID(), provider, limits, .caller) }
-        while turns.waitingCount(provider) < 2 { await Task.yield() }
+        while turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         await time.waitForSleepers(2)
         time.advance(by: .seconds(2))
         #expect(await caller.value)
@@ -138,14 +138,14 @@ struct ProviderTurnsTests {
                     order.add("other")
                     other.end()
                 }
-                while turns.waitingCount(provider) == 0 { await Task.yield() }
+                while turns.waitingCount(provider) == 0, !Task.isCancelled { await Task.yield() }
                 group.addTask { [provider] in
                     await promoted.begin(provider, limits, .background)
                     order.add("promoted")
                     promoted.end()
                 }
                 group.addTask { promoted.promote() }
-                while turns.waitingCount(provider) < 2 { await Task.yield() }
+                while turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
                 // The promotion may still be under way.
                 promoted.promote()
                 turns.end(provider)
@@ -161,7 +161,7 @@ struct ProviderTurnsTests {
         let waiting = [ProviderTurns.Priority.caller, .background].map { priority in
             Task { await turns.begin(turns.newID(), provider, limits, priority) }
         }
-        while turns.waitingCount(provider) < 2 { await Task.yield() }
+        while turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         turns.close()
         for task in waiting { #expect(await !task.value) }
         #expect(await !turns.begin(turns.newID(), provider, limits, .caller))

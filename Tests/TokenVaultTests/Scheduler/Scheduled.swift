@@ -81,7 +81,7 @@ extension World {
 
     /// Nothing happens any more until time passes.
     func settle() async {
-        while !Self.schedulers.allSatisfy(\.hasBegun) { await Task.yield() }
+        while !Self.schedulers.allSatisfy(\.hasBegun), !Task.isCancelled { await Task.yield() }
         await time.waitForRest()
     }
 

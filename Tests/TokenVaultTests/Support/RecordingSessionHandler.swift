@@ -38,7 +38,7 @@ final class RecordingSessionHandler: SessionHandler {
 
     /// Returns once it has been asked so often, with the last question.
     func waitForQuestion(_ count: Int = 1) async {
-        while asked < count { await Task.yield() }
+        while asked < count, !Task.isCancelled { await Task.yield() }
     }
 
     func forget() {
