@@ -86,7 +86,8 @@ struct RefusalInBodyTests {
         }
     }
 
-    /// What breaks off is handed on up to there, and the error comes where the rest is missing.
+    /// Nothing but what came is handed on, and the error comes where the rest is missing. A connection that ends may take
+    /// along what was not read yet.
     @Test func aBodyThatBreaksOffIsTheCallersMatter() async throws {
         try await ResourceWorld.with(profile: Self.rules) { world in
             let login = try await world.logIn()
@@ -97,7 +98,7 @@ struct RefusalInBodyTests {
             await #expect(throws: HTTPTransportError.self) {
                 for try await piece in response.body { bytes += piece }
             }
-            #expect(bytes == Array(Self.good.utf8.prefix(20)))
+            #expect(Self.good.utf8.prefix(20).starts(with: bytes))
             #expect(world.renewals == 0)
         }
     }
