@@ -114,7 +114,7 @@ final class IOSweep {
         return hits
     }
 
-    /// Whether it says that somebody has changed the vault's files, or that they are damaged.
+    /// Whether it says that the vault's files were changed from outside, or that they are damaged.
     private static func accuses(_ code: StoreError.Code) -> Bool {
         switch code {
         case .damaged, .quarantined, .rollbackSuspected, .notAVault, .foreignSchemaObject, .wrongKey: true

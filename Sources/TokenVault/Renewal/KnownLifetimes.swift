@@ -16,7 +16,7 @@ final class KnownLifetimes: Sendable {
     static let answersNeeded = 2
     static let mostSpared = 7
     /// Answers count in whole seconds, and requests take their time.
-    private static let tolerance = Duration.seconds(5)
+    private static let tolerance = Duration.seconds(-5)...Duration.seconds(5)
 
     private let known = Mutex(RecentTable<LoginHandle, Entry>(capacity: 4_096))
 
@@ -24,15 +24,13 @@ final class KnownLifetimes: Sendable {
     func learn(_ lifetime: Duration, of login: LoginHandle) {
         known.withLock { known in
             var entry = Entry(lifetime: lifetime)
-            if let before = known[login], abs(before.lifetime / .seconds(1) - lifetime / .seconds(1)) <= Self.seconds {
+            if let before = known[login], Self.tolerance.contains(before.lifetime - lifetime) {
                 entry.lifetime = min(before.lifetime, lifetime)
                 entry.answers = before.answers + 1
             }
             known.insert(entry, for: login)
         }
     }
-
-    private static var seconds: Double { tolerance / .seconds(1) }
 
     /// How long a new token of this login lives; nil: ask about it.
     func takeLifetime(of login: LoginHandle) -> Duration? {

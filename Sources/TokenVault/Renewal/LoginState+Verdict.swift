@@ -86,7 +86,7 @@ extension LoginState {
         session.notBefore = nil
         session.state = .tokenExpired
         session.doubtCause = nil
-        // After mere rejections nobody has said that the grant is dead: its token and key stay, to be revoked at the
+        // Mere rejections do not say that the grant is dead: its token and key stay, to be revoked at the
         // end.
         if reason != .unclassifiedRejection, reason != .keyMismatch {
             key = nil

@@ -59,7 +59,7 @@ enum RenewalVerdict: Equatable, Sendable {
         case tooLate
         /// The login, its intent or its provider is not as it was.
         case changed
-        /// Others do not see this process as alive any more.
+        /// Others no longer see this process as alive.
         case ownershipLost
         /// The renewal has taken so long that a reply to another request might not come in its time.
         case outOfTime

@@ -29,7 +29,7 @@ extension RenewalMachine {
         case started
         /// D1 is durable.
         case claimed(RenewalClaim)
-        /// Somebody has renewed meanwhile.
+        /// Another caller or process has renewed meanwhile.
         case satisfied
         case refused(RenewalRefusal)
         /// The doubt about the refresh token can no longer be cleared up: the login is dead, and that is durable.
@@ -43,7 +43,7 @@ extension RenewalMachine {
         case replied(RenewalReply)
         /// The write is durable.
         case stored
-        /// The row had moved on: another chain, another generation, another fence, or no login any more. The tokens,
+        /// The row had moved on: another chain, another generation, another fence, or the login is gone. The tokens,
         /// if any, went to where such tokens go in the same transaction.
         case superseded
         /// The refresh token was refused, and another one of the same chain has taken its place.
@@ -53,7 +53,7 @@ extension RenewalMachine {
         case spooled
         case spoolFailed
         case closed
-        /// Others do not see this process as alive any more: it must not write.
+        /// Others no longer see this process as alive: it must not write.
         case ownershipLost
     }
 
@@ -89,7 +89,7 @@ extension RenewalMachine {
 
     enum Ending: Equatable, Sendable {
         case renewed
-        /// Nothing was to be done any more.
+        /// There was nothing left to do.
         case satisfied
         /// Someone else's change came first; the row says what is true now.
         case superseded

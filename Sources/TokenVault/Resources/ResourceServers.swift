@@ -22,7 +22,7 @@ final class ResourceServers: Sendable {
             capacity: 1_024)
     }
 
-    /// What is known of each server whoever asks, and the way of repeats to it.
+    /// What all logins know of each server, and the gate for repeats to it.
     let shared: ServerNonces
     private let state = Mutex(State())
 

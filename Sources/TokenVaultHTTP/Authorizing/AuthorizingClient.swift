@@ -143,7 +143,7 @@ public final class AuthorizingClient: Sendable {
         let startedAt: Date
     }
 
-    /// A repeat that waits for those before it, so that it comes with a nonce that nobody has used up meanwhile.
+    /// A repeat that waits for those before it, so that its nonce has not been used up meanwhile.
     private func prove(
         again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken, _ tries: Int,
         until end: ContinuousClock.Instant

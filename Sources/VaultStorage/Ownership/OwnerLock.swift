@@ -170,8 +170,8 @@ package final class OwnerLock: Sendable {
         }
     }
 
-    /// Whether the WAL may end with something that was never synced: a commit that failed, and of which nobody has
-    /// found out yet what became of it.
+    /// Whether the WAL may end with something that was never synced: a commit that failed, and whose
+    /// outcome is not known yet.
     ///
     /// A byte of the lock file that all processes know, and never synced itself: it lasts as long as what the kernel
     /// believes to have written. After a loss of power the WAL is what the disk has, and needs no mark.

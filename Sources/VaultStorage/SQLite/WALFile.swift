@@ -26,10 +26,11 @@ enum WALFile {
         eachFrame(besideVaultAt: path) { frame in
             if frame.page == 1 { pending = joined(pending, frame.changeCounter...frame.changeCounter) }
             // Pages without a commit after them are of none.
-            guard frame.databaseSize > 0 else { return }
+            guard frame.databaseSize > 0 else { return true }
             commits.databaseSizes.insert(frame.databaseSize)
             if let range = pending { commits.changeCounters = joined(commits.changeCounters, range) }
             pending = nil
+            return true
         }
         return commits
     }
@@ -37,7 +38,10 @@ enum WALFile {
     /// Whether it holds the database file's first page, with all that SQLite notes there.
     static func holdsFirstPage(besideVaultAt path: String) -> Bool {
         var isThere = false
-        eachFrame(besideVaultAt: path) { isThere = isThere || $0.page == 1 }
+        eachFrame(besideVaultAt: path) { frame in
+            isThere = frame.page == 1
+            return !isThere
+        }
         return isThere
     }
 
@@ -57,7 +61,9 @@ enum WALFile {
     }
 
     /// As far as the frames are whole: of this WAL, and with the checksums that SQLite demands.
-    private static func eachFrame(besideVaultAt path: String, _ body: (Frame) -> Void) {
+    ///
+    /// - Parameter body: says whether to go on.
+    private static func eachFrame(besideVaultAt path: String, _ body: (Frame) -> Bool) {
         let file = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return }
         defer { close(file) }
@@ -74,10 +80,10 @@ enum WALFile {
             sum.add(bytes[0..<8])
             sum.add(bytes[frameHeaderSize...])
             guard sum.matches(bytes[16..<24]) else { return }
-            body(
-                Frame(
-                    page: number(bytes, at: 0), databaseSize: number(bytes, at: 4),
-                    changeCounter: number(bytes, at: frameHeaderSize + changeCounterOffset)))
+            let frame = Frame(
+                page: number(bytes, at: 0), databaseSize: number(bytes, at: 4),
+                changeCounter: number(bytes, at: frameHeaderSize + changeCounterOffset))
+            guard body(frame) else { return }
             offset += bytes.count
         }
     }

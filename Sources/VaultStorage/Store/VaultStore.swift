@@ -110,7 +110,7 @@ package protocol VaultStore: Sendable {
     /// all that have expired.
     func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord
 
-    /// Queues revocations that belong to no login any more.
+    /// Queues revocations of logins that are gone.
     func addOutbox(_ records: [OutboxRecord]) async throws
     func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws
 

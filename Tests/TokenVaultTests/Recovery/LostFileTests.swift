@@ -70,6 +70,23 @@ struct LostFileTests {
         await newcomer.vault.close()
     }
 
+    private func setSchemaVersion(_ version: Int, of world: World) throws {
+        try Intruder(path: world.temporary.path).execute("PRAGMA user_version = \(version)")
+    }
+
+    /// What a call comes to if a newer version takes the vault over before the reply comes. Its vault is closed then.
+    private func result<R: Sendable>(
+        of call: Task<R, any Error>, in vault: Vault, whenTakenOver world: World, before reply: Gate
+    ) async throws -> R {
+        try setSchemaVersion(SQLiteVaultStore.schemaVersion + 1, of: world)
+        reply.open()
+        return try await world.withTimePassing {
+            let result = try await call.value
+            await vault.close()
+            return result
+        }
+    }
+
     /// The tokens come when the vault belongs to a newer version: they are kept beside it for whoever opens it next.
     @Test func tokensThatComeUnderANewerSchemaAreSpooled() async throws {
         let world = try await World()
@@ -80,21 +97,12 @@ struct LostFileTests {
         world.transport.enqueue(.generation("late").behind(gate))
         let call = Task { try await old.users.accessToken(login: login.id).name }
         await world.transport.waitForRequests(1)
-        let intruder = Intruder(path: world.temporary.path)
-        let version = SQLiteVaultStore.schemaVersion
-        try intruder.execute("PRAGMA user_version = \(version + 1)")
-        gate.open()
-        let name = try await world.withTimePassing {
-            let name = try await call.value
-            await old.vault.close()
-            return name
-        }
-        #expect(name == "late")
+        #expect(try await result(of: call, in: old.vault, whenTakenOver: world, before: gate) == "late")
         #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .newerSchema)
         #expect(world.transport.requestCount == 1)
         await world.withTimePassing { await world.vault.close() }
         // As the newer version would.
-        try intruder.execute("PRAGMA user_version = \(version)")
+        try setSchemaVersion(SQLiteVaultStore.schemaVersion, of: world)
         let next = try await world.temporary.openAgain()
         let users = try await UserManager(vault: next, transport: world.transport, options: World.options)
         #expect(try next.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-late")
@@ -119,15 +127,7 @@ struct LostFileTests {
             try await old.users.engine.renewedToken(seen, demand: .validity(nil), deadline: nil)
         }
         await world.transport.waitForRequests(2)
-        let intruder = Intruder(path: world.temporary.path)
-        let version = SQLiteVaultStore.schemaVersion
-        try intruder.execute("PRAGMA user_version = \(version + 1)")
-        gate.open()
-        let token = try await world.withTimePassing {
-            let token = try await call.value
-            await old.vault.close()
-            return token
-        }
+        let token = try await result(of: call, in: old.vault, whenTakenOver: world, before: gate)
         #expect(token.name == "late")
         #expect(token.generation == 3)
         #expect(token.isVolatile)
