@@ -129,14 +129,14 @@ let package = Package(
         .testTarget(name: "VaultCryptoTests", dependencies: ["CSodium", "VaultCrypto"], resources: [.copy("Vectors")]),
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
-            name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/StorageProbe"),
+            name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/Probes/Storage"),
         // Stands between SQLite and the file system, for tests that let the disk fail. The library knows nothing of it.
-        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Probes/CFaultVFS"),
         // How a vault of today becomes one of an older version.
         .target(name: "OlderSchemas", path: "Tests/OlderSchemas"),
         .executableTarget(
             name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "OlderSchemas", "VaultCrypto", "VaultStorage"],
-            path: "Tests/FaultProbe"),
+            path: "Tests/Probes/Fault"),
         .testTarget(
             name: "VaultStorageTests",
             dependencies: [
@@ -175,9 +175,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Simulation"
+            path: "Tests/Proofs/Simulation"
         ),
-        .executableTarget(name: "simulate", dependencies: ["VaultSimulation"], path: "Tests/Simulate"),
+        .executableTarget(name: "simulate", dependencies: ["VaultSimulation"], path: "Tests/Proofs/Simulate"),
         .testTarget(name: "SimulationTests", dependencies: ["simulate"]),
         .testTarget(
             name: "TokenVaultHTTPTests",
@@ -212,7 +212,7 @@ let package = Package(
                 "CFaultVFS", "CSQLite", "OAuthClient", "TokenVault", "TokenVaultHTTP",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            path: "Tests/CrashProbe"),
+            path: "Tests/Probes/Crash"),
         .testTarget(
             name: "CrashTests",
             dependencies: [

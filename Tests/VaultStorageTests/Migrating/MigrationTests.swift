@@ -229,7 +229,7 @@ struct MigrationTests {
     /// Nobody has a key while a vault is migrated.
     @Test func theFirstWhoOpensAMigratedVaultTellsTheAuditTrail() throws {
         let fixture = try VaultFixture()
-        let kept = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Vaults/v005/"
+        let kept = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Vaults/v005/"
         try FileManager.default.removeItem(atPath: fixture.keyPath)
         for (source, target) in [("vault.db", fixture.path), ("vault.key", fixture.keyPath)] {
             try FileManager.default.copyItem(atPath: kept + source, toPath: target)

@@ -17,7 +17,7 @@ struct SessionVectorTests {
 
     private static func record(_ name: String) throws -> [UInt8] {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let url = tests.appending(path: "VaultCryptoTests/Vectors/sessions-1.json")
+        let url = tests.deletingLastPathComponent().appending(path: "VaultCryptoTests/Vectors/sessions-1.json")
         let book = try JSONDecoder().decode(Book.self, from: Data(contentsOf: url))
         let hex = try #require(book.sessions.first { $0.name == name }).record
         return stride(from: 0, to: hex.count, by: 2).compactMap { offset in

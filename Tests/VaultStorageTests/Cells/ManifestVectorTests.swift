@@ -26,7 +26,7 @@ struct ManifestVectorTests {
 
     private static func book() throws -> Book {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let url = tests.appending(path: "VaultCryptoTests/Vectors/manifest-1.json")
+        let url = tests.deletingLastPathComponent().appending(path: "VaultCryptoTests/Vectors/manifest-1.json")
         return try JSONDecoder().decode(Book.self, from: Data(contentsOf: url))
     }
 
