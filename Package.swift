@@ -10,7 +10,6 @@ let package = Package(
         .library(name: "TokenVaultHTTP", targets: ["TokenVaultHTTP"]),
         .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
         .executable(name: "vaultctl", targets: ["vaultctl"]),
-        .executable(name: "dev-authserver", targets: ["dev-authserver"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -98,6 +97,7 @@ let package = Package(
             name: "dev-authserver",
             dependencies: [
                 "DevAuthorizationServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
@@ -197,6 +197,7 @@ let package = Package(
             name: "DevAuthorizationServerTests",
             dependencies: [
                 "DevAuthorizationServer", "dev-authserver",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -5,13 +5,13 @@ import UnixSignals
 /// Waits for the first of the causes to stop.
 enum StopSignal {
     /// Starts listening at once, so that a signal sent right after the ready line is not missed.
-    static func listen(_ options: Options) async -> AsyncStream<Void> {
+    static func listen(_ options: RunningOptions) async -> AsyncStream<Void> {
         let (stops, stop) = AsyncStream<Void>.makeStream()
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         Task {
             for await _ in signals { stop.yield() }
         }
-        if let duration = options.stopAfter {
+        if let duration = options.stopAfter?.duration {
             Task {
                 try await Task.sleep(for: duration)
                 stop.yield()

@@ -1,0 +1,73 @@
+import ArgumentParser
+import DevAuthorizationServer
+import FoundationEssentials
+import Glibc
+
+@main
+struct DevAuthServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dev-authserver",
+        abstract: "An OAuth 2.0 authorization server for tests, on this machine only.",
+        discussion: """
+            Prints "listening on http://127.0.0.1:PORT" when it is ready, and serves until SIGTERM or SIGINT. Any user \
+            can sign in without a password. Nothing outlives the process.
+
+            These clients are always registered:
+              demo         public
+              demo-basic   secret demo-basic-secret, client_secret_basic
+              demo-post    secret demo-post-secret, client_secret_post
+            Their redirect URIs are http://127.0.0.1/callback and http://[::1]/callback on any port, and \
+            https://app.example/callback.
+
+            Discovery: /.well-known/oauth-authorization-server
+            Control (log, faults, clock, grants): GET /dev lists the endpoints.
+            """)
+
+    @OptionGroup(title: "Address") var address: AddressOptions
+    @OptionGroup(title: "Clients and users") var registration: RegistrationOptions
+    @OptionGroup(title: "Tokens") var tokens: TokenOptions
+    @OptionGroup(title: "DPoP") var dpop: DPoPOptions
+    @OptionGroup(title: "Starting and stopping") var running: RunningOptions
+
+    func validate() throws { _ = try serverConfiguration }
+
+    /// What the options ask for, together.
+    var serverConfiguration: AuthorizationServerConfiguration {
+        get throws {
+            var configuration = AuthorizationServerConfiguration()
+            address.apply(to: &configuration)
+            registration.apply(to: &configuration)
+            try tokens.apply(to: &configuration)
+            dpop.apply(to: &configuration)
+            return configuration
+        }
+    }
+
+    func run() async throws {
+        do {
+            let stops = await StopSignal.listen(running)
+            let server = try await DevAuthorizationServer.start(serverConfiguration)
+            let line = "listening on http://127.0.0.1:\(server.port)\n"
+            if let path = running.readyFile {
+                try Data(line.utf8).write(to: URL(filePath: path), options: .atomic)
+            }
+            Self.write(line, to: STDOUT_FILENO)
+            for await _ in stops { break }
+            await server.shutDown()
+        } catch {
+            Self.write("dev-authserver: error: cannot serve: \(error)\n", to: STDERR_FILENO)
+            throw ExitCode.failure
+        }
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+            }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}

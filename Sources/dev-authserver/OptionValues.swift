@@ -1,0 +1,112 @@
+public import ArgumentParser
+public import DevAuthorizationServer
+import FoundationEssentials
+
+enum YesOrNo: String, CaseIterable, ExpressibleByArgument {
+    case yes, no
+}
+
+enum NonceMode: String, CaseIterable, ExpressibleByArgument {
+    case none, required, once
+}
+
+extension AuthorizationServerConfiguration.RefreshRotation: ExpressibleByArgument {}
+extension AuthorizationServerConfiguration.ReuseResponse: ExpressibleByArgument {}
+extension AuthorizationServerConfiguration.NonceCheck: ExpressibleByArgument {}
+extension AuthorizationServerConfiguration.SigningAlgorithm: ExpressibleByArgument {}
+
+/// Seconds, fractions allowed.
+struct Seconds: ExpressibleByArgument {
+    let duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        guard let number = Double(argument), (0...1e9).contains(number) else { return nil }
+        duration = .milliseconds(Int64((number * 1000).rounded()))
+    }
+
+    var defaultValueDescription: String { String(duration.components.seconds) }
+}
+
+extension ArgumentHelp {
+    static func seconds(_ abstract: String) -> ArgumentHelp { .init(abstract, valueName: "seconds") }
+}
+
+extension RegisteredClient {
+    /// `ID`, `ID:basic:SECRET`, `ID:post:SECRET`, `ID:jwt:JWK` or `ID:jwt:@FILE`.
+    init(argument: String) throws {
+        let parts = argument.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+        switch (parts.count, parts.count > 1 ? parts[1] : "") {
+        case (1, _) where !parts[0].isEmpty: self.init(id: parts[0])
+        case (3, "basic"): self.init(id: parts[0], authentication: .basic(secret: parts[2]))
+        case (3, "post"): self.init(id: parts[0], authentication: .post(secret: parts[2]))
+        case (3, "jwt"): self.init(id: parts[0], authentication: .privateKeyJWT(try RegisteredKey(argument: parts[2])))
+        default: throw ValidationError("must be ID, ID:basic:SECRET, ID:post:SECRET or ID:jwt:JWK")
+        }
+    }
+}
+
+extension RegisteredKey {
+    /// A JWK, or `@` and the name of a file with one.
+    fileprivate init(argument: String) throws {
+        var jwk = argument
+        if argument.hasPrefix("@") {
+            guard let data = try? Data(contentsOf: URL(filePath: String(argument.dropFirst()))),
+                let content = String(validating: data, as: UTF8.self)
+            else { throw ValidationError("cannot read the file \(argument.dropFirst())") }
+            jwk = content
+        }
+        guard let key = RegisteredKey(jwk: jwk) else {
+            throw ValidationError("needs the JWK of a public key, or @ and the name of a file with one")
+        }
+        self = key
+    }
+}
+
+/// `NAME=JWK` or `NAME=@FILE`.
+struct TrustedIssuer {
+    let name: String
+    let key: RegisteredKey
+
+    init(argument: String) throws {
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError("must be NAME=JWK or NAME=@FILE") }
+        name = parts[0]
+        key = try RegisteredKey(argument: parts[1])
+    }
+}
+
+/// `ID:rotation=never,grace=30`: the names and values of the options that apply to the whole server.
+struct NamedBehaviour {
+    let client: String
+    private(set) var behaviour = ClientBehaviour()
+
+    init(argument: String) throws {
+        let parts = argument.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError("must be ID:NAME=VALUE, with more of these after commas") }
+        client = parts[0]
+        for item in parts[1].split(separator: ",") {
+            let pair = item.split(separator: "=", maxSplits: 1).map(String.init)
+            guard pair.count == 2 else { throw ValidationError("must be ID:NAME=VALUE, not \(item)") }
+            try set(pair[0], pair[1])
+        }
+    }
+
+    private mutating func set(_ name: String, _ text: String) throws {
+        func value<Value: ExpressibleByArgument>() throws -> Value {
+            guard let value = Value(argument: text) else { throw ValidationError("\(text) is invalid for \(name)") }
+            return value
+        }
+        switch name {
+        case "rotation": behaviour.rotation = try value()
+        case "grace": behaviour.graceWindow = try (value() as Seconds).duration
+        case "reuse": behaviour.reuse = try value()
+        case "nonce-check": behaviour.nonceCheck = try value()
+        case "access-token-lifetime": behaviour.accessTokenLifetime = try (value() as Seconds).duration
+        case "delay": behaviour.delay = try (value() as Seconds).duration
+        case "reply-delay": behaviour.replyDelay = try (value() as Seconds).duration
+        default: throw ValidationError("there is no setting \(name)")
+        }
+    }
+}
