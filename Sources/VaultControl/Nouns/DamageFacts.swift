@@ -95,5 +95,3 @@ enum DamageFacts {
         }
     }
 }
-
-typealias DamagedRowID = DamagedRow.ID

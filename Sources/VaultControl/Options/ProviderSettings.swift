@@ -38,3 +38,12 @@ struct ProviderSettings: ParsableArguments {
     @Option(help: .init(valueName: "url"))
     var introspectionEndpoint: String?
 }
+
+extension DPoPPolicy {
+    init(argument: String) throws {
+        guard let policy = DPoPPolicy(rawValue: argument) else {
+            throw ValidationError("'\(argument)' is not one of never, optional, required")
+        }
+        self = policy
+    }
+}

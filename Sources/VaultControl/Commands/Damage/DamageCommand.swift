@@ -18,22 +18,3 @@ struct DamageCommand: ParsableCommand {
             DamageListCommand.self, DamageShowCommand.self, DamageExportCommand.self, DamageDiscardCommand.self,
         ])
 }
-
-/// Which damaged row is meant.
-struct DamagedRowSelection: ParsableArguments {
-    @Argument(help: .init("The row, as vaultctl damage list names it.", valueName: "row"))
-    var row: String
-
-    var id: DamagedRowID {
-        get throws(Failure) { try Self.id(row) }
-    }
-
-    static func id(_ text: String) throws(Failure) -> DamagedRowID {
-        guard let id = DamagedRowID(text) else {
-            throw .usage(
-                "\(Printable.shortened(text)) names no row: that is 26 letters and digits, or a table and a number",
-                hint: "vaultctl damage list shows all damaged rows")
-        }
-        return id
-    }
-}

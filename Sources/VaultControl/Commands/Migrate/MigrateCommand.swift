@@ -16,9 +16,9 @@ struct MigratePlanCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let status = try MigrateSupport.status(VaultAccess(global, invocation))
+        let status = try MigrationFacts.status(VaultAccess(global, invocation))
         let missing = status.steps.filter { $0.appliedAt == nil }
-        try MigrateSupport.emit(missing, of: status, invocation)
+        try MigrationFacts.emit(missing, of: status, invocation)
         invocation.note(missing.isEmpty ? "nothing to do" : "apply with: vaultctl migrate up")
     }
 }
@@ -30,8 +30,8 @@ struct MigrateStatusCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let status = try MigrateSupport.status(VaultAccess(global, invocation))
-        try MigrateSupport.emit(status.steps, of: status, invocation)
+        let status = try MigrationFacts.status(VaultAccess(global, invocation))
+        try MigrationFacts.emit(status.steps, of: status, invocation)
         for snapshot in status.snapshots {
             invocation.note("kept from before a migration: \(snapshot.path), schema version \(snapshot.schemaVersion)")
         }
@@ -53,13 +53,13 @@ struct MigrateDiscardCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let status = try MigrateSupport.status(access)
+        let status = try MigrationFacts.status(access)
         if !status.snapshots.isEmpty {
             try confirmation.require("Remove \(Count.of(status.snapshots.count, "copy", plural: "copies"))", invocation)
         }
         let gone = try Vault.discardMigrationSnapshots(at: access.path) { status.snapshots.contains($0) }
         try invocation.emit(
-            json: .object([("discarded", .array(gone.map { MigrateSupport.json($0) }))]),
+            json: .object([("discarded", .array(gone.map { MigrationFacts.json($0) }))]),
             text: gone.map { Printable.shortened($0.path, to: 400) + "\n" }.joined())
         if gone.isEmpty { invocation.note("nothing to do: there is no copy") }
     }
@@ -75,56 +75,19 @@ struct MigrateUpCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let before = try MigrateSupport.status(access)
+        let before = try MigrationFacts.status(access)
         guard !before.isUpToDate else {
-            try MigrateSupport.emit([], of: before, invocation)
+            try MigrationFacts.emit([], of: before, invocation)
             invocation.note("nothing to do: the vault is at version \(before.schemaVersion)")
             return
         }
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)
         let after = try await Vault.migrate(at: access.path, unlockedBy: key, options: try access.vaultOptions)
-        try MigrateSupport.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
+        try MigrationFacts.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
         if let snapshot = after.snapshots.last {
             invocation.note("as it was before, for 30 days: \(snapshot.path)")
         }
-    }
-}
-
-enum MigrateSupport {
-    static func status(_ access: VaultAccess) throws -> MigrationStatus {
-        try Vault.migrationStatus(at: access.path, trustsFileSystem: access.trustsFileSystem)
-    }
-
-    static func json(_ snapshot: MigrationStatus.Snapshot) -> JSONValue {
-        .object([
-            ("path", .string(snapshot.path)), ("schemaVersion", .integer(snapshot.schemaVersion)),
-            ("madeAt", Instant.json(snapshot.madeAt)), ("bytes", .integer(Int(snapshot.byteCount))),
-        ])
-    }
-
-    static func emit(_ steps: [MigrationStatus.Step], of status: MigrationStatus, _ invocation: Invocation) throws {
-        var table = Table("VERSION", "STEP", "APPLIED")
-        for step in steps {
-            let applied = step.appliedAt.map { Instant.words($0, now: invocation.now) } ?? "no"
-            table.append(String(step.version), step.name, applied)
-        }
-        try invocation.emit(
-            json: .object([
-                ("schemaVersion", .integer(status.schemaVersion)), ("newestVersion", .integer(status.newestVersion)),
-                (
-                    "steps",
-                    .array(
-                        steps.map { step in
-                            .object([
-                                ("version", .integer(step.version)), ("name", .string(step.name)),
-                                ("appliedAt", Instant.json(step.appliedAt)),
-                            ])
-                        })
-                ),
-                ("snapshots", .array(status.snapshots.map { json($0) })),
-            ]),
-            text: steps.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
     }
 }

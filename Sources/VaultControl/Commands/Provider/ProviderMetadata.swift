@@ -34,12 +34,3 @@ extension ServerMetadata {
         }
     }
 }
-
-extension DPoPPolicy {
-    init(argument: String) throws {
-        guard let policy = DPoPPolicy(rawValue: argument) else {
-            throw ValidationError("'\(argument)' is not one of never, optional, required")
-        }
-        self = policy
-    }
-}

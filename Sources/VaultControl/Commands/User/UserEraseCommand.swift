@@ -31,7 +31,7 @@ struct UserEraseCommand: VaultCommand {
     }
 
     private func warnOfSnapshots(_ access: VaultAccess, _ invocation: Invocation) {
-        let snapshots = (try? MigrateSupport.status(access).snapshots) ?? []
+        let snapshots = (try? MigrationFacts.status(access).snapshots) ?? []
         guard !snapshots.isEmpty else { return }
         let copies = Count.of(snapshots.count, "copy", plural: "copies")
         invocation.warn(

@@ -1,0 +1,21 @@
+import ArgumentParser
+import TokenVault
+
+/// Which damaged row is meant.
+struct DamagedRowSelection: ParsableArguments {
+    @Argument(help: .init("The row, as vaultctl damage list names it.", valueName: "row"))
+    var row: String
+
+    var id: DamagedRow.ID {
+        get throws(Failure) { try Self.id(row) }
+    }
+
+    static func id(_ text: String) throws(Failure) -> DamagedRow.ID {
+        guard let id = DamagedRow.ID(text) else {
+            throw .usage(
+                "\(Printable.shortened(text)) names no row: that is 26 letters and digits, or a table and a number",
+                hint: "vaultctl damage list shows all damaged rows")
+        }
+        return id
+    }
+}
