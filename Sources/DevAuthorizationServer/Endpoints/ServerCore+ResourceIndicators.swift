@@ -1,0 +1,16 @@
+extension ServerCore {
+    /// The resource indicators of a request, all of them known here.
+    func resources(of form: FormParameters) throws(OAuthError) -> [String] {
+        for resource in form.resources {
+            guard ResourceIndicators.isWellFormed(resource) else {
+                throw .invalidTarget(
+                    "a resource must be an absolute URI without fragment", reason: "malformed resource")
+            }
+            let own = base + "/resource"
+            guard resource == own || resource.hasPrefix(own + "/") || configuration.resources.contains(resource) else {
+                throw .invalidTarget("the resource is not known here", reason: "unknown resource")
+            }
+        }
+        return form.resources
+    }
+}
