@@ -37,7 +37,7 @@ extension LogInParameters {
     /// Refuses what no provider can take, before anything is sent.
     func check() throws {
         guard resources.count <= Self.mostResources, Set(resources).count == resources.count,
-            resources.allSatisfy(UserManager.isResource)
+            resources.allSatisfy(ArgumentCheck.isResource)
         else {
             throw VaultError(.invalidArgument, "resources are up to 16 different absolute URIs without fragments")
         }

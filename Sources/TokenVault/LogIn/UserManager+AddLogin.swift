@@ -22,7 +22,7 @@ extension UserManager {
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,
         dpopKey: DPoPKey? = nil, label: String? = nil
     ) async throws -> Login {
-        let userID = try Self.checked(userId)
+        let userID = try ArgumentCheck.userID(userId)
         guard accessToken != nil || refreshToken != nil else {
             throw VaultError(.invalidArgument, "a login needs an access token or a refresh token")
         }
@@ -35,7 +35,7 @@ extension UserManager {
             state: .established, accessToken: accessToken.map { SecretBytes(utf8: $0.reveal()) },
             tokenType: (tokenType ?? (dpopKey == nil ? .bearer : .dpop)).storedForm, scope: scope?.description,
             createdAt: now, obtainedAt: now, expiresAt: try GivenExpiry(expiresAt, now: now).checked())
-        session.label = try Self.checkedLabel(label)
+        session.label = try ArgumentCheck.label(label)
         session.grantedScope = session.scope
         let draft = LoginDraft(
             userID: userID, provider: provider?.handle, session: session,

@@ -48,11 +48,12 @@ extension UserManager {
         defer { vault.sessions.countLogIn(of: request.userID, -1) }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
         let keys = await idTokenKeys(for: request)
-        let recorder = engine.recorder(of: .fetch)
+        let recorder = context.channel.recorder(of: .fetch)
         // When everything else is done: the listener never comes before the store.
         defer { recorder?.announce() }
         let endpoint = TokenEndpoint(
-            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock, nonces: engine.serverNonces
+            binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
+            nonces: context.serverNonces
         )
         var exchange = CodeExchange(
             code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
@@ -84,7 +85,7 @@ extension UserManager {
                 return GrantNotSent(
                     reason: VaultError(.network, "the provider cannot be reached", hint: "try again"))
             }
-        case .misconfigured: _ = await engine.findWorkingSecret(of: request.provider, within: ReplayPolicy().budget)
+        case .misconfigured: _ = await context.findWorkingSecret(of: request.provider, within: ReplayPolicy().budget)
         default: break
         }
         if let answer {
@@ -117,7 +118,7 @@ extension UserManager {
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
         do {
             let login = try await insert(draft)
-            if issued.expiresIn == nil || issued.isLifetimeAssumed { engine.learnExpiry(of: login.id.handle) }
+            if issued.expiresIn == nil || issued.isLifetimeAssumed { context.learnExpiry(of: login.id.handle) }
             await keep(issued.others, of: login, attempt, request)
             return login
         } catch {
@@ -132,7 +133,7 @@ extension UserManager {
             do {
                 return vault.describe(try await vault.insert(draft), isNew: true)
             } catch let error as StoreError where error.mayPass && failures < 6 {
-                await vault.pause(Backoff.storing.pause(afterFailures: failures, random: engine.random()))
+                await vault.pause(Backoff.storing.pause(afterFailures: failures, random: context.random()))
             } catch {
                 throw VaultError.publicError(error)
             }
@@ -161,9 +162,9 @@ extension UserManager {
             createdAt: vault.now)
         do {
             try await vault.store.addOutbox([record])
-            _ = await engine.revoke(queued: [record])
+            _ = await revoker.revoke(queued: [record])
         } catch {
-            _ = await engine.ask(record, request.provider.record)
+            _ = await revoker.ask(record, request.provider.record)
         }
     }
 }

@@ -20,8 +20,8 @@ extension UserManager {
         } catch {
             // A key that is newer than what is known of the provider's.
             guard error.code == .unknownKey,
-                let newer = await engine.keySets.newerKeys(
-                    of: request.provider.record, over: engine.transport, now: vault.now)
+                let newer = await context.keySets.newerKeys(
+                    of: request.provider.record, over: context.transport, now: vault.now)
             else { throw error }
             check.keys = newer
             return try check.claims(of: token)
@@ -51,7 +51,7 @@ extension UserManager {
     /// Fetched before the code is sent: what comes for the code must be stored without waiting for anything.
     func idTokenKeys(for request: GrantRequest) async -> JSONWebKeySet? {
         guard request.wantsIDToken else { return nil }
-        return await engine.keySets.keys(of: request.provider.record, over: engine.transport, now: vault.now)
+        return await context.keySets.keys(of: request.provider.record, over: context.transport, now: vault.now)
     }
 }
 

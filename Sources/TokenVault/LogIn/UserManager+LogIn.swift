@@ -29,10 +29,10 @@ extension UserManager {
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
-        let userID = try Self.checked(userId)
-        let label = try Self.checkedLabel(label)
+        let userID = try ArgumentCheck.userID(userId)
+        let label = try ArgumentCheck.label(label)
         try parameters.check()
-        let redirectURI = try redirectURI.map { try Self.checkedRedirectURI($0) }
+        let redirectURI = try redirectURI.map { try ArgumentCheck.redirectURI($0) }
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
         let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()
@@ -47,7 +47,7 @@ extension UserManager {
             provider: provider.handle, userID: userID, redirectURI: url.redirectURI,
             scope: scope ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
-            createdAt: vault.now, expiresAt: vault.now.advanced(by: engine.options.logInLifetime))
+            createdAt: vault.now, expiresAt: vault.now.advanced(by: self.context.options.logInLifetime))
         record.bindingHash = SecretBytes(copying: binding.hash)
         record.context = try Self.checked(context)
         record.resources = parameters.resources
@@ -129,8 +129,8 @@ extension UserManager {
         redirectURI: String? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,
         resources: [String] = []
     ) async throws -> Login {
-        let userID = try Self.checked(userId)
-        let label = try Self.checkedLabel(label)
+        let userID = try ArgumentCheck.userID(userId)
+        let label = try ArgumentCheck.label(label)
         var parameters = LogInParameters()
         parameters.resources = resources
         try parameters.check()

@@ -18,14 +18,14 @@ extension UserManager {
         let endpoint = try VaultError.translatingValues {
             PushedAuthorizationEndpoint(
                 endpoint: try EndpointURL(stored: text), binding: try ServerBinding(record),
-                transport: engine.transport, now: vault.wallClock)
+                transport: context.transport, now: vault.wallClock)
         }
         let begunAt = vault.now
         let attempt = await endpoint.push(url, dpop: key.map { DPoPContext(key: $0) })
         switch attempt.outcome {
         case .accepted(let request):
             // The code that comes of this is to go with the secret that was taken.
-            if attempt.refusedSecrets > 0 { _ = await engine.promote(attempt.refusedSecrets, of: provider) }
+            if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
             return (
                 request, request.expiresIn.map { begunAt.advanced(by: $0) }, attempt.nonces.mapValues(\.rawValue)
             )

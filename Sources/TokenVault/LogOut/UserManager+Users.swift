@@ -61,7 +61,7 @@ extension UserManager {
     }
 
     private func discardUser(_ userID: String) async throws -> RevocationReport {
-        let userID = try Self.checked(userID)
+        let userID = try ArgumentCheck.userID(userID)
         let discarded = try await VaultError.translating { try await vault.store.discardDamagedUser(userID) }
         return await finishErasure(discarded.logins.map { RevocationPlan(unreadable: $0) })
     }
@@ -77,43 +77,7 @@ extension UserManager {
     private func updateUser<R: Sendable>(
         _ userID: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        let userID = try Self.checked(userID)
+        let userID = try ArgumentCheck.userID(userID)
         return try await VaultError.translating { try await vault.change(user: userID, body) }
-    }
-}
-
-extension RevocationPlan {
-    /// Of a login of which nothing can be read.
-    init(unreadable login: LoginHandle) {
-        self.init(login: login, records: [], outcome: .unreadable)
-    }
-}
-
-extension LoginState {
-    /// Ends the chain for good. A new position, so that no renewal under way can bring it back.
-    mutating func terminate(_ reason: TerminationReason) {
-        position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
-        session.state = .terminated
-        session.terminationReason = reason.code
-        session.accessToken = nil
-        session.accessGeneration = nil
-        session.resourceTokens = []
-        session.attributes = [:]
-        session.clearObstacles()
-        session.doubtCause = nil
-        refresh = nil
-        key = nil
-        intent = nil
-    }
-}
-
-extension RevocationReport.Remnants {
-    init(_ remnants: VaultStorage.Remnants) {
-        self =
-            switch remnants {
-            case .gone: .gone
-            case .held(let processes): .held(processes: processes)
-            case .kept(let error): .kept(VaultError(error))
-            }
     }
 }

@@ -25,7 +25,7 @@ extension ProviderRecord {
         }
         requiresPushedRequests = registration.requiresPushedRequests
         set(registration.authentication, alternatives: registration.alternativeSecrets.map { .init(utf8: $0.reveal()) })
-        redirectURI = try registration.redirectURI.map { try UserManager.checkedRedirectURI($0) }
+        redirectURI = try registration.redirectURI.map { try ArgumentCheck.redirectURI($0) }
         dpop = registration.dpop.stored
         requiresIssuerInCallback = registration.requiresIssuerInCallback
     }
@@ -53,7 +53,7 @@ extension ProviderRecord {
             ) { try check.endpoint($0) }
             jwksURI = try change.jwksURI.applied(to: jwksURI) { try check.endpoint($0) }
             defaultScope = try change.scope.applied(to: defaultScope) { try Scope($0).description }
-            redirectURI = try change.redirectURI.applied(to: redirectURI) { try UserManager.checkedRedirectURI($0) }
+            redirectURI = try change.redirectURI.applied(to: redirectURI) { try ArgumentCheck.redirectURI($0) }
         }
         try applySecrets(of: change)
         if let requires = change.requiresPushedRequests { requiresPushedRequests = requires }

@@ -102,12 +102,12 @@ extension UserManager {
         guard let context = stored.key.flatMap({ DPoPContext($0) }) else {
             throw VaultError(.conflict, "the key of this token is gone", hint: "get a new token")
         }
-        let offset = engine.resourceServers.clockOffset(at: target.origin)
+        let offset = resourceServers.clockOffset(at: target.origin)
         return try VaultError.translatingValues {
             try DPoPProof.sign(
                 key: context.key, method: request.method, url: target.rawValue,
                 issuedAt: vault.wallClock().addingTimeInterval(offset / .seconds(1)),
-                nonce: engine.resourceServers.nonce(for: token.login, at: target.origin),
+                nonce: resourceServers.nonce(for: token.login, at: target.origin),
                 accessToken: token.accessToken)
         }
     }
@@ -136,7 +136,7 @@ extension UserManager {
         let challenges = response.status == .unauthorized ? AuthenticationChallenge.all(in: response) : []
         let newNonce = token.tokenType == .dpop ? learnNonce(response, challenges, request, target, token) : nil
         let isRefusedByRule = resourceRules(of: token).refusesToken(response, body: body)
-        if response.status.kind == .successful, !isRefusedByRule { engine.prove(token) }
+        if response.status.kind == .successful, !isRefusedByRule { context.prove(token) }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
         for challenge in challenges {
@@ -163,7 +163,7 @@ extension UserManager {
 
     private func resourceRules(of token: VaultToken) -> ProviderProfile.ResourceRules {
         guard let provider = token.provider else { return .init() }
-        return engine.resourceServers.rules(of: provider, now: vault.now) {
+        return resourceServers.rules(of: provider, now: vault.now) {
             try? vault.store.provider(provider).record.profile.resource
         }
     }
@@ -177,19 +177,19 @@ extension UserManager {
         let wantsNonce = challenges.contains { $0.scheme == "dpop" && $0.error == .useDPoPNonce }
         let isRefused: Bool? =
             wantsNonce ? true : response.status == .unauthorized || response.status.code >= 500 ? nil : false
-        engine.resourceServers.learn(
+        resourceServers.learn(
             nonce, for: token.login, at: target.origin, sent: { request.provenNonce }, isRefused: isRefused)
         return nonce
     }
 
     /// The way of requests that are repeated with another nonce, one after the other where they meet.
-    package var resourceGate: NonceGate { engine.resourceServers.shared.gate }
+    package var resourceGate: NonceGate { resourceServers.shared.gate }
 
     private func hasLearnedClock(_ response: HTTPResponse, _ target: EndpointURL, _ startedAt: Date?) -> Bool {
         guard let startedAt,
             let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: vault.wallClock())
         else { return false }
-        return engine.resourceServers.learn(clockOffset: offset, at: target.origin)
+        return resourceServers.learn(clockOffset: offset, at: target.origin)
     }
 }
 
@@ -203,7 +203,7 @@ extension UserManager {
         do throws(OAuthValueError) {
             return try EndpointURL(
                 "\(scheme)://\(authority)\(request.path ?? "/")",
-                allowsInsecureLoopback: engine.options.allowsInsecureLoopback)
+                allowsInsecureLoopback: context.options.allowsInsecureLoopback)
         } catch {
             throw Self.noTarget
         }

@@ -25,7 +25,7 @@ extension UserManager {
         deadline: Duration? = nil
     ) async throws -> VaultToken {
         try await token(
-            .user(Self.checked(userId)), for: Self.target(resource, scope), minimumValidity: minimumValidity,
+            .user(ArgumentCheck.userID(userId)), for: Self.target(resource, scope), minimumValidity: minimumValidity,
             deadline: deadline)
     }
 
@@ -46,33 +46,14 @@ extension UserManager {
             .login(token.login.handle), for: token.target, minimumValidity: nil, deadline: deadline)
     }
 
-    /// Longer URIs are refused: they are read with every token of the login.
-    private static let longestResource = 2_048
-
     private static func target(_ resource: String, _ scope: String?) throws -> TokenTarget {
-        guard isResource(resource) else {
+        guard ArgumentCheck.isResource(resource) else {
             throw VaultError(.invalidArgument, "a resource is an absolute URI without a fragment")
         }
         // In one order, so that the same scope is one key.
         let tokens = try VaultError.translatingValues { try scope.map { try Scope($0).tokens.sorted() } }
         guard tokens?.isEmpty != true else { throw VaultError(.invalidArgument, "the scope is empty") }
         return TokenTarget(resource: resource, scope: tokens?.joined(separator: " "))
-    }
-
-    /// Whether it is an absolute URI without a fragment (RFC 8707 §2).
-    static func isResource(_ resource: String) -> Bool {
-        resource.utf8.count <= longestResource && !resource.contains("#")
-            && resource.utf8.allSatisfy { (0x21...0x7E).contains($0) } && hasScheme(resource)
-    }
-
-    /// RFC 3986 §3.1, and something after it.
-    private static func hasScheme(_ text: String) -> Bool {
-        guard let colon = text.firstIndex(of: ":"), let first = text.first, first.isASCII, first.isLetter else {
-            return false
-        }
-        let rest = text[text.index(after: colon)...]
-        return !rest.isEmpty
-            && text[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     }
 
     /// No token is asked for that is wider than the grant (RFC 6749 §6).

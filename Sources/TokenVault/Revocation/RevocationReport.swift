@@ -1,3 +1,5 @@
+import VaultStorage
+
 /// What became of the tokens of logins that were ended. The tokens are unusable here in every case.
 public struct RevocationReport: Sendable, Equatable {
     public var results: [Result]
@@ -51,5 +53,16 @@ public struct RevocationReport: Sendable, Equatable {
     /// Whether no token of these logins is known to live on at a provider that could have revoked it.
     public var isComplete: Bool {
         results.allSatisfy(\.outcome.isSettled)
+    }
+}
+
+extension RevocationReport.Remnants {
+    init(_ remnants: VaultStorage.Remnants) {
+        self =
+            switch remnants {
+            case .gone: .gone
+            case .held(let processes): .held(processes: processes)
+            case .kept(let error): .kept(VaultError(error))
+            }
     }
 }

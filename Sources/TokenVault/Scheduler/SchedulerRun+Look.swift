@@ -16,7 +16,7 @@ extension SchedulerRun {
         let (now, uptime) = (vault.now, vault.timeSource.uptime())
         sweepIfSetBack(now)
         var places = options.concurrency - state.withLock { $0.inFlight.count }
-        engine.metrics.set(.flights, to: Double(options.concurrency - places))
+        context.metrics.set(.flights, to: Double(options.concurrency - places))
         var plan = Plan(pause: options.longestPause)
         let wait = state.withLock { state in
             state.forgetRests(before: uptime)
@@ -61,7 +61,7 @@ extension SchedulerRun {
             rows += page.logins.count
             cursor = page.cursor
         } while cursor != nil && places > 0 && rows < Self.mostRows
-        engine.metrics.set(.lag, to: longestDue.map { max(0, now.since($0) / .seconds(1)) } ?? 0)
+        context.metrics.set(.lag, to: longestDue.map { max(0, now.since($0) / .seconds(1)) } ?? 0)
         let (next, isFruitless) = (places > 0 ? cursor : nil, plan.start.isEmpty && rows >= Self.manyRows)
         state.withLock { state in
             state.cursor = next
@@ -94,7 +94,7 @@ extension SchedulerRun {
     private func begin(_ due: DueLogin, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan) {
         if let provider = due.provider {
             // Recovery may have taken the last place since.
-            guard engine.paces.begin(provider) else { return }
+            guard context.paces.begin(provider) else { return }
             rooms.take(provider)
         }
         places -= 1
@@ -104,7 +104,7 @@ extension SchedulerRun {
     private func shuffled(_ logins: [DueLogin]) -> [DueLogin] {
         var logins = logins
         for index in logins.indices.reversed() where index > 0 {
-            let other = min(index, max(0, Int(engine.random() * Double(index + 1))))
+            let other = min(index, max(0, Int(context.random() * Double(index + 1))))
             logins.swapAt(index, other)
         }
         return logins

@@ -17,7 +17,7 @@ extension SchedulerRun {
     func renew(_ candidate: Candidate) async {
         let startedAt = vault.now
         let step = await step(candidate)
-        if let provider = candidate.provider { engine.paces.end(provider) }
+        if let provider = candidate.provider { context.paces.end(provider) }
         let uptime = vault.timeSource.uptime()
         state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
         guard let outcome = step.outcome else { return }
@@ -40,7 +40,7 @@ extension SchedulerRun {
         guard let due = await healed(stored) else { return Step() }
         guard vault.judge(stored).isDue(due, now: vault.now) else { return Step() }
         if stored.isHeld { return Step(rest: SchedulerState.longRest) }
-        if stored.refresh?.refreshToken == nil, !engine.canAskApp {
+        if stored.refresh?.refreshToken == nil, !context.canAskApp {
             await letGo(stored)
             return Step(rest: SchedulerState.longRest)
         }
@@ -83,7 +83,7 @@ extension SchedulerRun {
         case .refused(.breakerOpen(let until)):
             if let provider {
                 let uptime = vault.timeSource.uptime()
-                engine.paces.leaveAlone(provider, until: uptime + min(until.since(vault.now), Backoff.breaker.most))
+                context.paces.leaveAlone(provider, until: uptime + min(until.since(vault.now), Backoff.breaker.most))
             }
             return .seconds(1)
         case .refused(.held), .refused(.providerMissing), .refused(.notRefreshable), .refused(.mayNotSendAgain):
@@ -109,9 +109,4 @@ extension SchedulerRun {
                 expiresAt: stored?.session.accessToken == nil ? nil : stored?.session.expiresAt?.date,
                 nextDue: stored?.dueAt.map { max($0, nextLook).date }))
     }
-}
-
-extension RenewalEngine {
-    /// Whether logins without a refresh token can be renewed here.
-    var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }
 }

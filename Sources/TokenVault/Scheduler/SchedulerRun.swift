@@ -28,6 +28,7 @@ final class SchedulerRun: Sendable {
 
     var vault: Vault { users.vault }
     var engine: RenewalEngine { users.engine }
+    var context: RenewalContext { users.context }
 
     /// How often gauges are set and the outbox is looked at.
     private static let careInterval = Duration.seconds(30)
@@ -54,7 +55,7 @@ final class SchedulerRun: Sendable {
         defer { vault.store.changes.cancel(observation) }
         let closing = vault.whenClosing { [weak self] in self?.stop() }
         defer { vault.forgetClosingAction(closing) }
-        if isOnce { _ = await engine.recover() }
+        if isOnce { _ = await users.recovery.recover() }
         await withDiscardingTaskGroup { group in
             while !wakeup.isStopped {
                 takeCare()
@@ -93,9 +94,9 @@ final class SchedulerRun: Sendable {
     /// What is done now and then beside renewals.
     private func care() async {
         if let depths = try? vault.store.depths() {
-            engine.metrics.set(.openRenewals, to: Double(depths.openIntents))
-            engine.metrics.set(.inDoubt, to: Double(depths.inDoubt))
-            engine.metrics.set(.outbox, to: Double(depths.outbox))
+            context.metrics.set(.openRenewals, to: Double(depths.openIntents))
+            context.metrics.set(.inDoubt, to: Double(depths.inDoubt))
+            context.metrics.set(.outbox, to: Double(depths.outbox))
         }
         guard options.retriesRevocations, let done = try? await users.retryRevocations(.due, limit: 256) else { return }
         guard !done.results.isEmpty else { return }

@@ -14,7 +14,7 @@ extension UserManager {
     /// That is *established*, then *establishing* (a log-in is under way in this process), then *tokenExpired* without
     /// a failure, then the latest failure, then *terminated*.
     public func sessionState(userId: String) throws -> SessionState {
-        try vault.sessionState(userID: Self.checked(userId))
+        try vault.sessionState(userID: ArgumentCheck.userID(userId))
     }
 
     /// What is going on inside the state of this login; nil where nothing can be.

@@ -65,22 +65,3 @@ final class ClockWatch: Sendable {
         }
     }
 }
-
-extension Vault {
-    /// Judges a stored token by the clock that counts for it.
-    func judge(_ snapshot: SessionSnapshot, _ target: TokenTarget = .own) -> TokenJudge {
-        TokenJudge(
-            position: snapshot.position, session: snapshot.session, target: target, now: now, setBack: clock.setBack)
-    }
-
-    func judge(_ stored: StoredLogin) -> TokenJudge {
-        TokenJudge(position: stored.position, session: stored.session, now: now, setBack: clock.setBack)
-    }
-
-    /// Looks whether the wall clock was set.
-    @discardableResult
-    func lookAtClock() -> Duration {
-        guard let (now, uptime) = ClockWatch.read(timeSource) else { return .zero }
-        return clock.look(now: now, uptime: uptime)
-    }
-}

@@ -38,10 +38,3 @@ final class SteadyClock: Sendable {
         return Span(atLeast: min(wall, own), atMost: max(wall, own))
     }
 }
-
-extension Vault {
-    /// How long ago this was, by the clocks of this process.
-    func span(since: Timestamp) -> SteadyClock.Span {
-        steady.span(since: since, now: now, uptime: timeSource.uptime())
-    }
-}

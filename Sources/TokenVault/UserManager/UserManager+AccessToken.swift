@@ -18,7 +18,7 @@ extension UserManager {
     public func accessToken(
         userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
     ) async throws -> VaultToken {
-        try await token(.user(Self.checked(userId)), minimumValidity: minimumValidity, deadline: deadline)
+        try await token(.user(ArgumentCheck.userID(userId)), minimumValidity: minimumValidity, deadline: deadline)
     }
 
     /// A good access token of this login. See ``accessToken(userId:minimumValidity:deadline:)``.
@@ -37,7 +37,7 @@ extension UserManager {
     ///     ``accessToken(userId:minimumValidity:deadline:)``.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/notLoggedIn`` and ``VaultError/Code/ambiguousLogin``.
     public func validAccessToken(userId: String, minimumValidity: Duration? = nil) throws -> VaultToken? {
-        let snapshot = try vault.session(.user(Self.checked(userId)))
+        let snapshot = try vault.session(.user(ArgumentCheck.userID(userId)))
         return try goodToken(in: snapshot, for: .validity(minimumValidity))
     }
 
@@ -52,7 +52,7 @@ extension UserManager {
     ) async throws -> VaultToken {
         let demand = RenewalDemand.validity(minimumValidity)
         let snapshot = try vault.session(selector)
-        if snapshot.session.failure != nil { engine.announceFailureIfUntold(snapshot) }
+        if snapshot.session.failure != nil { context.announceFailureIfUntold(snapshot) }
         if let token = try goodToken(in: snapshot, target, for: demand) { return token }
         if let scope = target.scope { try Self.check(scope, against: snapshot.session.grantedScope) }
         return try await engine.renewedToken(snapshot, target: target, demand: demand, deadline: deadline)
@@ -61,14 +61,14 @@ extension UserManager {
     private func goodToken(
         in snapshot: SessionSnapshot, _ target: TokenTarget = .own, for demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot, target).isEnough(for: demand) ? try engine.usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot, target).isEnough(for: demand) ? try vault.usableToken(in: snapshot, target) : nil
     }
 
     /// Renews the access token of this user's only login now, whatever is left of it.
     ///
     /// An obstacle on record is respected: a dead login stays dead, a backoff is waited out.
     public func updateAccessToken(userId: String) async throws -> VaultToken {
-        try await renewNow(.user(Self.checked(userId)))
+        try await renewNow(.user(ArgumentCheck.userID(userId)))
     }
 
     /// Renews the access token of this login now. See ``updateAccessToken(userId:)``.
@@ -97,7 +97,7 @@ extension UserManager {
             return true
         }
         guard isNews else { return }
-        engine.lifetimes.forget(token.login.handle)
+        context.lifetimes.forget(token.login.handle)
         let snapshot = try vault.session(.login(token.login.handle))
         _ = try await engine.renewedToken(
             snapshot, target: target, demand: .newer(than: generation), deadline: nil)

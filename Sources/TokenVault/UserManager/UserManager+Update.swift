@@ -18,7 +18,7 @@ extension UserManager {
     public func updateAccessToken(
         userId: String, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
     ) async throws -> Login {
-        let snapshot = try vault.session(.user(Self.checked(userId)))
+        let snapshot = try vault.session(.user(ArgumentCheck.userID(userId)))
         return try await update(snapshot.login, accessToken, expiresAt, refreshToken)
     }
 

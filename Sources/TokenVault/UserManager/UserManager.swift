@@ -77,7 +77,10 @@ import VaultStorage
 public final class UserManager: Sendable {
     public let vault: Vault
     let engine: RenewalEngine
-    private let recovery: BackgroundRecovery?
+    let recovery: Recovery
+    private let backgroundRecovery: BackgroundRecovery?
+    /// What resource servers want in proofs. In memory: forgetting it costs one more request.
+    let resourceServers: ResourceServers
 
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
@@ -94,25 +97,31 @@ public final class UserManager: Sendable {
     ) async throws {
         try vault.requireOpen()
         self.vault = vault
-        self.engine = RenewalEngine(
+        let context = RenewalContext(
             vault: vault, transport: transport, handler: refreshHandler, sessionHandler: sessionHandler,
             options: options)
+        engine = RenewalEngine(context)
+        recovery = Recovery(engine)
+        resourceServers = ResourceServers(ServerNonces(gate: NonceGate(vault.timeSource)))
         // Before anything is served: tokens that came and could not be stored.
-        let restored = await engine.restoreSpooled()
+        let restored = await context.restoreSpooled()
         // Looked for here, on the connection that is open already; most often there is nothing.
-        let isQuiet = restored.isComplete && engine.hasNoOpenIntent
-        recovery = options.recoveryInterval.map { [engine] in
-            BackgroundRecovery(engine, interval: $0, startsAtOnce: !isQuiet)
+        let isQuiet = restored.isComplete && recovery.hasNoOpenIntent
+        backgroundRecovery = options.recoveryInterval.map { [recovery] in
+            BackgroundRecovery(recovery, interval: $0, startsAtOnce: !isQuiet)
         }
-        if options.retriesRevocationsInBackground, engine.hasDueRevocations { engine.revokeSoon() }
-        engine.announceUntoldFailures()
+        if options.retriesRevocationsInBackground, context.revoker.hasDueRevocations { context.revoker.revokeSoon() }
+        context.announceUntoldFailures()
     }
+
+    var context: RenewalContext { engine.context }
+    var revoker: Revoker { context.revoker }
 
     /// Installs a handler in this manager, or takes the installed one away.
     ///
     /// What the handler before was asked and has not answered is void; the new one is asked instead. Without a new one the
     /// renewals under way go on as they would have without any.
     public func setSessionHandler(_ handler: (any SessionHandler)?) {
-        engine.sessionHandlers.install(handler)
+        context.sessionHandlers.install(handler)
     }
 }

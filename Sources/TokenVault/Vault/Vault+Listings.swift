@@ -23,7 +23,7 @@ extension Vault {
     }
 
     public func user(_ id: String) throws -> User {
-        try VaultError.translating { User(try store.user(UserManager.checked(id))) }
+        try VaultError.translating { User(try store.user(ArgumentCheck.userID(id))) }
     }
 
     /// Logins, in the order of their ids; of one user, or of all.
@@ -34,7 +34,7 @@ extension Vault {
     ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
     public func logins(ofUser userID: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
     {
-        let userID = try userID.map { try UserManager.checked($0) }
+        let userID = try userID.map { try ArgumentCheck.userID($0) }
         return try VaultError.translating {
             let now = now
             let listings = try store.logins(ofUser: userID, after: id?.handle, limit: limit)

@@ -41,7 +41,7 @@ struct AppTimeTests {
         await world.time.waitForRest()
         await world.transport.waitForRequests(1)
         let provider = try world.vault.store.provider(named: "acme").handle
-        while world.users.engine.turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
+        while world.users.context.turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         #expect(world.transport.requestCount == 1)
         gate.open()
         for caller in callers { #expect(try await caller.value == 2) }
@@ -55,8 +55,8 @@ struct AppTimeTests {
         world.expire()
         for login in logins { #expect(await code { try await world.users.accessToken(login: login) } == .tryLater) }
         let provider = try world.vault.store.provider(named: "acme").handle
-        #expect(world.users.engine.paces.bound(provider) == nil)
-        #expect(world.users.engine.paces.hold(provider, uptime: world.time.uptime()) == nil)
+        #expect(world.users.context.paces.bound(provider) == nil)
+        #expect(world.users.context.paces.hold(provider, uptime: world.time.uptime()) == nil)
     }
 
     @Test(arguments: [nil, Duration.seconds(3_600)])

@@ -50,8 +50,8 @@ struct TapkeyTests {
         await #expect(throws: VaultError.self) { _ = try await world.users.accessToken(userId: "alice") }
         let other = RecordingHandler()
         let (vault, users) = try await world.anotherProcess(handler: other)
-        await users.engine.announceFailure(of: login.id.handle)
-        await world.users.engine.announceFailure(of: login.id.handle)
+        await users.context.announceFailure(of: login.id.handle)
+        await world.users.context.announceFailure(of: login.id.handle)
         #expect(handler.failed == ["alice"])
         #expect(other.failed == [])
         await vault.close()

@@ -157,8 +157,8 @@ struct ClientSecretTests {
         world.expire()
         _ = try await world.users.accessToken(login: login.id)
         let requests = world.transport.requestCount
-        #expect(await world.users.engine.findWorkingSecret(of: before, within: .seconds(45)))
-        await world.users.engine.checkSecret(of: before, within: .seconds(45))
+        #expect(await world.users.context.findWorkingSecret(of: before, within: .seconds(45)))
+        await world.users.context.checkSecret(of: before, within: .seconds(45))
         #expect(world.transport.requestCount == requests)
     }
 

@@ -106,9 +106,9 @@ struct BudgetTests {
         let world = try await worldWithSecrets()
         let first = try await world.addChain()
         let second = try await world.addChain(user: "bob", name: "2")
-        let engine = world.users.engine
+        let context = world.users.context
         let provider = try world.vault.store.provider(named: "acme")
-        #expect(engine.secretTrials.begin(provider.handle))
+        #expect(context.secretTrials.begin(provider.handle))
         world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
             try? await world.time.sleep(for: .seconds(5))
             return try await ScriptedReply.error("invalid_client", status: .unauthorized).reply(to: request)
@@ -122,6 +122,6 @@ struct BudgetTests {
         }
         #expect(outcomes == [.providerMisconfigured, .providerMisconfigured])
         #expect(world.time.uptime() - start <= .seconds(45))
-        engine.secretTrials.end(provider.handle, hasFound: false)
+        context.secretTrials.end(provider.handle, hasFound: false)
     }
 }

@@ -40,7 +40,7 @@ struct OutboxTests {
 
     /// What a log-out has begun in the background must not meet the time that a test lets pass.
     private func passesEnd(_ world: World) async {
-        while !world.users.engine.revocations.isIdle, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+        while !world.users.revoker.underWay.isIdle, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
     }
 
     @Test func whatIsPendingIsListedWithoutSecrets() async throws {
@@ -230,10 +230,10 @@ struct OutboxTests {
         let gate = Gate()
         world.transport.enqueue(.status(status).behind(gate))
         let plan = try await endLogin(world)
-        world.users.engine.revokeSoon()
+        world.users.revoker.revokeSoon()
         await world.transport.waitForRequests(1)
         let report = Task { await world.users.finish([plan]) }
-        while world.users.engine.revocations.waitingCount == 0, !Task.isCancelled { await Task.yield() }
+        while world.users.revoker.underWay.waitingCount == 0, !Task.isCancelled { await Task.yield() }
         gate.open()
         #expect(await report.value.isComplete == (status == .ok))
         await passesEnd(world)
@@ -245,7 +245,7 @@ struct OutboxTests {
         let world = try await World()
         world.transport.enqueue(.error("unsupported_token_type"))
         let plan = try await endLogin(world)
-        world.users.engine.revokeSoon()
+        world.users.revoker.revokeSoon()
         await passesEnd(world)
         #expect(await world.users.finish([plan]).results.map(\.outcome) == [.unsupported])
         #expect(revocations(world).count == 1)

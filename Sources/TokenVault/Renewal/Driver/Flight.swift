@@ -3,7 +3,7 @@ import VaultStorage
 
 /// One renewal in flight and those who wait for it.
 ///
-/// The work is a task of the engine. Waiters come and go; none of them can end it, except that work which nobody wants
+/// The work is a task of the context. Waiters come and go; none of them can end it, except that work which nobody wants
 /// any more may be told so.
 final class Flight: Sendable {
     typealias Ending = RenewalMachine.Ending

@@ -13,12 +13,12 @@ extension Renewal {
     func ask(_ claim: RenewalClaim, _ attempt: inout RenewalAttempt?) async -> RenewalMachine.Event {
         guard let current = attempt else { return .replied(.verdict(.withdrawn)) }
         if claim.method == .session { return await askSession(claim, current, &attempt) }
-        guard let handler = engine.handler else { return .replied(.verdict(.withdrawn)) }
+        guard let handler = context.handler else { return .replied(.verdict(.withdrawn)) }
         let login = login
         let userID = current.stored.userID
         let answer = OneAnswer<HandlerAnswer>()
         let asked = AskedLogin(login: login) { answer.isOpen }
-        let task = engine.ask(asked) {
+        let task = context.ask(asked) {
             do {
                 let token = try await handler.refreshAuthentication(userId: userID, login: LoginID(login))
                 answer.give(.token(token))
@@ -43,7 +43,7 @@ extension Renewal {
     ) async -> Answer {
         let watch = vault.superseding.watch(login) { answer.give(withdrawn) }
         defer { vault.superseding.unwatch(watch) }
-        let alarm = engine.alarm { answer.give(timedOut) }
+        let alarm = context.alarm { answer.give(timedOut) }
         defer { alarm?.cancel() }
         return await answer.value()
     }
@@ -63,10 +63,10 @@ extension Renewal {
     private func askSession(
         _ claim: RenewalClaim, _ current: RenewalAttempt, _ attempt: inout RenewalAttempt?
     ) async -> RenewalMachine.Event {
-        while let installed = engine.sessionHandlers.installed {
+        while let installed = context.sessionHandlers.installed {
             let answer = OneAnswer<SessionAnswer>()
-            guard let question = engine.sessionHandlers.begin(answer, for: installed) else { continue }
-            defer { engine.sessionHandlers.end(question) }
+            guard let question = context.sessionHandlers.begin(answer, for: installed) else { continue }
+            defer { context.sessionHandlers.end(question) }
             let task = put(question: answer, to: installed.handler, claim, current)
             switch await bounded(answer, timedOut: .timedOut, withdrawn: .withdrawn) {
             case .consent: return .consented
@@ -102,13 +102,13 @@ extension Renewal {
         }
         let asked = AskedLogin(login: login) { answer.isOpen }
         // It keeps the renewal until the handler has returned: from then on it lives as long as the app holds it.
-        return engine.ask(asked) { [renewal] in await handler.sessionWillRenewAccessToken(renewal) }
+        return context.ask(asked) { [renewal] in await handler.sessionWillRenewAccessToken(renewal) }
     }
 
     private func means(_ attempt: RenewalAttempt) -> AccessTokenRenewal.Means {
         let profile = try? attempt.provider?.record.profile
         return AccessTokenRenewal.Means(
-            canRenew: attempt.stored.refresh?.refreshToken != nil || engine.handler != nil,
+            canRenew: attempt.stored.refresh?.refreshToken != nil || context.handler != nil,
             authToken: attempt.provider == nil ? .itself : profile?.exchange == nil ? .none : .exchange)
     }
 }

@@ -15,17 +15,17 @@ extension Renewal {
             return .replied(.verdict(.misconfigured))
         }
         let stored = current.stored
-        let recorder = engine.recorder(of: .refresh)
+        let recorder = context.channel.recorder(of: .refresh)
         responses.add(recorder)
         let endpoint = TokenEndpoint(
-            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock,
-            timeLeft: { timeLeft(current) }, nonces: engine.serverNonces,
+            binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
+            timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
             mayRepeat: { hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
-        dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
+        dpop?.clockOffset = context.clocks.offset(of: provider.handle)
         let scope =
             claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
-        let context = ClassificationContext(
+        let classification = ClassificationContext(
             expectedTokenType: stored.key == nil ? .bearer : .dpop,
             inDoubtIntentExisted: claim.isInDoubt,
             rejections: rejections(current, provider),
@@ -37,8 +37,8 @@ extension Renewal {
         guard hasTimeForRequest(current) else { return .replied(.verdict(.notSent(.outOfTime))) }
         if let hindrance = hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
         budget.begin(uptime: vault.timeSource.uptime())
-        let result = await endpoint.refresh(exchange, context: context)
-        engine.clocks.learn(result.clockOffset, of: provider.handle)
+        let result = await endpoint.refresh(exchange, context: classification)
+        context.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
         attempt?.answer = result.answer(
@@ -51,7 +51,7 @@ extension Renewal {
             switch result.outcome {
             case .success(let issued):
                 var reply = SpooledReply(issued, of: current, startedAt: startedAt)
-                attempt?.hasKnownLifetime = engine.assumeKnownLifetime(&reply)
+                attempt?.hasKnownLifetime = context.assumeKnownLifetime(&reply)
                 attempt?.reply = reply
             case .partial(let partial): attempt?.reply = SpooledReply(partial, of: current, startedAt: startedAt)
             default: break
@@ -72,7 +72,7 @@ extension Renewal {
         // Looked for only where it decides.
         let isAtLimit = history.count >= limit.count - 1 && span >= limit.span
         let evidence =
-            isAtLimit && engine.successes.isKnown(at: provider.handle, than: login, since: history.since, vault)
+            isAtLimit && context.successes.isKnown(at: provider.handle, than: login, since: history.since, vault)
         return OAuthClient.RejectionHistory(count: history.count, span: span, othersSucceeded: evidence)
     }
 

@@ -17,19 +17,19 @@ extension Renewal {
         var hasOtherLogins = false
         var abandoned: Int64?
         // Looked at once: a handler that comes later is asked at the next renewal.
-        let asks = mayAsk && engine.sessionHandlers.isInstalled
+        let asks = mayAsk && context.sessionHandlers.isInstalled
         let sends: Bool
         do {
             // Before anything is written: whether the provider is there and may be asked.
             let stored = try vault.store.login(login)
             sends = stored.refresh?.refreshToken != nil && !asks
-            let needsProvider = stored.refresh?.refreshToken != nil || engine.sessionHandlers.isInstalled
+            let needsProvider = stored.refresh?.refreshToken != nil || context.sessionHandlers.isInstalled
             let needed = needsProvider ? stored.provider : nil
             provider = try needed.map { try vault.store.provider($0) }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
                 // What its owner may have left beside the vault comes first: a token that was replaced must not be
                 // sent.
-                let restored = await engine.restoreSpooled(of: login)
+                let restored = await context.restoreSpooled(of: login)
                 guard restored.isComplete else {
                     return (restored.failure.map(Self.event) ?? .storeFailed, nil)
                 }
@@ -46,11 +46,13 @@ extension Renewal {
             return (Self.event(for: error), nil)
         }
         if let provider,
-            let until = engine.breakers.isOpen(provider.handle, revision: provider.revision, now: vault.now)
+            let until = context.breakers.isOpen(provider.handle, revision: provider.revision, now: vault.now)
         {
             return (.refused(.breakerOpen(until: until)), nil)
         }
-        if engine.refusedTargets.isRefused(target, of: login, now: vault.now) { return (.refused(.targetRefused), nil) }
+        if context.refusedTargets.isRefused(target, of: login, now: vault.now) {
+            return (.refused(.targetRefused), nil)
+        }
         let plan = Plan(
             provider: provider, abandoned: abandoned, hasOtherLogins: hasOtherLogins, asks: asks,
             questionFence: continuing?.method == .session ? continuing?.fence : nil, givenBack: givenBack)
@@ -58,7 +60,7 @@ extension Renewal {
         if let provider, sends { await takeTurn(at: provider) }
         // The renewal before may have found out that it is better not to try.
         if let provider,
-            let until = engine.breakers.openUntil(provider.handle, revision: provider.revision, now: vault.now)
+            let until = context.breakers.openUntil(provider.handle, revision: provider.revision, now: vault.now)
         {
             turn.end(isUnused: true)
             return (.refused(.breakerOpen(until: until)), nil)
@@ -99,7 +101,7 @@ extension Renewal {
         let longestWay = Self.longestWayToRequest(givenBack: plan.givenBack)
         let circumstances = ClaimDecision.Circumstances(
             demand: demand, target: target, now: now, canUseProvider: provider != nil,
-            hasHandler: engine.handler != nil, asksSession: plan.asks, asked: plan.questionFence,
+            hasHandler: context.handler != nil, asksSession: plan.asks, asked: plan.questionFence,
             replay: policy, hasOtherLogins: plan.hasOtherLogins, stalled: stalled.all,
             setBack: vault.clock.setBack, span: { vault.span(since: $0) }, isUnspent: { vault.isUnspent($0) },
             owner: { $0.fence == plan.abandoned ? vault.owner(of: $0) : .working })

@@ -13,13 +13,13 @@ extension Renewal {
         // Only now: while the app thinks, others may ask the provider.
         guard await takeTurn(at: provider) else { return .replied(.verdict(.withdrawn)) }
         let stored = current.stored
-        let recorder = engine.recorder(of: .fetch)
+        let recorder = context.channel.recorder(of: .fetch)
         responses.add(recorder)
         let endpoint = TokenEndpoint(
-            binding: binding, transport: recorder ?? engine.transport, now: vault.wallClock,
-            timeLeft: { timeLeft(current) }, nonces: engine.serverNonces)
+            binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
+            timeLeft: { timeLeft(current) }, nonces: context.serverNonces)
         var dpop = stored.key.flatMap { DPoPContext($0) }
-        dpop?.clockOffset = engine.clocks.offset(of: provider.handle)
+        dpop?.clockOffset = context.clocks.offset(of: provider.handle)
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
         if let hindrance = hindrance(current, claim, since: vault.timeSource.uptime()) {
             return .replied(.verdict(.notSent(hindrance)))
@@ -29,7 +29,7 @@ extension Renewal {
             AuthTokenExchange(authToken: authToken, rules: rules, scope: scope, dpop: dpop),
             context: ClassificationContext(
                 expectedTokenType: stored.key == nil ? .bearer : .dpop, expectedIdentity: stored.identity))
-        engine.clocks.learn(result.clockOffset, of: provider.handle)
+        context.clocks.learn(result.clockOffset, of: provider.handle)
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.refusal = ClientRefusal(result.outcome, isConfidential: false)
         guard case .success(let issued) = result.outcome else {

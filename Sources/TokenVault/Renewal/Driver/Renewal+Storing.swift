@@ -34,9 +34,9 @@ extension Renewal {
             }
             if isStored {
                 responses.announce()
-                engine.noteUnproven(reply)
+                context.noteUnproven(reply)
             } else {
-                engine.revokeSoon()
+                context.revoker.revokeSoon()
             }
             return isStored ? .stored : .superseded
         } catch let error as StoreError where error.code == .notFound(.login) {
@@ -54,7 +54,7 @@ extension Renewal {
         } catch {
             return Self.failure(error, vault, login)
         }
-        engine.revokeSoon()
+        context.revoker.revokeSoon()
         return .superseded
     }
 
@@ -107,7 +107,7 @@ extension Renewal {
         let trial = LoginState.Trial(
             claim: claim, leavesDoubt: attempt?.leavesDoubt ?? false, policy: policy,
             hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
-            now: vault.now, random: engine.random())
+            now: vault.now, random: context.random())
         let nonces = attempt?.nonces ?? [:]
         let repeatEvents = attempt?.repeatEvents ?? []
         let answer = attempt?.answer

@@ -4,8 +4,8 @@ extension Renewal {
     /// Runs the renewal in a span of its own, a child of the call that started it: who waits for a flight of somebody else
     /// finds it there. Nothing of the user or the login is told, and no token.
     func traced(_ work: () async -> (RenewalMachine.Ending, asked: String?)) async -> RenewalMachine.Ending {
-        let tracer = engine.options.tracer ?? InstrumentationSystem.tracer
-        return await tracer.withAnySpan("token_vault.renewal", context: context, ofKind: .client) { span in
+        let tracer = context.options.tracer ?? InstrumentationSystem.tracer
+        return await tracer.withAnySpan("token_vault.renewal", context: trace, ofKind: .client) { span in
             let (ending, asked) = await work()
             let outcome = RenewalOutcome(ending)
             span.attributes["token_vault.outcome"] = outcome.description

@@ -18,7 +18,7 @@ extension Renewal {
             if vault.isClosing {
                 guard patience.lasts(isSpooled: attempt?.spooled != nil) else { return .closed }
             }
-            let pause = Backoff.storing.pause(afterFailures: failures, random: engine.random())
+            let pause = Backoff.storing.pause(afterFailures: failures, random: context.random())
             await vault.pause(vault.isClosing ? min(pause, ClosingPatience.longestPause) : pause)
         }
         return .pauseEnded
@@ -27,8 +27,8 @@ extension Renewal {
     /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and what it
     /// answers may have to be given to the provider then.
     private func stallLimit(of intent: IntentRecord, at provider: ProviderHandle?) -> Duration? {
-        let limit = engine.options.stallLimit ?? vault.stallLimit(of: provider)
-        return intent.isAsking ? engine.options.handlerTimeLimit.map { $0 + limit } : limit
+        let limit = context.options.stallLimit ?? vault.stallLimit(of: provider)
+        return intent.isAsking ? context.options.handlerTimeLimit.map { $0 + limit } : limit
     }
 
     /// A living owner is waited for until it has stored its result, or for as long as it can reasonably take.
@@ -51,7 +51,7 @@ extension Renewal {
             let waited = watched.map { uptime - $0.since } ?? .zero
             // An app may take as long as it likes, if no limit is set.
             guard let limit = stallLimit(of: intent, at: stored.provider) else { continue }
-            switch engine.options.stallPolicy {
+            switch context.options.stallPolicy {
             case .safety:
                 // One that has been at it for so long already is not waited for again by every caller.
                 guard waited < limit, vault.now.since(intent.startedAt) < limit else { return .refused(.ownerStalled) }

@@ -8,7 +8,7 @@ import VaultStorage
 ///
 /// Tokens live here between the reply and the commit, and in the spool if the commit has to wait, and nowhere else.
 struct Renewal: Sendable {
-    let engine: RenewalEngine
+    let context: RenewalContext
     let flight: Flight
     let login: LoginHandle
     let demand: RenewalDemand
@@ -24,20 +24,20 @@ struct Renewal: Sendable {
     /// How long it may take.
     let budget = RenewalBudget()
     /// Of the call that started it, for traces.
-    let context: ServiceContext
+    let trace: ServiceContext
 
-    var vault: Vault { engine.vault }
+    var vault: Vault { context.vault }
 
     init(
-        engine: RenewalEngine, flight: Flight, login: LoginHandle, demand: RenewalDemand, context: ServiceContext
+        context: RenewalContext, flight: Flight, login: LoginHandle, demand: RenewalDemand, trace: ServiceContext
     ) {
         self.context = context
-        self.engine = engine
+        self.trace = trace
         self.flight = flight
         self.login = login
         self.demand = demand
         target = flight.target
-        turn = HeldTurn(engine.turns)
+        turn = HeldTurn(context.turns)
     }
 
     func run() async -> RenewalMachine.Ending {
@@ -47,7 +47,7 @@ struct Renewal: Sendable {
             var asked: Asked?
             let started = vault.timeSource.uptime()
             let ending = await drive(&asked)
-            if let asked { engine.note(ending, of: login, asked, took: vault.timeSource.uptime() - started) }
+            if let asked { context.note(ending, of: login, asked, took: vault.timeSource.uptime() - started) }
             return (ending, asked?.name)
         }
     }
@@ -95,28 +95,28 @@ struct Renewal: Sendable {
                     responses.announce()
                 case .openBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    engine.openBreaker(provider)
+                    context.openBreaker(provider)
                     await tryOtherSecrets(of: provider, attempt)
                 case .countRefusal:
                     guard let provider = attempt?.provider else { continue }
-                    engine.noteRefusal(of: login, by: provider)
+                    context.noteRefusal(of: login, by: provider)
                     await tryOtherSecrets(of: provider, attempt)
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    engine.breakers.close(provider.handle)
-                    if attempt?.hasKnownLifetime == false, attempt?.reply.map(engine.shouldLearnExpiry) == true {
-                        engine.learnExpiry(of: login, within: timeLeft(attempt))
+                    context.breakers.close(provider.handle)
+                    if attempt?.hasKnownLifetime == false, attempt?.reply.map(context.shouldLearnExpiry) == true {
+                        context.learnExpiry(of: login, within: timeLeft(attempt))
                     }
                 case .noteRefusedTarget:
-                    engine.refusedTargets.note(target, of: login, now: vault.now)
+                    context.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceDeath:
-                    engine.noteDeath(of: login)
+                    context.noteDeath(of: login)
                     if attempt?.refusal == .bare, let provider = attempt?.provider {
-                        await engine.checkSecret(of: provider, within: timeLeft(attempt))
+                        await context.checkSecret(of: provider, within: timeLeft(attempt))
                     }
-                    await engine.announceFailure(of: login)
+                    await context.announceFailure(of: login)
                 case .announceNeed:
-                    await engine.announceFailure(of: login)
+                    await context.announceFailure(of: login)
                 case .end(let ending):
                     if machine.hasConsent { rememberConsent(after: ending, attempt) }
                     finish(ending, attempt)
@@ -130,18 +130,18 @@ struct Renewal: Sendable {
 
     /// Whether the app has agreed to this very renewal a moment ago.
     private var hasConsent: Bool {
-        guard let position = engine.consents.take(login, uptime: vault.timeSource.uptime()) else { return false }
+        guard let position = context.consents.take(login, uptime: vault.timeSource.uptime()) else { return false }
         return (try? vault.store.login(login).position) == position
     }
 
     private func rememberConsent(after ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {
         guard case .failed(.notSent) = ending, let position = attempt?.claim.position else { return }
-        engine.consents.note(login, at: position, uptime: vault.timeSource.uptime())
+        context.consents.note(login, at: position, uptime: vault.timeSource.uptime())
     }
 
     /// What the provider said may be about the secret: then another one may be good.
     private func tryOtherSecrets(of provider: StoredProvider, _ attempt: RenewalAttempt?) async {
-        guard attempt?.refusal == .told, await engine.findWorkingSecret(of: provider, within: timeLeft(attempt)) else {
+        guard attempt?.refusal == .told, await context.findWorkingSecret(of: provider, within: timeLeft(attempt)) else {
             return
         }
         // Nothing is wrong with the login: its pause was for the secret.

@@ -22,14 +22,6 @@ final class RenewalBudget: Sendable {
     }
 }
 
-extension ReplayPolicy {
-    /// What a renewal may take as a whole: half as much again as one request, and no less than it takes by default.
-    var budget: Duration { max(.seconds(45), timeout * 3 / 2) }
-
-    /// After so long an owner counts as stalled: never one that is still within its budget.
-    var stallLimit: Duration { budget + .seconds(15) }
-}
-
 extension Renewal {
     func timeLeft(_ attempt: RenewalAttempt?) -> Duration {
         let total = (attempt?.policy ?? ReplayPolicy()).budget

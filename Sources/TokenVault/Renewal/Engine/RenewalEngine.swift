@@ -9,61 +9,15 @@ import VaultStorage
 ///
 /// The single-flight table is this object's; that of other managers and other processes is the intent in the vault.
 final class RenewalEngine: Sendable {
-    let vault: Vault
-    let transport: any HTTPTransport
-    let handler: (any TokenRefreshHandler)?
-    let sessionHandlers: SessionHandlers
-    let options: UserManagerOptions
-    let breakers = ProviderBreakers()
-    let clocks = ProviderClocks()
-    let announcer: ResponseAnnouncer?
-    /// What resource servers want in proofs. In memory: forgetting it costs one more request.
-    let resourceServers: ResourceServers
-    let revocations = RevocationsUnderWay()
-    /// Open intents that need no look before a while.
-    let resting = RestingIntents()
-    /// Tokens whose predecessors are still kept.
-    let unproven = UnprovenTokens()
-    let secretTrials = SecretTrials()
-    let successes = KnownSuccesses()
-    let turns: ProviderTurns
-    let paces = ProviderPaces()
-    let metrics: RenewalMetrics
-    let refusedTargets = RefusedTargets()
-    let keySets = ProviderKeySets()
-    let serverNonces: ServerNonces
-    let lifetimes = KnownLifetimes()
-    let consents = RecentConsents()
-    private let closing: Vault.ClosingAction
-
+    let context: RenewalContext
     /// A flight is here from the call that starts it until its own task takes it out.
     private let flights = Mutex<[LoginHandle: Flight]>([:])
 
-    init(
-        vault: Vault, transport: any HTTPTransport, handler: (any TokenRefreshHandler)?,
-        sessionHandler: (any SessionHandler)?, options: UserManagerOptions
-    ) {
-        self.vault = vault
-        self.transport = transport
-        self.handler = handler
-        sessionHandlers = SessionHandlers(sessionHandler)
-        self.options = options
-        serverNonces = ServerNonces(gate: NonceGate(vault.timeSource))
-        resourceServers = ResourceServers(ServerNonces(gate: NonceGate(vault.timeSource)))
-        let turns = ProviderTurns(timeSource: vault.timeSource)
-        self.turns = turns
-        closing = vault.whenClosing { turns.close() }
-        metrics = RenewalMetrics(options.metrics)
-        announcer = ResponseAnnouncer(
-            options.tokenEndpointListener, revealsSecretBodies: options.revealsSecretBodiesToListener)
+    init(_ context: RenewalContext) {
+        self.context = context
     }
 
-    deinit { vault.forgetClosingAction(closing) }
-
-    /// The way to a provider for one operation, with a record of what came for the listener, if there is one.
-    func recorder(of operation: TokenEndpointResponse.Operation) -> ResponseRecorder? {
-        announcer?.recorder(of: operation, over: transport, now: vault.wallClock)
-    }
+    var vault: Vault { context.vault }
 
     /// Rounds after which a caller whose demand other callers' renewals did not meet gets an error.
     private static let mostRounds = 4
@@ -82,7 +36,7 @@ final class RenewalEngine: Sendable {
             return wait
         }
         defer { if let asking { vault.askedWaits.end(asking) } }
-        if let refusal = obstacle(in: snapshot) {
+        if let refusal = vault.obstacle(in: snapshot) {
             return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
         return try await vault.working {
@@ -126,7 +80,7 @@ final class RenewalEngine: Sendable {
             switch wait {
             case .ended where flight.target != target:
                 // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
-                if let refusal = obstacle(in: current) { throw VaultError(refusal, now: vault.now) }
+                if let refusal = vault.obstacle(in: current) { throw VaultError(refusal, now: vault.now) }
             case .ended(let ending)
             where isPassing(ending, current, target)
                 && vault.timeSource.uptime() - started < deadline ?? Self.longestRetry:
@@ -183,7 +137,7 @@ final class RenewalEngine: Sendable {
             return
         }
         let renewal = Renewal(
-            engine: self, flight: flight, login: login, demand: demand, context: ServiceContext.current ?? .topLevel)
+            context: context, flight: flight, login: login, demand: demand, trace: ServiceContext.current ?? .topLevel)
         // It belongs to no caller, so no caller's cancellation reaches it.
         vault.spawn {
             let ending = await renewal.run()
@@ -198,57 +152,7 @@ final class RenewalEngine: Sendable {
     private func acceptable(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot, target).isAcceptable(for: demand) ? try usableToken(in: snapshot, target) : nil
-    }
-
-    /// The stored access token; nil if there is none that can be used.
-    func usableToken(in snapshot: SessionSnapshot, _ target: TokenTarget = .own) throws -> VaultToken? {
-        if snapshot.userStatus == .disabled { throw VaultError(.userDisabled, now: vault.now) }
-        if snapshot.session.state == .terminated { throw VaultError(.terminated, now: vault.now) }
-        let session = snapshot.session
-        guard let stored = StoredToken(target, in: session, at: snapshot.position) else { return nil }
-        let type = TokenType(stored.tokenType)
-        // A bound token is of no use once its key is destroyed.
-        if session.failure?.isFinal == true, type == .dpop { return nil }
-        guard let text = stored.accessToken.string(), let accessToken = try? AccessToken(text) else { return nil }
-        var token = VaultToken(
-            accessToken: accessToken, tokenType: type, expiresAt: stored.expiresAt?.date, scope: stored.scope,
-            login: LoginID(snapshot.login), generation: Int(stored.generation))
-        token.expirySource = ExpirySource(stored.expiresAt, isAssumed: stored.isExpiryAssumed)
-        token.attributes = session.attributes
-        token.target = target
-        token.provider = snapshot.provider
-        return token
-    }
-
-    func openBreaker(_ provider: StoredProvider) {
-        breakers.open(provider.handle, revision: provider.revision, now: vault.now, random: random())
-        vault.logger.debug(
-            "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
-    }
-
-    /// The provider refused what one login asked for. Several of them in a row, and it is the client's matter.
-    func noteRefusal(of login: LoginHandle, by provider: StoredProvider) {
-        guard breakers.noteRefusal(of: login, by: provider.handle, revision: provider.revision) else { return }
-        openBreaker(provider)
-    }
-
-    func random() -> Double { options.random() }
-
-    /// Runs the action when the app has had its time; nil if it has all the time in the world.
-    func alarm(_ action: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
-        options.handlerTimeLimit.map { vault.timeSource.alarm(after: $0, action) }
-    }
-
-    /// Lets the app answer, in a task that none of a caller's task-local values reaches.
-    func ask(_ asked: AskedLogin, _ question: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        vault.spawn { await AskedLogin.$current.withValue(asked) { await question() } }
-    }
-
-    /// What keeps this login from being renewed, as far as the session tells.
-    func obstacle(in snapshot: SessionSnapshot) -> RenewalRefusal? {
-        RenewalRefusal(
-            session: snapshot.session, userStatus: snapshot.userStatus, isHeld: snapshot.isHeld, now: vault.now)
+        vault.judge(snapshot, target).isAcceptable(for: demand) ? try vault.usableToken(in: snapshot, target) : nil
     }
 }
 

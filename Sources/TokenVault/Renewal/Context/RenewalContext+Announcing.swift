@@ -1,7 +1,7 @@
 import Logging
 import VaultStorage
 
-extension RenewalEngine {
+extension RenewalContext {
     /// Failures that one look finds.
     private static let mostUntold = 256
 

@@ -3,7 +3,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-extension RenewalEngine {
+extension RenewalContext {
     /// Brings replies that the vault could not take when they came to where they belong: into the vault, if their attempt
     /// is still the one that the login waits for; otherwise to where such tokens go.
     ///
@@ -37,7 +37,7 @@ extension RenewalEngine {
                     metadata: ["vault-login-handle": "\(reply.login.text)"])
             }
         }
-        if restored.count > 0, options.retriesRevocationsInBackground { revokeSoon() }
+        if restored.count > 0, options.retriesRevocationsInBackground { revoker.revokeSoon() }
         return restored
     }
 
@@ -74,46 +74,5 @@ extension RenewalEngine {
             if let record = reply.revocation(at: now) { try await vault.store.addOutbox([record]) }
         }
         try vault.store.unspool(handle)
-    }
-
-    /// Whether spooled tokens serve a caller.
-    func isAcceptable(_ reply: SpooledReply, for demand: RenewalDemand) -> Bool {
-        guard reply.accessToken != nil else { return false }
-        let session = SessionRecord(
-            state: .established, accessToken: reply.accessToken, tokenType: reply.tokenType,
-            createdAt: reply.obtainedAt, obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt)
-        return TokenJudge(position: reply.position.successor, session: session, now: vault.now)
-            .isAcceptable(for: demand)
-    }
-
-    /// The access token of a spooled reply, if the login is still where it was when the reply came.
-    func usableToken(in reply: SpooledReply, _ current: SessionSnapshot) -> VaultToken? {
-        guard current.position == reply.position, current.session.failure?.isFinal != true else { return nil }
-        return token(of: reply, current)
-    }
-
-    /// The access token of a reply that has just come, where the login's row cannot be read: the reply is newer than
-    /// whatever was read before.
-    ///
-    /// - Parameter known: What was read last.
-    func usableToken(received reply: SpooledReply, _ known: SessionSnapshot) -> VaultToken? {
-        token(of: reply, known)
-    }
-
-    private func token(of reply: SpooledReply, _ known: SessionSnapshot) -> VaultToken? {
-        guard known.userStatus == .active, known.session.state != .terminated,
-            let text = reply.accessToken?.string(), let accessToken = try? AccessToken(text)
-        else { return nil }
-        // Of another chain nothing holds for this one.
-        let session = known.position.chain == reply.position.chain ? known.session : nil
-        var token = VaultToken(
-            accessToken: accessToken, tokenType: TokenType(reply.tokenType), expiresAt: reply.expiresAt?.date,
-            scope: reply.scope ?? (reply.target.isOwn ? session?.scope : nil), login: LoginID(reply.login),
-            generation: Int(reply.position.successor.generation), isVolatile: true)
-        token.expirySource = ExpirySource(reply.expiresAt, isAssumed: reply.isExpiryAssumed)
-        token.attributes = (session?.attributes ?? [:]).merging(reply.attributes) { $1 }
-        token.target = reply.target
-        token.provider = known.provider
-        return token
     }
 }

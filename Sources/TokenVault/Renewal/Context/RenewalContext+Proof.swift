@@ -1,7 +1,7 @@
 import Logging
 import VaultStorage
 
-extension RenewalEngine {
+extension RenewalContext {
     func noteUnproven(_ reply: SpooledReply) {
         guard reply.refreshToken != nil else { return }
         unproven.note(

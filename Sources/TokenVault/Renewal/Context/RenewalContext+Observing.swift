@@ -7,18 +7,13 @@ struct Asked: Sendable {
     /// For labels: as many as there are providers, and one for the app.
     let name: String
 
-    /// A handler's time and its mistakes are not the provider's.
-    init(_ attempt: RenewalAttempt) {
-        self.init(attempt.claim.method == .grant ? attempt.provider : nil)
-    }
-
     init(_ provider: StoredProvider?) {
         self.provider = provider?.handle
         name = provider?.record.name ?? "app"
     }
 }
 
-extension RenewalEngine {
+extension RenewalContext {
     /// Notes what a renewal came to that got as far as an attempt.
     func note(_ ending: RenewalMachine.Ending, of login: LoginHandle, _ asked: Asked, took: Duration) {
         metrics.renewed(RenewalOutcome(ending), provider: asked.name, took: took)

@@ -2,7 +2,7 @@ import Logging
 import OAuthClient
 import VaultStorage
 
-extension RenewalEngine {
+extension RenewalContext {
     /// After the provider refused this client: whether another of its secrets is taken now, which then comes first.
     ///
     /// No refresh token and no code travels with a secret that is not known to be good: see ``SecretTrial``. How often this

@@ -3,7 +3,19 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-extension RenewalEngine {
+/// Asks providers to end grants, and settles the outbox by what they answer.
+final class Revoker: Sendable {
+    private let vault: Vault
+    private let channel: ProviderChannel
+    private let options: UserManagerOptions
+    let underWay = RevocationsUnderWay()
+
+    init(_ vault: Vault, _ channel: ProviderChannel, _ options: UserManagerOptions) {
+        self.vault = vault
+        self.channel = channel
+        self.options = options
+    }
+
     /// Entries of one provider that may fail in a row before the rest is left for another time.
     private static let mostSetbacks = 3
     /// Entries read at a time in the background.
@@ -49,9 +61,9 @@ extension RenewalEngine {
     /// Works on what is due in the outbox, behind everybody's back: one pass at a time, and one more for who asks
     /// during it.
     func revokeSoon() {
-        guard revocations.passWanted() else { return }
+        guard underWay.passWanted() else { return }
         vault.spawn {
-            repeat { await self.revokeDue() } while self.revocations.passEnded()
+            repeat { await self.revokeDue() } while self.underWay.passEnded()
         }
     }
 
@@ -71,9 +83,9 @@ extension RenewalEngine {
     /// the same time. That does no harm: the second one is told that the token is invalid, which is as good (RFC 7009
     /// §2.2).
     private func revoke(_ entry: StoredOutboxEntry) async -> RevocationReport.Outcome? {
-        if case .others(let outcome) = await revocations.begin(entry.handle) { return outcome }
+        if case .others(let outcome) = await underWay.begin(entry.handle) { return outcome }
         let outcome = await tryToRevoke(entry)
-        revocations.end(entry.handle, outcome)
+        underWay.end(entry.handle, outcome)
         return outcome
     }
 
@@ -84,7 +96,7 @@ extension RenewalEngine {
             current = try vault.store.outboxEntry(entry.handle)
         } catch {
             guard error.code == .notFound(.outboxEntry) else { return .pending(VaultError(error)) }
-            return revocations.outcome(of: entry.handle)
+            return underWay.outcome(of: entry.handle)
         }
         guard current.attempts == entry.attempts else {
             // Another try has just failed: asking again at once would bring the same.
@@ -98,7 +110,7 @@ extension RenewalEngine {
                 .unknownProvider, "the provider that could revoke this is no longer in the vault")
             return await settle(current, .pending(error), retryAfter: nil, nonces: [:])
         }
-        let recorder = recorder(of: .revoke)
+        let recorder = channel.recorder(of: .revoke)
         let result = await ask(current.record, provider, over: recorder)
         let outcome = await settle(
             current, result.outcome, retryAfter: result.retryAfter, nonces: result.nonces)
@@ -122,7 +134,7 @@ extension RenewalEngine {
         }
         let endpoint = RevocationEndpoint(
             endpoint: provider.revocationEndpoint.flatMap { try? EndpointURL(stored: $0) }, binding: binding,
-            transport: recorder ?? transport, now: vault.wallClock)
+            transport: recorder ?? channel.transport, now: vault.wallClock)
         let attempt = await endpoint.revoke(
             token, dpop: record.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0, nonces: record.nonces) })
         switch attempt.outcome {
@@ -162,7 +174,7 @@ extension RenewalEngine {
                 outcome = .givenUp
             } else {
                 let pause = Backoff.revocation.pause(
-                    afterFailures: entry.attempts + 1, retryAfter: retryAfter, random: random())
+                    afterFailures: entry.attempts + 1, retryAfter: retryAfter, random: options.random())
                 resolution = .retry(at: vault.now.advanced(by: pause), nonces: nonces.mapValues(\.rawValue))
             }
         }

@@ -1,6 +1,18 @@
 import VaultStorage
 
-extension RenewalEngine {
+/// Deals with what processes that have ended left behind, and with doubts whose time has come.
+final class Recovery: Sendable {
+    private let engine: RenewalEngine
+    /// Open intents that need no look before a while.
+    private let resting = RestingIntents()
+
+    init(_ engine: RenewalEngine) {
+        self.engine = engine
+    }
+
+    var vault: Vault { engine.vault }
+    private var context: RenewalContext { engine.context }
+
     /// Intents that one pass looks at; the next pass goes on where it ended.
     private static let mostIntents = 1_000
     /// Renewals that one pass has under way at a time.
@@ -14,14 +26,14 @@ extension RenewalEngine {
     ///
     /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
     func recover() async -> RecoveryReport {
-        let restored = await restoreSpooled().count
+        let restored = await context.restoreSpooled().count
         let open = resting.nextPage(of: vault.store, limit: Self.mostIntents).filter {
             vault.owner(of: $0.record) == .gone
         }
         let now = vault.now
         let settled = await settle(open.filter { !resting.isResting($0, now: now) })
-        await forgetAged()
-        announceUntoldFailures()
+        await context.forgetAged()
+        context.announceUntoldFailures()
         return RecoveryReport(
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }
@@ -50,17 +62,19 @@ extension RenewalEngine {
     /// provider, which is the scheduler's too.
     private func settle(_ intent: StoredIntent) async -> Bool {
         guard let provider = (try? vault.store.login(intent.login))?.provider else { return await end(intent) }
-        if let hold = paces.hold(provider, uptime: vault.timeSource.uptime()) {
+        if let hold = context.paces.hold(provider, uptime: vault.timeSource.uptime()) {
             resting.rest(intent, until: vault.now.advanced(by: hold))
             return false
         }
-        guard paces.begin(provider) else { return false }
-        defer { paces.end(provider) }
+        guard context.paces.begin(provider) else { return false }
+        defer { context.paces.end(provider) }
         return await end(intent)
     }
 
     private func end(_ intent: StoredIntent) async -> Bool {
-        guard case .ended(let ending) = await joinInBackground(intent.login, demand: .recovery) else { return false }
+        guard case .ended(let ending) = await engine.joinInBackground(intent.login, demand: .recovery) else {
+            return false
+        }
         switch ending {
         case .renewed, .satisfied, .superseded, .successorOnly, .refused(.loginMissing), .refused(.dead),
             .failed(.dead):
@@ -75,30 +89,5 @@ extension RenewalEngine {
             resting.rest(intent, until: vault.now.advanced(by: Self.longRest))
         }
         return false
-    }
-
-    /// As ``join(_:target:demand:deadline:)``, for those who will not ask again by themselves: if the provider refused
-    /// this client and then took it with another secret, the login is renewed with that.
-    func joinInBackground(_ login: LoginHandle, demand: RenewalDemand) async -> Flight.Wait {
-        let (flight, wait) = await join(login, demand: demand, deadline: nil)
-        guard await hasNewSecret(flight, wait, login) else { return wait }
-        return await join(login, demand: demand, deadline: nil).1
-    }
-
-    private func hasNewSecret(_ flight: Flight, _ wait: Flight.Wait, _ login: LoginHandle) async -> Bool {
-        guard case .ended(let ending) = wait else { return false }
-        let hasFound: Bool
-        let provider = (try? vault.store.login(login))?.provider
-        switch ending {
-        case .failed(.clientRefused), .failed(.misconfigured): hasFound = flight.hasNewSecret
-        case .refused(.breakerOpen):
-            // Another login has just been refused, and secrets are being tried.
-            guard let provider else { return false }
-            hasFound = await secretTrials.outcome(
-                provider, within: ReplayPolicy().budget, timeSource: vault.timeSource)
-        default: return false
-        }
-        if hasFound, let provider { paces.release(provider) }
-        return hasFound
     }
 }

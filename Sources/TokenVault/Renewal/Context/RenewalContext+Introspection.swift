@@ -2,7 +2,7 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-extension RenewalEngine {
+extension RenewalContext {
     /// Whether it is the login's own token, and nobody has told how long it lives.
     func shouldLearnExpiry(_ reply: SpooledReply) -> Bool {
         reply.target.isOwn && reply.accessToken != nil && (reply.expiresAt == nil || reply.isExpiryAssumed)

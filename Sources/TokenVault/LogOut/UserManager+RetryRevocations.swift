@@ -1,0 +1,52 @@
+import VaultStorage
+
+extension UserManager {
+    /// Which pending revocations to try.
+    public enum RevocationSelection: Sendable, Equatable {
+        /// Those whose time has come, after backoff and the provider's `Retry-After`.
+        case due
+        /// All, whenever their time is: for an operator who knows that a provider is back.
+        case all
+        /// These, whenever their time is.
+        case only([RevocationID])
+    }
+
+    /// Asks providers again to revoke what they have not confirmed.
+    ///
+    /// A ``RenewalScheduler`` does it every half minute. Without one, call it now and then in a service that runs for long:
+    /// a manager does it by itself only when it is made and after each log-out. Every try that fails makes the pause before
+    /// the next one longer, up to an hour, and a provider that fails three times in a row is left alone for the rest of the
+    /// call. An entry is given up when it is older than ``UserManagerOptions/revocationLifetime`` and one more try has
+    /// failed.
+    ///
+    /// A damaged entry is passed over; ``Vault/pendingRevocations(after:limit:)`` shows it.
+    ///
+    /// - Parameters:
+    ///   - selection: Which entries to try. By default those whose pause is over.
+    ///   - limit: How many entries to try at most, 0 to 10 000; those that are due, or older, come first.
+    /// - Throws: ``VaultError`` if the outbox cannot be read, ``VaultError/Code/unknownRevocation`` if one that was
+    ///   named is not in it.
+    @discardableResult
+    public func retryRevocations(
+        _ selection: RevocationSelection = .due, limit: Int = 1_000
+    ) async throws -> RevocationRetryReport {
+        try vault.requireOpen()
+        let limit = limit.asPageLimit
+        let entries = try VaultError.translating { () throws in
+            switch selection {
+            case .due: try vault.store.dueOutboxEntries(at: vault.now, limit: limit)
+            case .all:
+                try vault.readableRevocations(limit: limit)
+            case .only(let ids): try ids.prefix(limit).map { try vault.store.outboxEntry($0.handle) }
+            }
+        }
+        let outcomes = await revoker.revoke(entries)
+        try Task.checkCancellation()
+        return RevocationRetryReport(
+            results: entries.compactMap { entry in
+                outcomes[entry.handle].map {
+                    .init(id: RevocationID(entry.handle), login: entry.record.login.map { LoginID($0) }, outcome: $0)
+                }
+            })
+    }
+}

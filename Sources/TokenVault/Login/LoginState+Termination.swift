@@ -1,0 +1,19 @@
+import VaultStorage
+
+extension LoginState {
+    /// Ends the chain for good. A new position, so that no renewal under way can bring it back.
+    mutating func terminate(_ reason: TerminationReason) {
+        position = ChainPosition(chain: position.chain + 1, generation: position.generation + 1)
+        session.state = .terminated
+        session.terminationReason = reason.code
+        session.accessToken = nil
+        session.accessGeneration = nil
+        session.resourceTokens = []
+        session.attributes = [:]
+        session.clearObstacles()
+        session.doubtCause = nil
+        refresh = nil
+        key = nil
+        intent = nil
+    }
+}

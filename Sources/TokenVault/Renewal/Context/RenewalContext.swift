@@ -1,0 +1,81 @@
+import Logging
+import OAuthClient
+import VaultStorage
+
+/// What all renewals of one ``UserManager`` share: the vault, the way to providers and to the app, and what was learned
+/// of both. In memory: forgetting any of it costs a request or two.
+final class RenewalContext: Sendable {
+    let vault: Vault
+    let channel: ProviderChannel
+    let handler: (any TokenRefreshHandler)?
+    let sessionHandlers: SessionHandlers
+    let options: UserManagerOptions
+    let revoker: Revoker
+    let metrics: RenewalMetrics
+    let breakers = ProviderBreakers()
+    let clocks = ProviderClocks()
+    let paces = ProviderPaces()
+    let turns: ProviderTurns
+    let secretTrials = SecretTrials()
+    let successes = KnownSuccesses()
+    let refusedTargets = RefusedTargets()
+    let keySets = ProviderKeySets()
+    let serverNonces: ServerNonces
+    /// Tokens whose predecessors are still kept.
+    let unproven = UnprovenTokens()
+    let lifetimes = KnownLifetimes()
+    let consents = RecentConsents()
+    private let closing: Vault.ClosingAction
+
+    init(
+        vault: Vault, transport: any HTTPTransport, handler: (any TokenRefreshHandler)?,
+        sessionHandler: (any SessionHandler)?, options: UserManagerOptions
+    ) {
+        self.vault = vault
+        self.handler = handler
+        self.options = options
+        channel = ProviderChannel(
+            transport: transport,
+            announcer: ResponseAnnouncer(
+                options.tokenEndpointListener, revealsSecretBodies: options.revealsSecretBodiesToListener),
+            now: vault.wallClock)
+        sessionHandlers = SessionHandlers(sessionHandler)
+        revoker = Revoker(vault, channel, options)
+        metrics = RenewalMetrics(options.metrics)
+        serverNonces = ServerNonces(gate: NonceGate(vault.timeSource))
+        let turns = ProviderTurns(timeSource: vault.timeSource)
+        self.turns = turns
+        closing = vault.whenClosing { turns.close() }
+    }
+
+    deinit { vault.forgetClosingAction(closing) }
+
+    var transport: any HTTPTransport { channel.transport }
+
+    /// Whether logins without a refresh token can be renewed here.
+    var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }
+
+    func openBreaker(_ provider: StoredProvider) {
+        breakers.open(provider.handle, revision: provider.revision, now: vault.now, random: random())
+        vault.logger.debug(
+            "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+    }
+
+    /// The provider refused what one login asked for. Several of them in a row, and it is the client's matter.
+    func noteRefusal(of login: LoginHandle, by provider: StoredProvider) {
+        guard breakers.noteRefusal(of: login, by: provider.handle, revision: provider.revision) else { return }
+        openBreaker(provider)
+    }
+
+    func random() -> Double { options.random() }
+
+    /// Runs the action when the app has had its time; nil if it has all the time in the world.
+    func alarm(_ action: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
+        options.handlerTimeLimit.map { vault.timeSource.alarm(after: $0, action) }
+    }
+
+    /// Lets the app answer, in a task that none of a caller's task-local values reaches.
+    func ask(_ asked: AskedLogin, _ question: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        vault.spawn { await AskedLogin.$current.withValue(asked) { await question() } }
+    }
+}

@@ -1,0 +1,6 @@
+extension Asked {
+    /// A handler's time and its mistakes are not the provider's.
+    init(_ attempt: RenewalAttempt) {
+        self.init(attempt.claim.method == .grant ? attempt.provider : nil)
+    }
+}

@@ -1,0 +1,28 @@
+import VaultStorage
+
+extension RenewalEngine {
+    /// As ``join(_:target:demand:deadline:)``, for those who will not ask again by themselves: if the provider refused
+    /// this client and then took it with another secret, the login is renewed with that.
+    func joinInBackground(_ login: LoginHandle, demand: RenewalDemand) async -> Flight.Wait {
+        let (flight, wait) = await join(login, demand: demand, deadline: nil)
+        guard await hasNewSecret(flight, wait, login) else { return wait }
+        return await join(login, demand: demand, deadline: nil).1
+    }
+
+    private func hasNewSecret(_ flight: Flight, _ wait: Flight.Wait, _ login: LoginHandle) async -> Bool {
+        guard case .ended(let ending) = wait else { return false }
+        let hasFound: Bool
+        let provider = (try? vault.store.login(login))?.provider
+        switch ending {
+        case .failed(.clientRefused), .failed(.misconfigured): hasFound = flight.hasNewSecret
+        case .refused(.breakerOpen):
+            // Another login has just been refused, and secrets are being tried.
+            guard let provider else { return false }
+            hasFound = await context.secretTrials.outcome(
+                provider, within: ReplayPolicy().budget, timeSource: vault.timeSource)
+        default: return false
+        }
+        if hasFound, let provider { context.paces.release(provider) }
+        return hasFound
+    }
+}

@@ -1,0 +1,67 @@
+import OAuthClient
+import VaultStorage
+
+extension VaultError {
+    /// Why a renewal gave nothing that the caller can use, with what the provider said.
+    init(_ ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
+        let error = VaultError(of: ending, current: current, now: now)
+        let answer = if case .failed = ending { current.session.lastRefusal } else { nil as RefusalRecord? }
+        self.init(
+            error.code, error.message, hint: error.hint, logins: error.logins, retryAfter: error.retryAfter,
+            answer: answer.map { ProviderAnswer($0) })
+    }
+
+    private init(of ending: RenewalMachine.Ending, current: SessionSnapshot, now: Timestamp) {
+        let retryAfter = current.session.notBefore.map { max(.zero, $0.since(now)) }
+        switch ending {
+        case .refused(let refusal):
+            self.init(refusal, now: now)
+        case .failed(.dead(let reason)):
+            // What is stored counts: a refusal may mean more there than by itself.
+            let failure = current.session.failure.flatMap { $0.isFinal ? RefreshFailure.Reason(code: $0.reason) : nil }
+            self.init(dead: failure ?? reason)
+        case .failed(.needsUser):
+            self.init(RenewalRefusal.needsUser, now: now)
+        case .failed(.clientRefused):
+            self.init(.providerMisconfigured, "the provider refused this client", hint: Self.registrationHint)
+        case .failed(.misconfigured):
+            self.init(
+                .providerMisconfigured, "the provider refused what was asked for this login",
+                hint: Self.registrationHint, retryAfter: retryAfter)
+        case .failed(.targetRefused):
+            self.init(RenewalRefusal.targetRefused, now: now)
+        case .failed(.transient), .failed(.unprocessed):
+            self.init(.tryLater, "the renewal did not succeed this time", retryAfter: retryAfter)
+        case .failed(.inDoubt):
+            self.init(
+                .tryLater, "no usable reply came; the provider may or may not have renewed",
+                retryAfter: retryAfter)
+        case .failed(.notSent(.ownershipLost)):
+            self.init(RenewalRefusal.ownershipLost, now: now)
+        case .failed(.notSent(.tooLate)):
+            self.init(
+                .tryLater, "this process was too slow to send the renewal safely, again and again",
+                hint: "look at the load of this machine")
+        case .failed(.notSent(.outOfTime)):
+            self.init(.tryLater, "the provider was too slow for the renewal to end in its time", retryAfter: retryAfter)
+        case .failed(.postponed):
+            self.init(.tryLater, "there is no token for a renewal now", retryAfter: retryAfter)
+        case .failed(.withdrawn), .failed(.notSent(.changed)):
+            self.init(.conflict, "the renewal was overtaken by another change")
+        case .successorOnly:
+            self.init(
+                .protocolViolation, "the provider's reply has no access token that may be used", retryAfter: retryAfter)
+        case .renewed:
+            self.init(
+                .tryLater, "the provider's new access token is not valid for long enough", retryAfter: retryAfter)
+        case .satisfied, .superseded:
+            let obstacle = RenewalRefusal(
+                session: current.session, userStatus: current.userStatus, isHeld: current.isHeld, now: now)
+            if let obstacle {
+                self.init(obstacle, now: now)
+            } else {
+                self.init(.conflict, "the login is being changed too often")
+            }
+        }
+    }
+}

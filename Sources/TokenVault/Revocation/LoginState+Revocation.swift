@@ -1,0 +1,48 @@
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension LoginState {
+    /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
+    /// nothing else, and where the provider wants both. An expired one ends nothing, and is not sent.
+    func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
+        let style = provider.map { styles[$0] ?? .unknown }
+        let target = style?.target ?? .refreshToken
+        let living = session.livingAccessToken(at: now)
+        let refreshToken = target == .accessToken ? nil : refresh?.refreshToken
+        let accessToken = refreshToken == nil || target == .both ? living : nil
+        let livesOn = grantOutlives(target, living)
+        guard let provider, refreshToken != nil || accessToken != nil else {
+            return RevocationPlan(
+                login: handle, records: [], outcome: provider != nil && livesOn ? .unsupported : .nothingToRevoke)
+        }
+        guard style?.hasEndpoint == true else {
+            return RevocationPlan(login: handle, records: [], outcome: .unsupported)
+        }
+        // One entry for each token: each is confirmed on its own.
+        // A token of a late reply may be the one that the grant lives on under; a predecessor is not.
+        let other = refresh?.previousRole == .predecessor ? nil : refresh?.previousRefresh
+        var records: [OutboxRecord] = []
+        var tokens: [(SecretBytes?, SecretBytes?)] = [(refreshToken, nil), (other, nil), (nil, accessToken)]
+        if target != .refreshToken { tokens += session.resourceTokens.map { (nil, $0.accessToken) } }
+        for (refresh, access) in tokens where refresh != nil || access != nil {
+            records.append(
+                OutboxRecord(
+                    provider: provider, login: handle, user: user, refreshToken: refresh, accessToken: access,
+                    dpopPrivateKey: key?.dpopPrivateKey, nonces: key?.nonces ?? [:], createdAt: now))
+        }
+        return RevocationPlan(login: handle, records: records, outcome: nil, livesOn: livesOn)
+    }
+
+    /// Whether the provider goes on taking a token of this grant that cannot be revoked from here: the next refresh
+    /// token after a reply that was lost, or any where only an expired access token could have ended it.
+    private func grantOutlives(_ target: ProviderProfile.RevocationRules.Target, _ living: SecretBytes?) -> Bool {
+        if target == .accessToken { return living == nil && refresh?.refreshToken != nil }
+        return session.failure?.reason == RefreshFailure.Reason.lostResponse.code
+    }
+}
+
+extension SessionRecord {
+    /// The login's own access token, if it has not expired.
+    func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasRunOut(at: now) ? nil : accessToken }
+}

@@ -1,0 +1,16 @@
+extension UserManager {
+    /// Looks once for what processes that have ended left behind, and for doubts whose time has come, and deals with
+    /// it.
+    ///
+    /// A manager does it by itself when it is made, if there is anything, and every
+    /// ``UserManagerOptions/recoveryInterval``. Any number of managers and processes may do it at once: the work is
+    /// shared, and nothing is done twice. Nothing is sent for a login that is dead, held, ended or postponed, nor to a
+    /// provider that refuses this client.
+    ///
+    /// Returns when all that was found has been tried, which may take as long as the providers take.
+    @discardableResult
+    public func recover() async throws -> RecoveryReport {
+        try vault.requireOpen()
+        return await recovery.recover()
+    }
+}

@@ -1,0 +1,15 @@
+import VaultStorage
+
+extension Vault {
+    /// Looks whether the wall clock was set.
+    @discardableResult
+    func lookAtClock() -> Duration {
+        guard let (now, uptime) = ClockWatch.read(timeSource) else { return .zero }
+        return clock.look(now: now, uptime: uptime)
+    }
+
+    /// How long ago this was, by the clocks of this process.
+    func span(since: Timestamp) -> SteadyClock.Span {
+        steady.span(since: since, now: now, uptime: timeSource.uptime())
+    }
+}

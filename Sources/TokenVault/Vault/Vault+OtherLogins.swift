@@ -1,0 +1,23 @@
+import OAuthClient
+import VaultStorage
+
+extension Vault {
+    /// After how long a renewal of another process counts as stalled: longer than it may take.
+    func stallLimit(of provider: ProviderHandle?) -> Duration {
+        let policy = provider.flatMap { handle in try? ReplayPolicy(store.provider(handle).record) }
+        return (policy ?? ReplayPolicy()).stallLimit
+    }
+
+    /// Whether this user has another login at the same provider that could be harmed. If it cannot be found out: yes.
+    func hasOtherLogins(than login: LoginHandle, of userID: String, at provider: ProviderHandle) -> Bool {
+        do throws(StoreError) {
+            return try store.logins(ofUser: userID, after: nil, limit: .max).contains { listing in
+                guard listing.handle != login, let content = listing.content else { return false }
+                return content.provider == provider && content.isRefreshable && content.session.state != .terminated
+                    && content.session.failure?.isFinal != true
+            }
+        } catch {
+            return true
+        }
+    }
+}
