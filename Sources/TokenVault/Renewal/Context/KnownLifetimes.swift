@@ -4,7 +4,7 @@ import VaultStorage
 
 /// How long the access tokens of a login live whose provider tells only when it is asked. Where two answers agree, the next
 /// tokens are taken to live as long, and only some of them are asked about. In memory, and bounded.
-/// `docs/adr/0051-not-every-token-is-introspected.md`
+/// `docs/adr/0048-introspect-a-sample-of-tokens.md`
 final class KnownLifetimes: Sendable {
     private struct Entry {
         var lifetime: Duration

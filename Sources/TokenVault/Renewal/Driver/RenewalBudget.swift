@@ -2,7 +2,7 @@ import Synchronization
 import VaultStorage
 
 /// The time of one renewal, from its first request to the last reply: repeats, nonce challenges and introspection
-/// included. `docs/adr/0048-one-budget-for-one-renewal.md`
+/// included. `docs/adr/0045-give-each-renewal-one-time-budget.md`
 final class RenewalBudget: Sendable {
     /// A request that could not have so much is not begun: a reply that is cut off is worth less than none.
     static let leastForRequest = Duration.seconds(10)
