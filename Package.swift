@@ -115,7 +115,7 @@ let package = Package(
         ),
         .executableTarget(name: "vaultctl", dependencies: ["VaultControl"]),
 
-        // Readers of strangers' bytes, each with what must hold for every input: for scripts/fuzz and for the tests.
+        // Readers of strangers' bytes, each with what must hold for every input: for scripts/proofs/fuzz and for the tests.
         .target(
             name: "FuzzTargets",
             dependencies: [
@@ -264,7 +264,7 @@ for target in package.targets where target.type != .system {
     ]
 }
 
-// The fuzzer's driver is there for scripts/fuzz alone, which names libFuzzer's library. See docs/adr/0012.
+// The fuzzer's driver is there for scripts/proofs/fuzz alone, which names libFuzzer's library. See docs/adr/0012.
 if let library = Context.environment["TOKENVAULT_FUZZER_LIBRARY"] {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),

@@ -2,7 +2,7 @@
  * How processes share the chains of refresh tokens in one vault: the protocol, not its code.
  *
  * docs/model.md says what each part stands for in the library, what is left out, and which invariants are checked.
- * scripts/model runs it; a configuration is a list of -D. States of a renewal have the names that they have in
+ * scripts/proofs/model runs it; a configuration is a list of -D. States of a renewal have the names that they have in
  * RenewalMachine.swift.
  */
 

@@ -18,7 +18,7 @@ from vaultformat import (
     SPOOLED_REPLY,
 )
 
-VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Tests/VaultCryptoTests/Vectors"
+VECTORS = pathlib.Path(__file__).resolve().parents[3] / "Tests/VaultCryptoTests/Vectors"
 GOLDEN = VECTORS / "golden-1.json"
 SESSIONS = VECTORS / "sessions-1.json"
 SPOOL = VECTORS / "spool-1.json"

@@ -1,6 +1,6 @@
 // Tells the Thread Sanitizer of the contended paths of Swift's `Mutex`, which are in a library that it does not see: there
 // the kernel hands the lock over (FUTEX_LOCK_PI), and without this every contended `withLock` would look like a race.
-// Preloaded by scripts/tsan.
+// Preloaded by scripts/proofs/tsan.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
