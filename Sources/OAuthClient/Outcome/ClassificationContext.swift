@@ -80,18 +80,3 @@ extension ClassificationContext {
         if let sentNonce { triedNonces.insert(sentNonce) }
     }
 }
-
-/// Unclassified rejections of one login since its last success.
-package struct RejectionHistory: Hashable, Sendable {
-    package var count: Int
-    /// From the first of them until now.
-    package var span: Duration
-    /// Whether another login of the provider has been renewed since the first of them.
-    package var othersSucceeded: Bool
-
-    package init(count: Int, span: Duration, othersSucceeded: Bool = false) {
-        self.count = count
-        self.span = span
-        self.othersSucceeded = othersSucceeded
-    }
-}

@@ -116,5 +116,4 @@ package struct ReplyRules: Hashable, Sendable {
     /// Bodies above this are not read.
     static let maximumBodyBytes = 1_048_576
     static let maximumLifetime = Duration.seconds(10 * 365 * 86_400)
-    static let maximumRetryAfter = Duration.seconds(3_600)
 }

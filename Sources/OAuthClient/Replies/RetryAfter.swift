@@ -3,6 +3,8 @@ package import HTTPTypes
 
 /// `Retry-After` (RFC 9110 §10.2.3): seconds or a date.
 package enum RetryAfter {
+    private static let longest = Duration.seconds(3_600)
+
     package static func isPresent(in response: HTTPResponse) -> Bool {
         response.headerFields.contains(.retryAfter)
     }
@@ -15,11 +17,11 @@ package enum RetryAfter {
     private static func delay(_ text: String, now: Date) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             // More digits than an integer holds are still a wait that is too long.
-            return min(.seconds(min(Int(text) ?? 1_000_000, 1_000_000)), ReplyRules.maximumRetryAfter)
+            return min(.seconds(min(Int(text) ?? 1_000_000, 1_000_000)), longest)
         }
         guard let date = HTTPDate.seconds(text) else { return nil }
         let wait = Double(date) - now.timeIntervalSince1970
         guard wait > 0 else { return .zero }
-        return min(.seconds(min(wait, 1e9)), ReplyRules.maximumRetryAfter)
+        return min(.seconds(min(wait, 1e9)), longest)
     }
 }

@@ -1,0 +1,15 @@
+/// Something in a good reply that was left out or changed.
+package enum ReplyAnomaly: String, Hashable, Sendable, CaseIterable {
+    /// A negative or unreadable lifetime: taken as unknown.
+    case unusableLifetime
+    /// A lifetime of more than ten years: shortened to that.
+    case clampedLifetime
+    /// A refresh token that cannot be sent again. The old one is probably spent.
+    case unusableRefreshToken
+    /// A scope outside the grammar, or given twice: taken as missing.
+    case unusableScope
+    /// An id token that could not be read: dropped.
+    case unusableIDToken
+    /// No `token_type`: taken as `Bearer`.
+    case missingTokenType
+}
