@@ -5,7 +5,7 @@ import OAuthClient
 extension FuzzTarget {
     /// A reply of the token endpoint: what it means, and what it may not mean.
     ///
-    ///     400 DIG                          status, and letters for what is known beside the reply
+    ///     400 DI                           status, and letters for what is known beside the reply
     ///     Content-Type: application/json   header fields
     ///                                      an empty line
     ///     {"error":"invalid_grant"}        body
@@ -64,7 +64,6 @@ private struct ReplyInput {
         let letters = Set(letters)
         var context = ClassificationContext(
             expectedTokenType: letters.contains("T") ? .dpop : .bearer, inDoubtIntentExisted: letters.contains("D"),
-            generationChangedSinceSend: letters.contains("G"),
             rejections: letters.contains("X") ? RejectionHistory(count: 9, span: .seconds(90_000)) : nil,
             expectedIdentity: letters.contains("I") ? IDTokenIdentity(subject: "alice", issuer: nil) : nil,
             proofWasSent: letters.contains("P"), sentNonce: letters.contains("N") ? DPoPNonce("nonce") : nil,
@@ -86,8 +85,6 @@ private struct ReplyInput {
         case .partial(let partial):
             try require((200...299).contains(status), "a successor from status \(status)")
             try require(!"\(outcome)".contains(partial.refreshToken), "a refresh token is printed")
-        case .siblingWon:
-            try require(context.generationChangedSinceSend, "a sibling won, and the generation is the same")
         case .transient(let failure):
             try require(failure.keepsDoubt || !hasDoubt, "an earlier doubt is forgotten")
             let wait = failure.retryAfter ?? .zero
@@ -110,7 +107,6 @@ private struct ReplyInput {
         let isRefusal =
             (400...499).contains(status) && status != 429 && reply.response.headerFields[.retryAfter] == nil
         try require(isRefusal || (200...299).contains(status), "dead by status \(status)")
-        try require(!context.generationChangedSinceSend, "dead, and a newer generation is stored")
         let error = IndependentReading.error(of: reply.body)
         let isBare = rules.bareDeadStatuses.contains(status) && reply.body.allSatisfy { $0 <= 0x20 }
         let isProfileCode = error.map { rules.meanings[$0] == .deadByProfile } ?? false

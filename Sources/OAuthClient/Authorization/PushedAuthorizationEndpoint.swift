@@ -3,28 +3,25 @@ import HTTPTypes
 
 /// Hands an authorization request to the server itself, so that the browser carries only a name for it (RFC 9126).
 package struct PushedAuthorizationEndpoint: Sendable {
-    package let endpoint: EndpointURL
-    package let binding: ServerBinding
-    private let transport: any HTTPTransport
-    private let now: @Sendable () -> Date
+    private let endpoint: EndpointURL
+    private let sender: EndpointSender
 
     package init(
         endpoint: EndpointURL, binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date
     ) {
         self.endpoint = endpoint
-        self.binding = binding
-        self.transport = transport
-        self.now = now
+        sender = EndpointSender(binding: binding, transport: transport, now: now)
     }
 
     /// Pushes a request. It holds no token and no code, so it is also where a second client secret is tried.
     package func push(_ request: AuthorizationURL, dpop: DPoPContext? = nil) async -> PushedAuthorizationAttempt {
+        let candidates = sender.binding.candidates
         var session = ProofSession(dpop)
         var requestsSent = 0
         var refused = 0
-        for candidate in binding.candidates {
-            let outcome = await push(request, candidate, &session, &requestsSent)
-            if case .refused(.invalidClient, _) = outcome, refused + 1 < binding.candidates.count {
+        for candidate in candidates {
+            let outcome = await push(request, sender.with(candidate), &session, &requestsSent)
+            if case .refused(.invalidClient, _) = outcome, refused + 1 < candidates.count {
                 refused += 1
                 continue
             }
@@ -37,30 +34,18 @@ package struct PushedAuthorizationEndpoint: Sendable {
     }
 
     private func push(
-        _ request: AuthorizationURL, _ binding: ServerBinding, _ session: inout ProofSession, _ requestsSent: inout Int
+        _ request: AuthorizationURL, _ sender: EndpointSender, _ session: inout ProofSession, _ requestsSent: inout Int
     ) async -> PushedAuthorizationOutcome {
-        var repeats = 0
-        while true {
-            let startedAt = now()
-            let sentNonce = session.nonce(for: endpoint)
-            guard let form = form(request, binding, session, at: startedAt), !Task.isCancelled else {
-                let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
-                return .failed(HTTPTransportError(.notSent, code), nil, retryAfter: nil)
-            }
-            requestsSent += 1
-            switch await transport.sendToTheEnd(form, limits: binding.limits) {
-            case .failure(let error): return .failed(error, nil, retryAfter: nil)
-            case .reply(let reply):
-                let repliedAt = now()
-                session.learn(from: reply.response, of: endpoint, startedAt: startedAt, repliedAt: repliedAt)
-                if repeats < ServerNonces.mostRepeats, session.context != nil,
-                    reply.asksForNonce(after: sentNonce, binding.rules)
-                {
-                    repeats += 1
-                    continue
-                }
-                return PushedAuthorizationOutcome(reply, binding, now: repliedAt)
-            }
+        let sent = await sender.send(to: endpoint, &session, mostRepeats: ServerNonces.mostRepeats) {
+            Task.isCancelled ? nil : form(request, sender.binding, $0, at: $1)
+        }
+        requestsSent += sent.requestsSent
+        switch sent.reply {
+        case .reply(let reply): return PushedAuthorizationOutcome(reply, sender.binding, now: sent.repliedAt)
+        case .failure(let error): return .failed(error, nil, retryAfter: nil)
+        case nil:
+            let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
+            return .failed(HTTPTransportError(.notSent, code), nil, retryAfter: nil)
         }
     }
 
@@ -99,16 +84,5 @@ extension PushedAuthorizationOutcome {
             return
         }
         self = .refused(error, answer)
-    }
-}
-
-extension HTTPReply {
-    /// Whether a request with a proof is to be repeated with the nonce that this reply brings (RFC 9449 §8).
-    func asksForNonce(after sentNonce: DPoPNonce?, _ rules: ReplyRules) -> Bool {
-        let status = response.status.code
-        guard status == 400 || status == 401, let nonce = DPoPNonce(in: response), nonce != sentNonce,
-            case .code(let code) = ReplyError(ReplyBody(self, format: .automatic), rules)
-        else { return false }
-        return code == .useDPoPNonce || code == .invalidDPoPProof
     }
 }

@@ -3,28 +3,26 @@ import HTTPTypes
 
 /// The introspection endpoint of one provider (RFC 7662), asked for one thing: when an access token runs out.
 package struct IntrospectionEndpoint: Sendable {
-    package let endpoint: EndpointURL
-    package let binding: ServerBinding
-    private let transport: any HTTPTransport
-    private let now: @Sendable () -> Date
+    private let endpoint: EndpointURL
+    private let sender: EndpointSender
 
     package init(
         endpoint: EndpointURL, binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date
     ) {
         self.endpoint = endpoint
-        self.binding = binding
-        self.transport = transport
-        self.now = now
+        sender = EndpointSender(binding: binding, transport: transport, now: now)
     }
 
     package func introspect(_ token: AccessToken) async -> IntrospectionOutcome {
         let parameters = [
             FormParameter("token", token.reveal()), FormParameter("token_type_hint", "access_token"),
         ]
+        var session = ProofSession(nil)
+        let startedAt = sender.now()
         guard
             let form = try? FormRequest(
-                endpoint, parameters, extra: [], binding: binding, proof: nil, issuedAt: now()),
-            case .reply(let reply) = await transport.sendToTheEnd(form, limits: binding.limits)
+                endpoint, parameters, extra: [], binding: sender.binding, proof: nil, issuedAt: startedAt),
+            case .reply(let reply) = await sender.send(form, to: endpoint, &session, startedAt: startedAt).reply
         else { return .unknown }
         return IntrospectionOutcome(reply)
     }

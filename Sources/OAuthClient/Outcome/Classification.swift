@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// Says what one exchange with the token endpoint means: the whole table of `docs/token-outcomes.md`.
+/// Says what one reply of the token endpoint means: the whole table of `docs/token-outcomes.md`.
 ///
 /// Pure: the same values give the same outcome. The first row that matches wins: transport, then the family of the
 /// status, then the body's error, then the checks of a success.
 package func classify(
-    _ exchange: TokenExchange, _ context: ClassificationContext, _ rules: ReplyRules
+    _ reply: EndpointReply, _ context: ClassificationContext, _ rules: ReplyRules
 ) -> TokenOutcome {
-    switch exchange {
+    switch reply {
     case .failure(let error):
         switch error.phase {
         case .notSent: .transient(TransientFailure(.notSent(error.code), keepsDoubt: context.hasDoubt))
@@ -109,7 +109,6 @@ private struct Classification {
     }
 
     private func finished(_ cause: DeadCause) -> TokenOutcome {
-        if context.generationChangedSinceSend { return .siblingWon }
         // A status or a code that nobody knows says nothing about a lost reply.
         if cause.isVerdict, context.hasDoubt { return .dead(.lostResponse) }
         return .dead(cause)

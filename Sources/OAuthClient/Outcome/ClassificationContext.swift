@@ -8,8 +8,6 @@ package struct ClassificationContext: Sendable {
     package var expectedTokenType: TokenType
     /// An earlier request for this generation may have been received, and its reply is not known.
     package var inDoubtIntentExisted: Bool
-    /// The store holds a newer generation than the one that was sent.
-    package var generationChangedSinceSend: Bool
     /// Unclassified rejections since the last success, this one not counted.
     package var rejections: RejectionHistory?
     /// The subject and issuer of the login's id token, if it has one.
@@ -40,7 +38,7 @@ package struct ClassificationContext: Sendable {
 
     package init(
         expectedTokenType: TokenType = .bearer, inDoubtIntentExisted: Bool = false,
-        generationChangedSinceSend: Bool = false, rejections: RejectionHistory? = nil,
+        rejections: RejectionHistory? = nil,
         expectedIdentity: IDTokenIdentity? = nil, grantIsNew: Bool = false, proofWasSent: Bool = false,
         sentNonce: DPoPNonce? = nil,
         sentClockOffset: Duration = .zero, proofWasRepeated: Bool = false, scopeWasSent: Bool = false,
@@ -49,7 +47,6 @@ package struct ClassificationContext: Sendable {
     ) {
         self.expectedTokenType = expectedTokenType
         self.inDoubtIntentExisted = inDoubtIntentExisted
-        self.generationChangedSinceSend = generationChangedSinceSend
         self.rejections = rejections
         self.expectedIdentity = expectedIdentity
         self.grantIsNew = grantIsNew

@@ -11,9 +11,9 @@ package struct DoubtfulReply: Sendable {
     package let cause: String
 
     /// Nil if there is nothing in it that is worth keeping.
-    init?(_ exchange: TokenExchange, _ outcome: TokenOutcome, leavesDoubt: Bool) {
+    init?(_ received: EndpointReply, _ outcome: TokenOutcome, leavesDoubt: Bool) {
         let reply: HTTPReply
-        switch exchange {
+        switch received {
         case .reply(let whole):
             reply = whole
             isComplete = true

@@ -1,11 +1,9 @@
-/// What one exchange with the token endpoint means for the login. The numbers are rows of `docs/token-outcomes.md`.
+/// What one reply of the token endpoint means for the login. The numbers are rows of `docs/token-outcomes.md`.
 package enum TokenOutcome: Equatable, Sendable {
     /// 21: the next link of the chain.
     case success(IssuedTokens)
     /// 19a, 20: a new refresh token without a usable access token.
     case partial(PartialTokens)
-    /// 6: refused, because a newer generation is already stored.
-    case siblingWon
     /// 7, 8, 11 and 14 by profile, bare status, repeated unclassified rejection: this login is finished.
     case dead(DeadCause)
     /// 9, 10 after its repeat, 11: our registration, or this one request, is wrong. No login is flagged.

@@ -24,9 +24,6 @@ extension ProviderProfile {
         package static let jwtType = "urn:ietf:params:oauth:token-type:jwt"
     }
 
-    /// Whether tokens of the app's own server are taken in exchange (RFC 7523, RFC 8693).
-    public var takesAuthTokens: Bool { exchange != nil }
-
     /// Nil if the section is not there.
     static func exchange(_ section: ProfileFields) throws(ProfileError) -> ExchangeRules? {
         var section = section

@@ -1,29 +1,29 @@
 // What tools and people ask of a profile.
 extension ProviderProfile {
     /// Methods of client authentication that the provider takes, the best first; empty if that is not known.
-    public var authenticationMethods: [String] { client.authentication }
+    package var authenticationMethods: [String] { client.authentication }
     /// How a client's RSA key signs its assertions; nil: not known.
-    public var assertionAlgorithm: ClientAssertionKey.Algorithm? { client.assertionAlgorithm }
+    package var assertionAlgorithm: ClientAssertionKey.Algorithm? { client.assertionAlgorithm }
     /// Whether logins are bound to a DPoP key (RFC 9449).
-    public var keyBinding: Usage { dpop.usage }
+    package var keyBinding: Usage { dpop.usage }
     /// Whether log-ins need the endpoint of RFC 9126.
-    public var wantsPushedRequests: Bool { request.pushedAuthorization == .required }
+    package var wantsPushedRequests: Bool { request.pushedAuthorization == .required }
     /// False where the server refuses requests with a challenge (RFC 7636).
-    public var usesPKCE: Bool { client.pkce }
+    package var usesPKCE: Bool { client.pkce }
     /// Members of replies that ``TokenResponse`` does not have and that are kept, such as `instance_url`.
-    public var keptMembers: [String] { reply.keptMembers }
+    package var keptMembers: [String] { reply.keptMembers }
     /// How long an access token is taken to live where the reply does not say; nil: unknown.
-    public var assumedLifetime: Duration? { reply.assumedLifetime }
+    package var assumedLifetime: Duration? { reply.assumedLifetime }
     /// Whether the server is asked for an access token's life (RFC 7662) when its reply does not tell.
-    public var introspectsLifetime: Bool { reply.introspectsLifetime }
+    package var introspectsLifetime: Bool { reply.introspectsLifetime }
     /// Refresh tokens of one user and client that live at the same time; one more ends the oldest without a word.
-    public var maximumTokens: Int? { refresh.maximumTokens }
+    package var maximumTokens: Int? { refresh.maximumTokens }
     /// Token requests that the provider allows one client in a minute; nil: not known.
-    public var requestsPerMinute: Int? { limits.requestsPerMinute }
+    package var requestsPerMinute: Int? { limits.requestsPerMinute }
     /// Token requests that one process sends at the same time at most; nil: no bound.
-    public var concurrentRequests: Int? { limits.concurrentRequests }
+    package var concurrentRequests: Int? { limits.concurrentRequests }
     /// How long a refresh token lives unused; nil: not known.
-    public var idleLifetime: Duration? { refresh.idleLifetime }
+    package var idleLifetime: Duration? { refresh.idleLifetime }
     /// How long a chain of refresh tokens lives; nil: not known.
-    public var absoluteLifetime: Duration? { refresh.absoluteLifetime }
+    package var absoluteLifetime: Duration? { refresh.absoluteLifetime }
 }

@@ -1,5 +1,5 @@
-/// How one request to the token endpoint ended.
-package enum TokenExchange: Sendable {
+/// How one request to an endpoint ended.
+package enum EndpointReply: Sendable {
     case reply(HTTPReply)
     case failure(HTTPTransportError)
 }

@@ -2,8 +2,8 @@ import HTTPTypes
 
 extension ErrorTokenResponse {
     /// The OAuth error of a reply; nil if it has none that can be told.
-    init?(_ exchange: TokenExchange, _ rules: ReplyRules) {
-        guard case .reply(let reply) = exchange else { return nil }
+    init?(_ reply: EndpointReply, _ rules: ReplyRules) {
+        guard case .reply(let reply) = reply else { return nil }
         let body = ReplyBody(reply, format: rules.format)
         guard case .code(let code) = ReplyError(body, rules) else { return nil }
         self.init(

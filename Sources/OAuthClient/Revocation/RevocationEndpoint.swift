@@ -4,21 +4,18 @@ import HTTPTypes
 /// The revocation endpoint of one provider (RFC 7009), or what it has instead.
 package struct RevocationEndpoint: Sendable {
     /// Nil: the server has none, and every revocation says so.
-    package let endpoint: EndpointURL?
-    package let binding: ServerBinding
-    private let transport: any HTTPTransport
-    private let now: @Sendable () -> Date
+    private let endpoint: EndpointURL?
+    private let sender: EndpointSender
 
     package init(
         endpoint: EndpointURL?, binding: ServerBinding, transport: any HTTPTransport,
         now: @escaping @Sendable () -> Date
     ) {
         self.endpoint = endpoint
-        self.binding = binding
-        self.transport = transport
-        self.now = now
+        sender = EndpointSender(binding: binding, transport: transport, now: now)
     }
 
+    private var binding: ServerBinding { sender.binding }
     private var style: ProviderProfile.RevocationRules { binding.revocation }
 
     /// Asks for the end of a token. `dpop` is for servers that want a proof here too: it is repeated once if the
@@ -28,27 +25,12 @@ package struct RevocationEndpoint: Sendable {
     ) async -> RevocationAttempt {
         guard let endpoint else { return RevocationAttempt(outcome: .unsupported, nonces: [:], requestsSent: 0) }
         var session = ProofSession(dpop)
-        var requestsSent = 0
-        while true {
-            let startedAt = now()
-            let sentNonce = session.nonce(for: endpoint)
-            guard requestsSent > 0 || !Task.isCancelled,
-                let form = form(endpoint, token, extraParameters, session, at: startedAt)
-            else {
-                return RevocationAttempt(
-                    outcome: .tryLater(retryAfter: nil), nonces: session.learned, requestsSent: requestsSent)
-            }
-            requestsSent += 1
-            let result = await transport.sendToTheEnd(form, limits: binding.limits)
-            let repliedAt = now()
-            if case .reply(let reply) = result {
-                session.learn(from: reply.response, of: endpoint, startedAt: startedAt, repliedAt: repliedAt)
-                if requestsSent == 1, dpop != nil, reply.asksForNonce(after: sentNonce, binding.rules) { continue }
-            }
-            return RevocationAttempt(
-                outcome: RevocationOutcome(result, binding.rules, style, now: repliedAt),
-                nonces: session.learned, requestsSent: requestsSent)
+        let sent = await sender.send(to: endpoint, &session, mostRepeats: 1) {
+            form(endpoint, token, extraParameters, $0, at: $1)
         }
+        let outcome = sent.reply.map { RevocationOutcome($0, binding.rules, style, now: sent.repliedAt) }
+        return RevocationAttempt(
+            outcome: outcome ?? .tryLater(retryAfter: nil), nonces: session.learned, requestsSent: sent.requestsSent)
     }
 
     private func form(

@@ -17,14 +17,13 @@ package struct TokenAttempt: Sendable {
     /// The OAuth error of the last reply, if it had one.
     package let errorReply: ErrorTokenResponse?
 
-    private let exchange: TokenExchange
+    private let reply: EndpointReply
     private let context: ClassificationContext
-    private let rules: ReplyRules
 
     init(
         outcome: TokenOutcome, nonces: [String: DPoPNonce], requestsSent: Int, grantsSent: Int,
-        clockOffset: Duration?, errorReply: ErrorTokenResponse?, exchange: TokenExchange,
-        context: ClassificationContext, rules: ReplyRules
+        clockOffset: Duration?, errorReply: ErrorTokenResponse?, reply: EndpointReply,
+        context: ClassificationContext
     ) {
         self.outcome = outcome
         self.nonces = nonces
@@ -33,23 +32,15 @@ package struct TokenAttempt: Sendable {
         self.clockOffset = clockOffset
         self.startedAt = context.startedAt
         self.errorReply = errorReply
-        self.exchange = exchange
+        self.reply = reply
         self.context = context
-        self.rules = rules
-    }
-
-    /// The outcome after the store was read again: `invalid_grant` means something else once a sibling has won.
-    package func outcome(generationChanged: Bool) -> TokenOutcome {
-        var context = context
-        context.generationChangedSinceSend = generationChanged
-        return classify(exchange, context, rules)
     }
 
     /// What the server said, if it did not do as it was asked.
     ///
     /// - Parameter secrets: What was sent, and must not be shown.
     package func answer(hiding secrets: [String]) -> ProviderAnswer? {
-        guard case .reply(let reply) = exchange else { return nil }
+        guard case .reply(let reply) = reply else { return nil }
         let status = reply.response.status.code
         guard errorReply != nil || !(200...299).contains(status) else { return nil }
         return ProviderAnswer(
@@ -57,13 +48,13 @@ package struct TokenAttempt: Sendable {
     }
 
     /// What came and was of no use, if it may hold the next refresh token.
-    package var doubtfulReply: DoubtfulReply? { DoubtfulReply(exchange, outcome, leavesDoubt: leavesDoubt) }
+    package var doubtfulReply: DoubtfulReply? { DoubtfulReply(reply, outcome, leavesDoubt: leavesDoubt) }
 
     /// Whether the refresh token that was sent may be spent although the chain did not move on.
     package var leavesDoubt: Bool {
         switch outcome {
         case .success(let tokens): tokens.hasLostSuccessor
-        case .partial, .siblingWon, .dead: false
+        case .partial, .dead: false
         case .inDoubt: true
         case .transient(let failure): failure.keepsDoubt
         // No time was left for the repeat, and some servers spend the token before they ask.

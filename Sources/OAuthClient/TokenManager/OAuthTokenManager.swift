@@ -63,7 +63,7 @@ public final class OAuthTokenManager: Sendable {
     ) async -> TokenResponse {
         await run(.fetch) { endpoint, dpop, context in
             await endpoint.exchangeCode(
-                CodeExchange(
+                CodeRequest(
                     code: code, codeVerifier: codeVerifier, redirectURI: self.configuration.redirectURI, dpop: dpop,
                     extraParameters: extraParameters),
                 context: context)
@@ -76,7 +76,7 @@ public final class OAuthTokenManager: Sendable {
     ) async -> TokenResponse {
         await run(.refresh) { endpoint, dpop, context in
             await endpoint.refresh(
-                RefreshExchange(refreshToken: refreshToken, scope: scope, dpop: dpop, extraParameters: extraParameters),
+                RefreshRequest(refreshToken: refreshToken, scope: scope, dpop: dpop, extraParameters: extraParameters),
                 context: context)
         }
     }

@@ -6,7 +6,7 @@ extension TokenResponse {
         case .misconfigured(.wrongTokenType): self = .error(OAuthFailure(.unusableTokens))
         case .inDoubt: self = .error(OAuthFailure(.inDoubt))
         case .transient(let failure): self = .error(OAuthFailure(failure))
-        case .siblingWon, .dead, .misconfigured, .needsUser, .nonceRequired, .invalidProof, .scopeRefused:
+        case .dead, .misconfigured, .needsUser, .nonceRequired, .invalidProof, .scopeRefused:
             self = attempt.errorReply.map { .errorToken($0) } ?? .error(OAuthFailure(.inDoubt))
         }
     }

@@ -115,8 +115,8 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         return certificate.map { key + "\n" + PEMBlock.text("CERTIFICATE", $0) } ?? key
     }
 
-    /// The public key, for the registration at the provider.
-    public var publicKeyPEM: String {
+    /// Stands for the key pair where keys are compared.
+    package var publicKeyPEM: String {
         switch signingKey {
         case .p256(let key): key.publicKey.pemRepresentation
         case .rsa(let key): key.publicKey.pemRepresentation

@@ -20,7 +20,7 @@ extension VaultError {
             self.init(.tryLater, "the provider did not take the proof of the log-in's key", hint: again, answer: answer)
         case .scopeRefused:
             self.init(.logInRefused, "the provider refused the scope", hint: again, answer: answer)
-        case .dead, .siblingWon:
+        case .dead:
             self.init(.logInRefused, "the provider refused the authorization code", hint: again, answer: answer)
         case .partial:
             self.init(.protocolViolation, "the provider's reply has no access token that may be used", answer: answer)

@@ -55,7 +55,7 @@ extension UserManager {
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             nonces: context.serverNonces
         )
-        var exchange = CodeExchange(
+        var exchange = CodeRequest(
             code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
             redirectURI: request.redirectURI, dpop: request.dpop)
         exchange.resources = request.resources

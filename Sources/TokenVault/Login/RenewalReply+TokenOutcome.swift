@@ -27,8 +27,8 @@ extension RenewalReply {
                     .transient(
                         retryAfter: failure.retryAfter, keepsDoubt: attempt.leavesDoubt,
                         isRejection: failure.cause.countsAsRejection))
-            // The endpoint has made the one repeat that these ask for; a sibling's success is found in the store.
-            case .nonceRequired, .scopeRefused, .siblingWon:
+            // The endpoint has made the one repeat that these ask for.
+            case .nonceRequired, .scopeRefused:
                 .verdict(.transient(retryAfter: nil, keepsDoubt: attempt.leavesDoubt, isRejection: false))
             // Neither nonce nor clock mends the proof: the key, or the provider's idea of it, is at fault.
             case .invalidProof:

@@ -9,11 +9,11 @@ struct ClientAuthenticationOptions: ParsableArguments {
     @Option(
         help: .init(
             """
-            none, client_secret_basic, client_secret_post or private_key_jwt. Without it: what is in use, or what the \
+            \(ClientAuthenticationOptions.methods). Without it: what is in use, or what the \
             profile prefers, else basic with a secret and none without.
             """,
             valueName: "method"),
-        completion: .list(["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]))
+        completion: .list(ClientAuthentication.methodNames))
     var clientAuth: String?
 
     @Option(
@@ -33,6 +33,11 @@ struct ClientAuthenticationOptions: ParsableArguments {
     var clientKeyAlgorithm: String?
 
     @OptionGroup var further: FurtherSecretOptions
+
+    /// All methods, as a list in a sentence.
+    private static let methods =
+        ClientAuthentication.methodNames.dropLast().joined(separator: ", ")
+        + " or \(ClientAuthentication.methodNames.last ?? "")"
 
     /// Whether the method, the first secret or the key is named.
     var isGiven: Bool {
@@ -63,10 +68,10 @@ struct ClientAuthenticationOptions: ParsableArguments {
         _ method: String, _ profile: ProviderProfile, _ reader: inout SecretReader, _ invocation: Invocation
     ) throws -> ClientAuthentication {
         let source = try secret.source
-        guard ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"].contains(method) else {
+        guard ClientAuthentication.methodNames.contains(method) else {
             throw Failure.usage(
                 "\(Printable.shortened(method)) is not a known client authentication",
-                hint: "use none, client_secret_basic, client_secret_post or private_key_jwt")
+                hint: "use \(Self.methods)")
         }
         guard
             method == "private_key_jwt" || (clientKeyFile == nil && clientKeyID == nil && clientKeyAlgorithm == nil)

@@ -46,7 +46,7 @@ struct RequestStyleTests {
         #expect(parameters.filter { $0.name == "extra" }.map(\.value) == ["1"])
         #expect(parameters.filter { $0.name == "refresh_token" }.map(\.value) == ["sent-CANARY-0"])
         _ = await endpoint(binding, transport).exchangeCode(
-            CodeExchange(code: try AuthorizationCode("code-CANARY"), codeVerifier: nil, redirectURI: nil),
+            CodeRequest(code: try AuthorizationCode("code-CANARY"), codeVerifier: nil, redirectURI: nil),
             context: .init())
         #expect(transport.sent[1].request.authority == "server.example.com")
         #expect(transport.sent[1].form["other"] == "2")
@@ -142,7 +142,7 @@ struct RequestStyleTests {
         #expect(refresh.sent.map { $0.form["client_secret"] } == ["old"])
         let code = ScriptedTransport(refused, good())
         _ = await endpoint(binding, code).exchangeCode(
-            CodeExchange(code: try AuthorizationCode("code"), codeVerifier: nil, redirectURI: nil), context: .init())
+            CodeRequest(code: try AuthorizationCode("code"), codeVerifier: nil, redirectURI: nil), context: .init())
         #expect(code.sent.count == 1)
         // A request that carries nothing to lose may try.
         let own = ScriptedTransport(refused, good())

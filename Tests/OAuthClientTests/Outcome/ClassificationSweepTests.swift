@@ -33,12 +33,11 @@ struct ClassificationSweepTests {
 
     private static var contexts: [ClassificationContext] {
         var contexts: [ClassificationContext] = []
-        for bits in 0..<64 {
+        for bits in 0..<32 {
             contexts.append(
                 ClassificationContext(
                     expectedTokenType: bits & 1 == 0 ? .bearer : .dpop, inDoubtIntentExisted: bits & 2 != 0,
-                    generationChangedSinceSend: bits & 4 != 0, proofWasSent: bits & 8 != 0,
-                    scopeWasSent: bits & 16 != 0, isRepeat: bits & 32 != 0))
+                    proofWasSent: bits & 4 != 0, scopeWasSent: bits & 8 != 0, isRepeat: bits & 16 != 0))
         }
         return contexts
     }
@@ -49,7 +48,7 @@ struct ClassificationSweepTests {
         for status in 100...599 {
             for body in Self.bodies {
                 for header in Self.headers {
-                    let reply = TokenExchange.reply(reply(status, body, header))
+                    let reply = EndpointReply.reply(reply(status, body, header))
                     // The whole set of contexts where a verdict is possible; elsewhere a handful is enough to show
                     // that none of them makes one.
                     let contexts = Self.verdicts.contains(body) ? Self.contexts : Self.few
@@ -72,7 +71,7 @@ struct ClassificationSweepTests {
         var count = 0
         for status in Array(200...299) + Array(400...499) where status != 429 {
             for body in Self.verdicts {
-                for context in Self.contexts where !context.generationChangedSinceSend {
+                for context in Self.contexts {
                     let outcome = classify(.reply(reply(status, body)), context, .rfc)
                     let doubt = context.inDoubtIntentExisted || context.isRepeat
                     #expect(outcome == .dead(doubt ? .lostResponse : .invalidGrant))
@@ -114,7 +113,6 @@ struct ClassificationSweepTests {
         let doubt = context.inDoubtIntentExisted || context.isRepeat
         // Tokens beside the verdict save a 2xx; a refusal may echo what was sent, and stays one.
         let isVerdict = verdicts.contains(body) || (isRefusal && body == contradiction)
-        return (isRefusal || isAccepted) && isVerdict && !context.generationChangedSinceSend
-            && cause == (doubt ? .lostResponse : .invalidGrant)
+        return (isRefusal || isAccepted) && isVerdict && cause == (doubt ? .lostResponse : .invalidGrant)
     }
 }

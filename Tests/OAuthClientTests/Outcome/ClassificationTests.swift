@@ -161,14 +161,6 @@ struct ClassificationTests {
         }
     }
 
-    @Test func row6InvalidGrantAfterTheGenerationMovedIsASiblingsSuccess() {
-        let outcome = classified(reply(400, Sample.error("invalid_grant"))) {
-            $0.generationChangedSinceSend = true
-            $0.inDoubtIntentExisted = true
-        }
-        #expect(outcome == .siblingWon)
-    }
-
     @Test func row7InvalidGrantAfterDoubtIsALostResponse() {
         let reply = reply(400, Sample.error("invalid_grant"))
         #expect(classified(reply) { $0.inDoubtIntentExisted = true } == .dead(.lostResponse))
@@ -302,7 +294,6 @@ struct ClassificationTests {
         #expect(
             classified(reply(403), rules: profile)
                 == .transient(TransientFailure(.unclassifiedRejection(status: 403))))
-        #expect(classified(reply(400), { $0.generationChangedSinceSend = true }, rules: profile) == .siblingWon)
     }
 
     @Test func additionARepeatedUnclassifiedRejectionEndsInTheFlag() {

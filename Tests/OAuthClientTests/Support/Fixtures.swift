@@ -24,8 +24,8 @@ enum Sample {
             rules: rules)
     }
 
-    static func exchange(scope: Scope? = nil, dpop: DPoPContext? = nil) throws -> RefreshExchange {
-        RefreshExchange(refreshToken: try RefreshToken("sent-CANARY-0"), scope: scope, dpop: dpop)
+    static func exchange(scope: Scope? = nil, dpop: DPoPContext? = nil) throws -> RefreshRequest {
+        RefreshRequest(refreshToken: try RefreshToken("sent-CANARY-0"), scope: scope, dpop: dpop)
     }
 
     /// A good reply, with members replaced or added; a value of nil leaves a member out.

@@ -52,7 +52,6 @@ extension TokenOutcome {
         switch self {
         case .success(let tokens): tokens.words
         case .partial(let partial): "partial \(partial.cause)"
-        case .siblingWon: "siblingWon"
         case .dead(let cause): "dead \(cause)"
         case .misconfigured(.client): "clientRefused"
         case .misconfigured: "misconfigured"

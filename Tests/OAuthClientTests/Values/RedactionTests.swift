@@ -54,7 +54,7 @@ struct RedactionTests {
             for status in [200, 302, 400, 500] {
                 let reply = reply(status, body, [("X", "CANARY"), ("DPoP-Nonce", "CANARY")])
                 expectSilence(reply)
-                expectSilence(TokenExchange.reply(reply))
+                expectSilence(EndpointReply.reply(reply))
                 expectSilence(classify(.reply(reply), ClassificationContext(), .rfc))
             }
         }

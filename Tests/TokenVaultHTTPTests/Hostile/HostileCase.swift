@@ -114,7 +114,7 @@ extension HostileCase.Outcome {
             } else {
                 self = failure.keepsDoubt ? .laterInDoubt : .later
             }
-        case .siblingWon, .nonceRequired, .scopeRefused: self = .later
+        case .nonceRequired, .scopeRefused: self = .later
         }
     }
 }

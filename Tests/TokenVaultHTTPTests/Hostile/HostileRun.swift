@@ -23,7 +23,7 @@ struct HostileRun {
         let context = ClassificationContext(
             expectedTokenType: one.usesProof ? .dpop : .bearer, inDoubtIntentExisted: isInDoubt,
             expectedIdentity: one.expectedSubject.map { IDTokenIdentity(subject: $0, issuer: nil) })
-        let exchange = RefreshExchange(
+        let exchange = RefreshRequest(
             refreshToken: try RefreshToken("CANARY-refresh-1"),
             dpop: one.usesProof ? DPoPContext(key: .generate()) : nil)
         let clock = ContinuousClock()

@@ -43,7 +43,7 @@ struct HostileServerTests {
                 "http://127.0.0.1:\(RawServer.unusedPort())/token", allowsInsecureLoopback: true),
             clientID: try ClientID("client"), authentication: .none)
         let attempt = await TokenEndpoint(binding: binding, transport: transport, now: { Date() }).refresh(
-            RefreshExchange(refreshToken: try RefreshToken("CANARY-refresh-1")), context: ClassificationContext())
+            RefreshRequest(refreshToken: try RefreshToken("CANARY-refresh-1")), context: ClassificationContext())
         #expect(HostileCase.Outcome(attempt) == .notSent && !attempt.leavesDoubt)
         await transport.shutdown()
     }

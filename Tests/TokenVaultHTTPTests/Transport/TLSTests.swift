@@ -132,7 +132,7 @@ struct TLSTests {
             tokenEndpoint: try EndpointURL("https://localhost:\(server.port)/token"), clientID: try ClientID("client"),
             authentication: .none, limits: .patient)
         let attempt = await TokenEndpoint(binding: binding, transport: transport, now: { .now }).refresh(
-            RefreshExchange(refreshToken: try RefreshToken("CANARY-refresh-1")), context: ClassificationContext())
+            RefreshRequest(refreshToken: try RefreshToken("CANARY-refresh-1")), context: ClassificationContext())
         #expect(HostileCase.Outcome(attempt) == (ending.isBelieved ? .success : .doubt))
         #expect(server.connections == 1)
         await transport.shutdown()

@@ -30,7 +30,7 @@ extension Renewal {
             inDoubtIntentExisted: claim.isInDoubt,
             rejections: rejections(current, provider),
             expectedIdentity: stored.identity)
-        var exchange = RefreshExchange(
+        var exchange = RefreshRequest(
             refreshToken: refreshToken, scope: scope.flatMap { try? Scope($0) }, dpop: dpop)
         exchange.resources = claim.target.resource.map { [$0] } ?? []
         exchange.insistsOnScope = claim.target.scope != nil

@@ -53,7 +53,7 @@ extension RenewalVerdict {
             case .dead: .postponed
             case .transient(let failure):
                 .transient(retryAfter: failure.retryAfter, keepsDoubt: false, isRejection: false)
-            case .success, .partial, .inDoubt, .nonceRequired, .invalidProof, .scopeRefused, .siblingWon: .nothingUsable
+            case .success, .partial, .inDoubt, .nonceRequired, .invalidProof, .scopeRefused: .nothingUsable
             }
     }
 }

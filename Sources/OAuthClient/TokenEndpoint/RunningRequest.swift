@@ -14,7 +14,7 @@ struct TokenRequest {
 }
 
 /// A request on its way, and what its replies taught so far.
-struct RunningExchange {
+struct RunningRequest {
     var request: TokenRequest
     var session: ProofSession
     var context: ClassificationContext
@@ -47,20 +47,20 @@ struct RunningExchange {
 
 extension ServerNonces {
     /// Takes what a reply teaches before the next request behind the gate is made.
-    func learn(from result: TokenExchange, _ outcome: TokenOutcome, _ exchange: inout RunningExchange) {
+    func learn(from reply: EndpointReply, _ outcome: TokenOutcome, _ running: inout RunningRequest) {
         let isRefused = outcome.refusesNonce
-        if exchange.session.context != nil, case .reply(let reply) = result {
+        if running.session.context != nil, case .reply(let reply) = reply {
             learn(
-                DPoPNonce(in: reply.response), at: exchange.request.endpoint.origin, lent: exchange.lent,
+                DPoPNonce(in: reply.response), at: running.request.endpoint.origin, lent: running.lent,
                 isRefused: reply.response.status.code < 500 ? isRefused : nil)
-            exchange.wasLentInVain = isRefused && exchange.lent != nil
+            running.wasLentInVain = isRefused && running.lent != nil
         }
-        leaveGate(&exchange, isRefused: isRefused)
+        leaveGate(&running, isRefused: isRefused)
     }
 
-    func leaveGate(_ exchange: inout RunningExchange, isRefused: Bool) {
-        guard let pass = exchange.pass else { return }
-        exchange.pass = nil
+    func leaveGate(_ running: inout RunningRequest, isRefused: Bool) {
+        guard let pass = running.pass else { return }
+        running.pass = nil
         gate.leave(pass, isRefused: isRefused)
     }
 }
