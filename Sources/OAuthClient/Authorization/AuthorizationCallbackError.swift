@@ -1,20 +1,31 @@
 /// Why a callback is not taken.
 public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private let text: CodeText
 
-        public static let malformed = Code(description: "the callback URL is malformed")
-        public static let repeatedParameter = Code(description: "the callback URL gives a parameter twice")
-        public static let missingState = Code(description: "the callback URL has no usable state")
-        public static let missingAnswer = Code(description: "the callback URL has neither a code nor an error")
-        public static let stateMismatch = Code(description: "the callback answers another request")
+        package init(_ name: String, _ words: String) {
+            text = CodeText(name: name, words: words)
+        }
+
+        /// The name of the code, for instance `stateMismatch`. Stable: for programs and logs.
+        public var name: String { text.name }
+        public var description: String { name }
+        /// For people, as a part of the error's own description.
+        package var words: String { text.words }
+
+        public static let malformed = Code("malformed", "the callback URL is malformed")
+        public static let repeatedParameter = Code("repeatedParameter", "the callback URL gives a parameter twice")
+        public static let missingState = Code("missingState", "the callback URL has no usable state")
+        public static let missingAnswer = Code("missingAnswer", "the callback URL has neither a code nor an error")
+        public static let stateMismatch = Code("stateMismatch", "the callback answers another request")
         /// RFC 9207: another server answered.
-        public static let issuerMismatch = Code(description: "the callback comes from another authorization server")
+        public static let issuerMismatch = Code(
+            "issuerMismatch", "the callback comes from another authorization server")
         /// RFC 9207: a server that promised to name itself did not, or another one answered.
         public static let missingIssuer = Code(
-            description: "the callback does not say which authorization server it comes from")
+            "missingIssuer", "the callback does not say which authorization server it comes from")
         /// The user or the server said no.
-        public static let refused = Code(description: "the authorization server refused the request")
+        public static let refused = Code("refused", "the authorization server refused the request")
     }
 
     public let code: Code
@@ -31,7 +42,7 @@ public struct AuthorizationCallbackError: Error, Hashable, Sendable, CustomStrin
 
     /// Names the server's error only if it is a registered one; others may be anything.
     public var description: String {
-        guard code == .refused, let error, error.isRegistered else { return code.description }
-        return "\(code): \(error)"
+        guard code == .refused, let error, error.isRegistered else { return code.words }
+        return "\(code.words): \(error)"
     }
 }

@@ -1,20 +1,30 @@
 /// Why a server's metadata cannot be used.
 public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private let text: CodeText
 
-        public static let unreachable = Code(description: "the server cannot be reached")
+        package init(_ name: String, _ words: String) {
+            text = CodeText(name: name, words: words)
+        }
+
+        /// The name of the code, for instance `notFound`. Stable: for programs and logs.
+        public var name: String { text.name }
+        public var description: String { name }
+        /// For people, as a part of the error's own description.
+        package var words: String { text.words }
+
+        public static let unreachable = Code("unreachable", "the server cannot be reached")
         /// It was reached, and failed.
-        public static let serverError = Code(description: "the server cannot answer now")
-        public static let tooLarge = Code(description: "the server's reply is too long for a metadata document")
-        public static let notFound = Code(description: "the server has no metadata document")
-        public static let malformed = Code(description: "the metadata document cannot be read")
+        public static let serverError = Code("serverError", "the server cannot answer now")
+        public static let tooLarge = Code("tooLarge", "the server's reply is too long for a metadata document")
+        public static let notFound = Code("notFound", "the server has no metadata document")
+        public static let malformed = Code("malformed", "the metadata document cannot be read")
         /// A server that speaks for another one (RFC 8414 §3.3).
-        public static let issuerMismatch = Code(description: "the metadata document names another issuer")
-        public static let missingEndpoint = Code(description: "the metadata document lacks an endpoint")
+        public static let issuerMismatch = Code("issuerMismatch", "the metadata document names another issuer")
+        public static let missingEndpoint = Code("missingEndpoint", "the metadata document lacks an endpoint")
         public static let insecureEndpoint = Code(
-            description: "the metadata document names an endpoint that is neither https nor an allowed loopback address"
-        )
+            "insecureEndpoint",
+            "the metadata document names an endpoint that is neither https nor an allowed loopback address")
     }
 
     public let code: Code
@@ -46,6 +56,6 @@ public struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         let detail =
             code == .tooLarge ? nil : member ?? transportError?.description ?? status.map { "HTTP \($0)" }
-        return detail.map { "\(code): \($0)" } ?? code.description
+        return detail.map { "\(code.words): \($0)" } ?? code.words
     }
 }

@@ -10,18 +10,28 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
 
     /// What happened.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private let text: CodeText
 
-        public static let connect = Code(description: "the connection was refused or failed")
-        public static let dns = Code(description: "the host name was not found")
-        public static let tls = Code(description: "the TLS handshake failed")
-        public static let timeout = Code(description: "the time limit is over")
-        public static let reset = Code(description: "the connection was closed")
-        public static let tooLarge = Code(description: "the reply exceeds a limit")
-        public static let cancelled = Code(description: "the request was cancelled")
-        public static let protocolViolation = Code(description: "the reply is not valid HTTP")
+        package init(_ name: String, _ words: String) {
+            text = CodeText(name: name, words: words)
+        }
+
+        /// The name of the code, for instance `timeout`. Stable: for programs and logs.
+        public var name: String { text.name }
+        public var description: String { name }
+        /// For people, as a part of the error's own description.
+        package var words: String { text.words }
+
+        public static let connect = Code("connect", "the connection was refused or failed")
+        public static let dns = Code("dns", "the host name was not found")
+        public static let tls = Code("tls", "the TLS handshake failed")
+        public static let timeout = Code("timeout", "the time limit is over")
+        public static let reset = Code("reset", "the connection was closed")
+        public static let tooLarge = Code("tooLarge", "the reply exceeds a limit")
+        public static let cancelled = Code("cancelled", "the request was cancelled")
+        public static let protocolViolation = Code("protocolViolation", "the reply is not valid HTTP")
         /// The request cannot be sent as it is, for example plain `http` to another machine.
-        public static let refused = Code(description: "the request is not allowed")
+        public static let refused = Code("refused", "the request is not allowed")
     }
 
     public let phase: Phase
@@ -50,8 +60,8 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
 
     public var description: String {
         switch phase {
-        case .notSent: "\(code), nothing was sent"
-        case .maybeSent: "\(code), the request may have been received"
+        case .notSent: "\(code.words), nothing was sent"
+        case .maybeSent: "\(code.words), the request may have been received"
         }
     }
 }

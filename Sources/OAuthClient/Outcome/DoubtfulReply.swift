@@ -38,7 +38,7 @@ package struct DoubtfulReply: Sendable {
 extension DoubtCause {
     fileprivate var words: String {
         switch self {
-        case .transport(let code): code.description
+        case .transport(let code): code.words
         case .unreadableBody: "the body cannot be read"
         case .unusableTokens: "there is no usable token in it"
         case .contradictory: "it tells of an error and of tokens"

@@ -1,18 +1,28 @@
 /// Why a profile cannot be used. Names the file and the field, never a value.
 public struct ProfileError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private let text: CodeText
 
-        public static let tooLarge = Code(description: "is larger than 64 KiB")
-        public static let notJSON = Code(description: "is not a JSON object")
-        public static let missing = Code(description: "is missing")
-        public static let unknownField = Code(description: "is not a field of a profile")
-        public static let givenTwice = Code(description: "is given twice")
-        public static let wrongType = Code(description: "has the wrong type")
-        public static let notAllowed = Code(description: "has a value that is not allowed")
-        public static let contradiction = Code(description: "contradicts another field")
+        package init(_ name: String, _ words: String) {
+            text = CodeText(name: name, words: words)
+        }
+
+        /// The name of the code, for instance `unknownField`. Stable: for programs and logs.
+        public var name: String { text.name }
+        public var description: String { name }
+        /// For people, as a part of the error's own description.
+        package var words: String { text.words }
+
+        public static let tooLarge = Code("tooLarge", "is larger than 64 KiB")
+        public static let notJSON = Code("notJSON", "is not a JSON object")
+        public static let missing = Code("missing", "is missing")
+        public static let unknownField = Code("unknownField", "is not a field of a profile")
+        public static let givenTwice = Code("givenTwice", "is given twice")
+        public static let wrongType = Code("wrongType", "has the wrong type")
+        public static let notAllowed = Code("notAllowed", "has a value that is not allowed")
+        public static let contradiction = Code("contradiction", "contradicts another field")
         /// No profile has this name.
-        public static let unknownProfile = Code(description: "is not the name of a profile")
+        public static let unknownProfile = Code("unknownProfile", "is not the name of a profile")
     }
 
     public let code: Code
@@ -31,6 +41,6 @@ public struct ProfileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         let subject = field.map { "\(file): \($0)" } ?? file
-        return "\(subject) \(code)" + (detail.map { ": \($0)" } ?? "")
+        return "\(subject) \(code.words)" + (detail.map { ": \($0)" } ?? "")
     }
 }

@@ -36,7 +36,8 @@ struct EndpointSender: Sendable {
             }
             requestsSent += 1
             let (reply, repliedAt) = await send(form, to: endpoint, &session, startedAt: startedAt)
-            if requestsSent <= mostRepeats, session.context != nil, reply.asksForNonce(after: sentNonce, binding.rules) {
+            if requestsSent <= mostRepeats, session.context != nil, reply.asksForNonce(after: sentNonce, binding.rules)
+            {
                 continue
             }
             return Sent(reply: reply, repliedAt: repliedAt, requestsSent: requestsSent)

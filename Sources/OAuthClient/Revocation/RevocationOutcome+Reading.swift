@@ -3,8 +3,7 @@ import HTTPTypes
 
 extension RevocationOutcome {
     /// Reads the reply to one revocation (RFC 7009 §2.2). Only a 200 ends a token, unless the profile knows better.
-    init(_ reply: EndpointReply, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules = .init(), now: Date)
-    {
+    init(_ reply: EndpointReply, _ rules: ReplyRules, _ style: ProviderProfile.RevocationRules = .init(), now: Date) {
         guard case .reply(let reply) = reply else {
             self = .tryLater(retryAfter: nil)
             return

@@ -2,18 +2,28 @@
 public struct OAuthFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What to make of it.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private let text: CodeText
+
+        package init(_ name: String, _ words: String) {
+            text = CodeText(name: name, words: words)
+        }
+
+        /// The name of the code, for instance `tryLater`. Stable: for programs and logs.
+        public var name: String { text.name }
+        public var description: String { name }
+        /// For people, as a part of the error's own description.
+        package var words: String { text.words }
 
         /// Nothing was sent: the token is untouched, try again.
-        public static let notSent = Code(description: "the request was not sent")
+        public static let notSent = Code("notSent", "the request was not sent")
         /// The server cannot answer now: try again later.
-        public static let tryLater = Code(description: "the server cannot answer now")
+        public static let tryLater = Code("tryLater", "the server cannot answer now")
         /// The request may have been received and the token spent.
-        public static let inDoubt = Code(description: "the reply was lost or unusable, so the token may be spent")
+        public static let inDoubt = Code("inDoubt", "the reply was lost or unusable, so the token may be spent")
         /// Tokens came, but not as required: only ``OAuthFailure/refreshToken`` may be used.
-        public static let unusableTokens = Code(description: "the reply's access token cannot be used")
+        public static let unusableTokens = Code("unusableTokens", "the reply's access token cannot be used")
         /// The server has no endpoint for this.
-        public static let unsupported = Code(description: "the server does not offer this")
+        public static let unsupported = Code("unsupported", "the server does not offer this")
     }
 
     public let code: Code
@@ -28,5 +38,5 @@ public struct OAuthFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.refreshToken = refreshToken
     }
 
-    public var description: String { code.description }
+    public var description: String { code.words }
 }

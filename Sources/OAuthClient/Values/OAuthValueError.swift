@@ -2,18 +2,28 @@
 public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was wrong.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private let text: CodeText
+
+        package init(_ name: String, _ words: String) {
+            text = CodeText(name: name, words: words)
+        }
+
+        /// The name of the code, for instance `tooLong`. Stable: for programs and logs.
+        public var name: String { text.name }
+        public var description: String { name }
+        /// For people, as a part of the error's own description.
+        package var words: String { text.words }
 
         /// The value has no characters.
-        public static let empty = Code(description: "is empty")
+        public static let empty = Code("empty", "is empty")
         /// The value is longer than any server's value has a reason to be.
-        public static let tooLong = Code(description: "is too long")
+        public static let tooLong = Code("tooLong", "is too long")
         /// The value has characters outside the set that its RFC allows.
-        public static let forbiddenCharacter = Code(description: "has a character that is not allowed")
+        public static let forbiddenCharacter = Code("forbiddenCharacter", "has a character that is not allowed")
         /// The value does not follow the grammar of its RFC.
-        public static let malformed = Code(description: "is malformed")
+        public static let malformed = Code("malformed", "is malformed")
         /// The URL is neither `https` nor an explicitly allowed loopback address.
-        public static let insecure = Code(description: "is neither https nor an allowed loopback address")
+        public static let insecure = Code("insecure", "is neither https nor an allowed loopback address")
     }
 
     public let code: Code
@@ -25,5 +35,5 @@ public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertibl
         self.subject = subject
     }
 
-    public var description: String { "the \(subject) \(code)" }
+    public var description: String { "the \(subject) \(code.words)" }
 }
