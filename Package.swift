@@ -72,6 +72,16 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
+        // The browser's way back to a command line. Apart from the transport, which services use without it.
+        .target(
+            name: "LoopbackRedirect",
+            dependencies: [
+                "OAuthClient",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
         .target(
             name: "TokenVaultTesting",
             dependencies: [
@@ -104,7 +114,7 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CProcess", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -179,10 +189,19 @@ let package = Package(
         ),
         .executableTarget(name: "simulate", dependencies: ["VaultSimulation"], path: "Tests/Proofs/Simulate"),
         .testTarget(name: "SimulationTests", dependencies: ["simulate"]),
+        // Servers and clients that do byte for byte what a test says.
+        .target(name: "RawSockets", path: "Tests/Support/RawSockets"),
+        .testTarget(
+            name: "LoopbackRedirectTests",
+            dependencies: [
+                "LoopbackRedirect", "OAuthClient", "RawSockets",
+            ]
+        ),
         .testTarget(
             name: "TokenVaultHTTPTests",
             dependencies: [
-                "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "TokenVaultTesting",
+                "DevAuthorizationServer", "OAuthClient", "RawSockets", "TokenVault", "TokenVaultHTTP",
+                "TokenVaultTesting",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -226,8 +245,8 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "CSQLite", "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultControl",
-                "vaultctl",
+                "CSQLite", "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "VaultControl", "vaultctl",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]

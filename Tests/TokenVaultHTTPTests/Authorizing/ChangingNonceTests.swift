@@ -1,5 +1,6 @@
 import HTTPTypes
 import OAuthClient
+import RawSockets
 import Synchronization
 import Testing
 import TokenVault

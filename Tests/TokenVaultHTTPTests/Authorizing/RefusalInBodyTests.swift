@@ -1,6 +1,7 @@
 import Glibc
 import HTTPTypes
 import OAuthClient
+import RawSockets
 import Synchronization
 import Testing
 import TokenVault

@@ -1,4 +1,5 @@
 import Foundation
+import RawSockets
 import Synchronization
 
 /// A token endpoint on raw sockets whose refresh tokens count up: `NAME-3` gives way to `NAME-4`, and works once.

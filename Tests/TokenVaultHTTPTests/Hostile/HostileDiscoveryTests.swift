@@ -1,5 +1,6 @@
 import FoundationEssentials
 import OAuthClient
+import RawSockets
 import Testing
 import TokenVaultHTTP
 

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthClient
+import RawSockets
 import TokenVaultHTTP
 
 /// One case, played once against the token endpoint over the real transport.

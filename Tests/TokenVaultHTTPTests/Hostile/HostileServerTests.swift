@@ -1,5 +1,6 @@
 import Foundation
 import OAuthClient
+import RawSockets
 import Synchronization
 import Testing
 import TokenVaultHTTP

@@ -1,4 +1,5 @@
 import Glibc
+import RawSockets
 import Synchronization
 
 /// What a hostile server does next. Bytes go out as they are: no HTTP framework has a say.

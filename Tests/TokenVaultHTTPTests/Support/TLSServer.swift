@@ -3,6 +3,7 @@ import NIOCore
 import NIOEmbedded
 import NIOSSL
 import NIOTLS
+import RawSockets
 
 /// A server that shakes hands as TLS wants it, and for the rest does byte for byte what the test says.
 final class TLSServer: Sendable {

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import OAuthClient
+import RawSockets
 import Testing
 
 @testable import TokenVaultHTTP

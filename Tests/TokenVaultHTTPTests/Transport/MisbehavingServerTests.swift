@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import OAuthClient
+import RawSockets
 import Testing
 import TokenVaultHTTP
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import NIOSSL
 import OAuthClient
+import RawSockets
 import Testing
 import TokenVaultHTTP
 

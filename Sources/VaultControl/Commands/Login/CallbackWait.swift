@@ -1,5 +1,5 @@
+import LoopbackRedirect
 import OAuthClient
-import TokenVaultHTTP
 
 /// Waits for the answer to a log-in: from the browser, or pasted by a person, whichever comes first.
 struct CallbackWait {

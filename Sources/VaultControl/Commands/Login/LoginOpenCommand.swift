@@ -1,7 +1,7 @@
 import ArgumentParser
+import LoopbackRedirect
 import OAuthClient
 import TokenVault
-import TokenVaultHTTP
 
 struct LoginOpenCommand: VaultCommand {
     static let configuration = CommandConfiguration(

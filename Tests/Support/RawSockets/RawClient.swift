@@ -1,14 +1,14 @@
 import Glibc
 
 /// A TCP connection to this machine, as far as tests need one.
-enum RawClient {
+package enum RawClient {
     /// Connects and closes again.
-    static func connect(to port: UInt16) throws {
+    package static func connect(to port: UInt16) throws {
         close(try open(port))
     }
 
     /// The descriptor of a connection.
-    static func open(_ port: UInt16) throws -> Int32 {
+    package static func open(_ port: UInt16) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

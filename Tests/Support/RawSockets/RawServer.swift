@@ -2,18 +2,18 @@ import Glibc
 import Synchronization
 
 /// A TCP server without manners: every connection gets a thread and does what the test says, byte for byte.
-final class RawServer: Sendable {
-    let port: UInt16
+package final class RawServer: Sendable {
+    package let port: UInt16
     private let descriptor: Int32
     private let accepted = Mutex(0)
     private let requests = Mutex<[String]>([])
 
     /// How many connections arrived.
-    var connections: Int { accepted.withLock { $0 } }
+    package var connections: Int { accepted.withLock { $0 } }
     /// What `RawConnection.readRequest()` has read, over all connections.
-    var received: [String] { requests.withLock { $0 } }
+    package var received: [String] { requests.withLock { $0 } }
 
-    init(_ behaviour: @escaping @Sendable (RawConnection) -> Void) throws {
+    package init(_ behaviour: @escaping @Sendable (RawConnection) -> Void) throws {
         (descriptor, port) = try Self.listen()
         let descriptor = descriptor
         Self.detachThread { [weak self] in
@@ -44,7 +44,7 @@ final class RawServer: Sendable {
     }
 
     /// A port on which nobody listens.
-    static func unusedPort() throws -> UInt16 {
+    package static func unusedPort() throws -> UInt16 {
         let (descriptor, port) = try listen()
         close(descriptor)
         return port
@@ -71,7 +71,7 @@ final class RawServer: Sendable {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    static func detachThread(_ body: @escaping @Sendable () -> Void) {
+    package static func detachThread(_ body: @escaping @Sendable () -> Void) {
         final class Box {
             let body: @Sendable () -> Void; init(_ body: @escaping @Sendable () -> Void) { self.body = body }
         }
@@ -91,21 +91,26 @@ final class RawServer: Sendable {
     }
 }
 
-struct RawServerError: Error {
-    let errno: Int32
+package struct RawServerError: Error {
+    package let errno: Int32
 }
 
 /// One accepted connection.
-struct RawConnection: Sendable {
-    let descriptor: Int32
-    let onRequest: @Sendable (String) -> Void
+package struct RawConnection: Sendable {
+    package let descriptor: Int32
+    package let onRequest: @Sendable (String) -> Void
+
+    package init(descriptor: Int32, onRequest: @escaping @Sendable (String) -> Void) {
+        self.descriptor = descriptor
+        self.onRequest = onRequest
+    }
 
     /// Reads a head and as much body as it announces.
     @discardableResult
-    func readRequest() -> String { readRequest(readBytes) }
+    package func readRequest() -> String { readRequest(readBytes) }
 
     /// The same of bytes that were wrapped in something.
-    func readRequest(_ read: () -> [UInt8]?) -> String {
+    package func readRequest(_ read: () -> [UInt8]?) -> String {
         var text = ""
         while text.range(ofCRLFCRLF: ()) == nil, let more = read() {
             text += String(decoding: more, as: UTF8.self)
@@ -121,7 +126,7 @@ struct RawConnection: Sendable {
 
     /// Reads until the end of a head.
     @discardableResult
-    func readHead() -> String {
+    package func readHead() -> String {
         var text = ""
         while text.range(ofCRLFCRLF: ()) == nil, let more = readSome() {
             text += more
@@ -129,23 +134,23 @@ struct RawConnection: Sendable {
         return text
     }
 
-    func readSome() -> String? {
+    package func readSome() -> String? {
         readBytes().map { String(decoding: $0, as: UTF8.self) }
     }
 
-    func readBytes() -> [UInt8]? {
+    package func readBytes() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
         return count > 0 ? Array(bytes[..<count]) : nil
     }
 
     @discardableResult
-    func write(_ text: String) -> Bool {
+    package func write(_ text: String) -> Bool {
         write(Array(text.utf8))
     }
 
     @discardableResult
-    func write(_ bytes: [UInt8]) -> Bool {
+    package func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -159,17 +164,17 @@ struct RawConnection: Sendable {
     }
 
     /// Makes the close that follows a reset instead of an orderly end.
-    func resetOnClose() {
+    package func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
     }
 
     /// Blocks until the peer goes away.
-    func waitForPeer() {
+    package func waitForPeer() {
         while readSome() != nil {}
     }
 
-    func close() {
+    package func close() {
         Glibc.close(descriptor)
     }
 

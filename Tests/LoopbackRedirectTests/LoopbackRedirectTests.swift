@@ -1,8 +1,9 @@
 import Glibc
 import OAuthClient
+import RawSockets
 import Testing
 
-@testable import TokenVaultHTTP
+@testable import LoopbackRedirect
 
 /// What came back over a raw connection.
 private struct Answer {
