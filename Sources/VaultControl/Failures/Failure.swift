@@ -20,13 +20,12 @@ struct Failure: Error {
         Failure(.usage, message, hints: hint.map { [$0] } ?? [])
     }
 
-    var json: JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("code", .string(code)), ("message", .string(message)),
-            ("hints", .array(hints.map { .string($0) })), ("exitCode", .integer(Int(status.rawValue))),
+    var sheet: Sheet {
+        let error: Sheet = [
+            .data("code", code), .data("message", message), .data("hints", hints),
+            .data("exitCode", Int(status.rawValue)),
         ]
-        if let answer { members.append(("answer", .string(answer))) }
-        return .object([("error", .object(members))])
+        return [.data("error", error + Sheet(answer.map { [.data("answer", $0)] } ?? []))]
     }
 
     private static func word(for status: ExitStatus) -> String {

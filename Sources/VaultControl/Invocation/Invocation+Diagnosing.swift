@@ -12,6 +12,12 @@ extension Invocation {
     }
 
     /// One line beside the result, for a program.
+    func diagnose(_ document: Sheet) {
+        try? console.write(document.json.text + "\n", to: .error)
+    }
+}
+
+extension Invocation {
     func diagnose(_ document: JSONValue) {
         try? console.write(document.text + "\n", to: .error)
     }

@@ -12,6 +12,23 @@ struct Invocation {
     var isTerminal: Bool { console.isTerminal(.output) }
 
     /// The result: one JSON document, or text.
+    func emit(_ document: some JSONConvertible, text: @autoclosure () -> String) throws {
+        try console.write(isJSON ? document.json.text + "\n" : text(), to: .output)
+    }
+
+    /// The result: an object, or its lines.
+    func emit(_ sheet: Sheet) throws { try emit(sheet, text: text(sheet)) }
+
+    /// The result: an object that holds a list, or a table.
+    func emit(_ name: String, _ sheets: [Sheet], _ headings: [String]) throws {
+        try emit(Sheet([.data(name, sheets)]), text: text(Table(headings, sheets, now: now)))
+    }
+
+    func text(_ sheet: Sheet) -> String { sheet.text(isTerminal: isTerminal, style: style, now: now) }
+
+    func text(_ table: Table) -> String { table.text(isTerminal: isTerminal, style: style) }
+
+    /// The result: one JSON document, or text.
     func emit(json: @autoclosure () -> JSONValue, text: @autoclosure () -> String) throws {
         try console.write(isJSON ? json().text + "\n" : text(), to: .output)
     }
@@ -48,7 +65,7 @@ struct Invocation {
     func report(_ failure: Failure) {
         tell(failure)
         if isJSON {
-            try? console.write(failure.json.text + "\n", to: .output)
+            try? console.write(failure.sheet.json.text + "\n", to: .output)
         }
     }
 

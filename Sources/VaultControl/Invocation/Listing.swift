@@ -4,19 +4,21 @@ struct Listing {
 
     private let name: String
     private let invocation: Invocation
-    private let columns: Table
     private var page: Table
     private var isFirstPage = true
     private var count = 0
 
+    init(_ name: String, _ headings: [String], _ invocation: Invocation) {
+        self.name = name
+        self.invocation = invocation
+        page = Table(headings)
+    }
+
     init(_ name: String, _ table: Table, _ invocation: Invocation) {
         self.name = name
         self.invocation = invocation
-        columns = table
         page = table
     }
-
-    var isEmpty: Bool { count == 0 }
 
     mutating func append(_ json: @autoclosure () -> JSONValue, _ row: @autoclosure () -> [String]) throws {
         if invocation.isJSON {
@@ -28,11 +30,23 @@ struct Listing {
         count += 1
     }
 
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ sheet: Sheet) throws {
+        if invocation.isJSON {
+            let separator = count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
+            try invocation.console.write(separator + sheet.json.text, to: .output)
+        } else {
+            page.append(sheet, now: invocation.now)
+        }
+        count += 1
+    }
+
     mutating func endPage() throws {
-        guard !invocation.isJSON, !page.rows.isEmpty else { return }
+        guard !invocation.isJSON, !page.isEmpty else { return }
         let text = page.text(isTerminal: invocation.isTerminal, style: invocation.style, hasHeadings: isFirstPage)
         try invocation.console.write(text, to: .output)
-        page = columns
+        page.removeRows()
         isFirstPage = false
     }
 

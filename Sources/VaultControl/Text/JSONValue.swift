@@ -1,9 +1,13 @@
+import FoundationEssentials
+
 /// A JSON document in the order in which it was built.
 enum JSONValue {
     case null
     case bool(Bool)
     case integer(Int)
     case string(String)
+    /// UTC, to the second: `2026-11-21T03:15:00Z`.
+    case date(Date)
     case array([JSONValue])
     case object([(String, JSONValue)])
 
@@ -20,6 +24,7 @@ enum JSONValue {
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
         case .string(let value): Self.write(value, to: &text)
+        case .date(let value): Self.write(value.formatted(.iso8601), to: &text)
         case .array(let values):
             text += "["
             for (index, value) in values.enumerated() {
@@ -61,9 +66,40 @@ enum JSONValue {
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
-    init(stringLiteral value: String) {
-        self = .string(value)
-    }
+    init(stringLiteral value: String) { self = .string(value) }
+}
+
+/// What can stand in a JSON document.
+protocol JSONConvertible {
+    var json: JSONValue { get }
+}
+
+extension JSONValue: JSONConvertible {
+    var json: JSONValue { self }
+}
+
+extension Bool: JSONConvertible {
+    var json: JSONValue { .bool(self) }
+}
+
+extension Int: JSONConvertible {
+    var json: JSONValue { .integer(self) }
+}
+
+extension String: JSONConvertible {
+    var json: JSONValue { .string(self) }
+}
+
+extension Date: JSONConvertible {
+    var json: JSONValue { .date(self) }
+}
+
+extension Optional: JSONConvertible where Wrapped: JSONConvertible {
+    var json: JSONValue { self?.json ?? .null }
+}
+
+extension Array: JSONConvertible where Element: JSONConvertible {
+    var json: JSONValue { .array(map(\.json)) }
 }
 
 extension JSONValue {

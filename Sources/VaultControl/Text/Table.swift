@@ -1,20 +1,24 @@
+import FoundationEssentials
+
 /// Rows under headings on a terminal; tab-separated lines without headings in a pipe.
 struct Table {
     private let headings: [String]
-    private(set) var rows: [[String]] = []
+    fileprivate(set) var rows: [[String]] = []
 
-    init(_ headings: String...) {
+    /// - Parameter sheets: one for each row.
+    init(_ headings: [String], _ sheets: [Sheet] = [], now: Date = Date()) {
         self.headings = headings
+        for sheet in sheets { append(sheet, now: now) }
     }
 
-    /// Adds a row of raw texts; they are escaped here.
-    mutating func append(_ cells: String...) {
-        append(cells)
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Adds a row of raw texts; they are escaped where they are written.
+    mutating func append(_ sheet: Sheet, now: Date) {
+        rows.append(sheet.row(under: headings, now: now))
     }
 
-    mutating func append(_ cells: [String]) {
-        rows.append(cells)
-    }
+    mutating func removeRows() { rows = [] }
 
     func text(isTerminal: Bool, style: Style, hasHeadings: Bool = true) -> String {
         guard isTerminal else {
@@ -35,4 +39,12 @@ struct Table {
         guard !rows.isEmpty else { return "" }
         return (hasHeadings ? style.bold(line(headings)) + "\n" : "") + shown.map { line($0) + "\n" }.joined()
     }
+}
+
+extension Table {
+    init(_ headings: String...) { self.init(headings) }
+
+    mutating func append(_ cells: String...) { append(cells) }
+
+    mutating func append(_ cells: [String]) { rows.append(cells) }
 }

@@ -32,9 +32,10 @@ struct OutputTests {
     }
 
     @Test func tablesHaveHeadingsOnATerminalAndTabsInAPipe() {
-        var table = Table("USER", "STATE")
-        table.append("alice", "good")
-        table.append("b\tob\u{1B}[2J", "dead")
+        let rows: [Sheet] = [("alice", "good"), ("b\tob\u{1B}[2J", "dead")].map { user, state in
+            [Field("user", user).column("USER"), Field("state", state).column("STATE")]
+        }
+        let table = Table(["USER", "STATE"], rows)
         let plain = Style(isRich: false)
         #expect(table.text(isTerminal: false, style: plain) == "alice\tgood\nb\\tob\\u{1b}[2J\tdead\n")
         #expect(
@@ -42,7 +43,36 @@ struct OutputTests {
                 == "USER            STATE\nalice           good\nb\\tob\\u{1b}[2J  dead\n")
     }
 
-    @Test func durationsAreToldInWords() {
+    /// One description gives the object, the lines and the row.
+    @Test func aSheetIsRenderedInThreeWays() {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let sheet: Sheet = [
+            Field("id", "7").label("login").column("LOGIN"),
+            Field("tokenEndpoint", "https://a\n.example"),
+            Field("expiresAt", now.addingTimeInterval(3_540)).column("EXPIRES"),
+            Field("scope", String?.none), Field("label", String?.none).orWords("none"), Field("renewable", true),
+            Field("logins", ["a", "b"]).words(2), .data("isHeld", false), .line("next step", "wait"),
+        ]
+        #expect(
+            sheet.json.text
+                == #"{"id":"7","tokenEndpoint":"https://a\n.example","expiresAt":"2027-01-15T08:59:00Z","scope":null,"#
+                + #""label":null,"renewable":true,"logins":["a","b"],"isHeld":false}"#)
+        #expect(
+            sheet.text(isTerminal: false, style: Style(isRich: false), now: now)
+                == """
+                login\t7
+                token endpoint\thttps://a\\n.example
+                expires\t2027-01-15T08:59:00Z (in 59 min)
+                label\tnone
+                renewable\tyes
+                logins\t2
+                next step\twait
+
+                """)
+        #expect(sheet.row(under: ["EXPIRES", "PROVIDER", "LOGIN"], now: now) == ["in 59 min", "", "7"])
+    }
+
+    @Test func durationsAreShownInWords() {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         #expect(Instant.relative(now.addingTimeInterval(59), now: now) == "in 59 s")
         #expect(Instant.relative(now.addingTimeInterval(3_540), now: now) == "in 59 min")

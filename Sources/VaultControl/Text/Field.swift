@@ -1,0 +1,91 @@
+import FoundationEssentials
+
+/// One fact about a thing: a member of its JSON object, a line for a person, and perhaps a cell of a table.
+///
+/// Unless it is said otherwise, the line's label comes from the key and its words from the value.
+struct Field {
+    /// The member's name; nil for what programs do not get.
+    let key: String?
+    let value: JSONValue
+    private var label: String
+    private var line: JSONValue
+    private var column: (heading: String, cell: JSONValue)?
+
+    init(_ key: String, _ value: some JSONConvertible) {
+        self.key = key
+        self.value = value.json
+        label = Self.label(of: key)
+        line = self.value
+    }
+
+    private init(label: String, line: JSONValue) {
+        key = nil
+        value = .null
+        self.label = label
+        self.line = line
+    }
+
+    /// For programs alone.
+    static func data(_ key: String, _ value: some JSONConvertible) -> Field {
+        Field(key, value).words(JSONValue.null)
+    }
+
+    /// For people alone.
+    static func line(_ label: String, _ words: some JSONConvertible) -> Field {
+        Field(label: label, line: words.json)
+    }
+
+    func label(_ label: String) -> Field { changed { $0.label = label } }
+
+    /// What a person reads instead of the value; no line without words.
+    func words(_ words: some JSONConvertible) -> Field { changed { $0.line = words.json } }
+
+    /// What a person reads where there is no value.
+    func orWords(_ words: String) -> Field { changed { if case .null = $0.value { $0.line = .string(words) } } }
+
+    func column(_ heading: String) -> Field { column(heading, value) }
+
+    func column(_ heading: String, _ cell: some JSONConvertible) -> Field {
+        changed { $0.column = (heading, cell.json) }
+    }
+
+    /// The line's label and words.
+    func line(now: Date) -> (label: String, words: String)? {
+        Self.words(line) { Instant.words($0, now: now) }.map { (label, $0) }
+    }
+
+    func cell(under heading: String, now: Date) -> String? {
+        guard let column, column.heading == heading else { return nil }
+        return Self.words(column.cell) { Instant.relative($0, now: now) }
+    }
+
+    /// `pendingRevocations` is read as `pending revocations`, `createdAt` as `created`.
+    static func label(of key: String) -> String {
+        if let label = particularLabels[key] { return label }
+        let stem = key.hasSuffix("At") ? key.dropLast(2) : key[...]
+        return stem.reduce(into: "") { words, character in
+            words += character.isUppercase ? " " + character.lowercased() : String(character)
+        }
+    }
+
+    private static let particularLabels = [
+        "clientId": "client id", "clientKeyId": "client key id", "dpop": "DPoP", "jwksURI": "JWKS URI",
+        "jwksUri": "JWKS URI", "redirectUri": "redirect URI", "requiresIssuerInCallback": "callbacks name the issuer",
+    ]
+
+    private static func words(_ value: JSONValue, _ date: (Date) -> String) -> String? {
+        switch value {
+        case .null, .array, .object: nil
+        case .bool(let value): value ? "yes" : "no"
+        case .integer(let value): String(value)
+        case .string(let value): value
+        case .date(let value): date(value)
+        }
+    }
+
+    private func changed(_ change: (inout Field) -> Void) -> Field {
+        var field = self
+        change(&field)
+        return field
+    }
+}
