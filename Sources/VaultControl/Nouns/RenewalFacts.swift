@@ -20,16 +20,15 @@ enum RenewalFacts {
         "since \(Instant.words(doubt.since, now: now)): \(cause(doubt.cause)); the refresh token may be spent"
     }
 
-    static func json(_ renewal: OpenRenewal) -> JSONValue {
-        let doubt = renewal.doubt.map { doubt in
-            JSONValue.object([
-                ("since", Instant.json(doubt.since)), ("cause", .string(doubt.cause.description)),
-            ])
-        }
-        return .object([
-            ("owner", .string(renewal.owner.rawValue)), ("startedAt", Instant.json(renewal.startedAt)),
-            ("tries", .integer(renewal.tries)), ("doubt", doubt ?? .null),
-        ])
+    static func sheet(_ renewal: OpenRenewal) -> Sheet {
+        [
+            .data("owner", renewal.owner.rawValue), .data("startedAt", renewal.startedAt),
+            .data("tries", renewal.tries), .data("doubt", renewal.doubt.map(sheet)),
+        ]
+    }
+
+    private static func sheet(_ doubt: RenewalDoubt) -> Sheet {
+        [.data("since", doubt.since), .data("cause", doubt.cause.description)]
     }
 
     private static func cause(_ cause: RenewalDoubt.Cause) -> String {

@@ -22,11 +22,10 @@ struct LoginBeginCommand: VaultCommand {
             try await logIn.begin(users, redirectURI: redirectURI)
         }
         try invocation.emit(
-            json: .object([
-                ("url", .string(request.url)), ("state", .string(request.state)),
-                ("expiresAt", Instant.json(request.expiresAt)), ("urlExpiresAt", Instant.json(request.urlExpiresAt)),
-            ]),
-            text: Printable.escape(request.url) + "\n")
+            Sheet([
+                .data("url", request.url), .data("state", request.state), .data("expiresAt", request.expiresAt),
+                .data("urlExpiresAt", request.urlExpiresAt),
+            ]), text: Printable.escape(request.url) + "\n")
         let isShort = request.urlExpiresAt < request.expiresAt
         let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""
         invocation.hint("open this URL in the user's browser\(until)")

@@ -16,12 +16,12 @@ struct LoginListCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             if let user { _ = try vault.user(user) }
             if let provider { _ = try vault.provider(named: provider) }
-            var listing = Listing("logins", LoginFacts.table, invocation)
+            var listing = Listing("logins", LoginFacts.headings, invocation)
             var last: LoginID?
             while true {
                 let page = try vault.logins(ofUser: user, after: last, limit: Listing.pageSize)
                 for entry in page where isWanted(entry) {
-                    try listing.append(LoginFacts.json(entry), LoginFacts.row(entry, invocation))
+                    try listing.append(LoginFacts.sheet(entry, now: invocation.now))
                 }
                 try listing.endPage()
                 guard page.count == Listing.pageSize, let entry = page.last else { break }

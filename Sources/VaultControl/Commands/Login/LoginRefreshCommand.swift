@@ -13,7 +13,6 @@ struct LoginRefreshCommand: VaultCommand {
             let login = try selection.find(in: users.vault)
             return try await users.updateAccessToken(login: login.id)
         }
-        try invocation.emit(
-            json: TokenFacts.json(token, now: invocation.now), facts: TokenFacts.facts(token, now: invocation.now))
+        try invocation.emit(TokenFacts.sheet(token, now: invocation.now))
     }
 }

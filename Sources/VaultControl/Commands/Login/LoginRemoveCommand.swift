@@ -24,7 +24,7 @@ struct LoginRemoveCommand: VaultCommand {
                 return (id: id, name: "damaged login \(id)")
             }
         }
-        try invocation.emit(json: .object([("removed", .string(login.id.description))]), text: "")
+        try invocation.emit(Sheet([.data("removed", login.id)]), text: "")
         invocation.note("removed \(login.name)")
     }
 }

@@ -27,7 +27,7 @@ struct LoginReviveCommand: VaultCommand {
             return try await users.revive(login: login.id)
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
-        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
+        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
         invocation.hint("see whether it works with: vaultctl login refresh \(login.id)")
     }
 }

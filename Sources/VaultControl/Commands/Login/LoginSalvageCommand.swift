@@ -56,9 +56,9 @@ struct LoginSalvageCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             let login = try selection.find(in: vault)
             var listing = Listing(
-                "replies", Table("REPLY", "CAME", "STATUS", "BYTES", "REFRESH TOKENS", "WHY"), invocation)
+                "replies", ["REPLY", "RECEIVED", "STATUS", "BYTES", "REFRESH TOKENS", "CAUSE"], invocation)
             let replies = try vault.unusableReplies(of: login.id)
-            for reply in replies { try listing.append(Self.json(reply), Self.row(reply, invocation)) }
+            for reply in replies { try listing.append(Self.sheet(reply)) }
             try listing.finish()
             if listing.isEmpty {
                 invocation.hint("no reply is kept for this login")
@@ -76,7 +76,7 @@ struct LoginSalvageCommand: VaultCommand {
             return try await users.useUnusableReply(id, of: login.id)
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
-        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
+        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
         invocation.hint("see whether it works with: vaultctl login refresh \(login.id)")
     }
 
@@ -93,30 +93,26 @@ struct LoginSalvageCommand: VaultCommand {
         }
         if invocation.isJSON {
             try invocation.emit(
-                json: .object([
-                    ("reply", .string(id.description)),
-                    ("body", isUTF8 ? .string(String(decoding: body, as: UTF8.self)) : .null),
-                ]), text: "")
+                Sheet([.data("reply", id), .data("body", isUTF8 ? String(decoding: body, as: UTF8.self) : nil)]),
+                text: "")
         } else {
             try invocation.console.write(body, to: .output)
         }
     }
 
-    private static func json(_ reply: UnusableReply) -> JSONValue {
-        .object([
-            ("reply", .string(reply.id.description)), ("receivedAt", Instant.json(reply.receivedAt)),
-            ("status", .integer(reply.status)), ("contentType", JSONValue(reply.contentType)),
-            ("bytes", .integer(reply.byteCount)), ("complete", .bool(reply.isComplete)),
-            ("refreshTokens", .integer(reply.refreshTokenCount)), ("current", .bool(reply.isCurrent)),
-            ("cause", .string(reply.cause)),
-        ])
-    }
-
-    private static func row(_ reply: UnusableReply, _ invocation: Invocation) -> [String] {
+    private static func sheet(_ reply: UnusableReply) -> Sheet {
         [
-            reply.id.description, Instant.relative(reply.receivedAt, now: invocation.now), String(reply.status),
-            String(reply.byteCount) + (reply.isComplete ? "" : ", cut short"), String(reply.refreshTokenCount),
-            reply.cause + (reply.isCurrent ? "" : " (the login has moved on)"),
+            Field("reply", reply.id).column("REPLY"),
+            Field("receivedAt", reply.receivedAt).column("RECEIVED"),
+            Field("status", reply.status).column("STATUS"),
+            .data("contentType", reply.contentType),
+            Field("bytes", reply.byteCount)
+                .column("BYTES", "\(reply.byteCount)" + (reply.isComplete ? "" : ", cut short")),
+            .data("complete", reply.isComplete),
+            Field("refreshTokens", reply.refreshTokenCount).column("REFRESH TOKENS"),
+            .data("current", reply.isCurrent),
+            Field("cause", reply.cause).column(
+                "CAUSE", reply.cause + (reply.isCurrent ? "" : " (the login has moved on)")),
         ]
     }
 }

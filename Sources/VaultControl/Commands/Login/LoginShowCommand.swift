@@ -13,6 +13,6 @@ struct LoginShowCommand: VaultCommand {
         let diagnosis = try await VaultAccess(global, invocation).open { vault in
             try vault.diagnosis(of: try selection.find(in: vault).id)
         }
-        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
+        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
     }
 }

@@ -29,7 +29,7 @@ struct LoginTakeOverCommand: VaultCommand {
             try await users.takeOver(login: login.id)
             return try users.vault.diagnosis(of: login.id)
         }
-        try invocation.emit(json: LoginFacts.json(diagnosis), facts: LoginFacts.facts(diagnosis, invocation))
+        try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
         invocation.note("took over \(LoginFacts.name(diagnosis.login)); it is in doubt now")
     }
 

@@ -55,11 +55,11 @@ struct TokenGetCommand: VaultCommand {
     }
 
     private func emit(_ token: VaultToken, _ invocation: Invocation) throws {
-        let json = TokenFacts.json(token, now: invocation.now, isRevealed: reveal)
+        let sheet = TokenFacts.sheet(token, now: invocation.now, isRevealed: reveal)
         if reveal {
-            try invocation.emit(json: json, text: token.accessToken.reveal() + "\n")
+            try invocation.emit(sheet, text: token.accessToken.reveal() + "\n")
         } else {
-            try invocation.emit(json: json, facts: TokenFacts.facts(token, now: invocation.now))
+            try invocation.emit(sheet)
             invocation.hint("--reveal prints the token itself")
         }
     }

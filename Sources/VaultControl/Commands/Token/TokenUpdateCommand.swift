@@ -33,6 +33,6 @@ struct TokenUpdateCommand: VaultCommand {
                 login: login.id, accessToken: accessToken, expiresAt: try expiry.date(now: invocation.now),
                 refreshToken: refreshToken)
         }
-        try invocation.emit(json: LoginFacts.json(login), facts: LoginFacts.facts(login, invocation))
+        try invocation.emit(LoginFacts.sheet(login, now: invocation.now))
     }
 }
