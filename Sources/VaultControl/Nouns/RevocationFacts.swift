@@ -4,16 +4,10 @@ import TokenVault
 enum RevocationFacts {
     /// Prints the report, and ends with exit code 3 if a provider has not confirmed.
     static func emit(_ report: RevocationReport, done: String, _ invocation: Invocation) throws {
-        var table = Table("LOGIN", "AT THE PROVIDER")
-        for result in report.results {
-            table.append(result.login.description, words(result.outcome))
-        }
-        try invocation.emit(
-            json: .object(
-                [
-                    ("isComplete", .bool(report.isComplete)), ("revocations", .array(report.results.map(json))),
-                ] + (report.remnants.map { [("remnants", json($0))] } ?? [])),
-            text: report.results.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
+        let results = report.results.map(sheet)
+        var fields: [Field] = [.data("isComplete", report.isComplete), .data("revocations", results)]
+        if let remnants = report.remnants { fields.append(.data("remnants", sheet(remnants))) }
+        try invocation.emit(Sheet(fields), text: invocation.text(Table(["LOGIN", "AT THE PROVIDER"], results)))
         invocation.note(done)
         let isGone = tell(report.remnants, invocation)
         let unreadable = report.results.count { $0.outcome == .unreadable }
@@ -51,19 +45,35 @@ enum RevocationFacts {
         return false
     }
 
-    private static func json(_ remnants: RevocationReport.Remnants) -> JSONValue {
-        let (state, processes, problem): (String, [Int32], JSONValue) =
+    private static func sheet(_ remnants: RevocationReport.Remnants) -> Sheet {
+        let (state, processes, problem): (String, [Int32], String?) =
             switch remnants {
-            case .gone: ("gone", [], .null)
-            case .held(let processes): ("held", processes, .null)
-            case .kept(let error): ("kept", [], .string(error.code.name))
+            case .gone: ("gone", [], nil)
+            case .held(let processes): ("held", processes, nil)
+            case .kept(let error): ("kept", [], error.code.name)
             }
-        return .object([
-            ("state", .string(state)), ("processes", .array(processes.map { .integer(Int($0)) })), ("problem", problem),
-        ])
+        return [.data("state", state), .data("processes", processes.map { Int($0) }), .data("problem", problem)]
     }
 
-    static func words(_ outcome: RevocationReport.Outcome) -> String {
+    private static func sheet(_ result: RevocationReport.Result) -> Sheet {
+        Sheet([Field("login", result.login).column("LOGIN")] + fields(result.outcome))
+    }
+
+    /// The outcome in one word, and the code of what is in its way.
+    static func fields(_ outcome: RevocationReport.Outcome) -> [Field] {
+        let (word, problem): (String, String?) =
+            switch outcome {
+            case .revoked: ("revoked", nil)
+            case .nothingToRevoke: ("nothingToRevoke", nil)
+            case .unsupported: ("unsupported", nil)
+            case .pending(let error): ("pending", error.code.name)
+            case .givenUp: ("givenUp", nil)
+            case .unreadable: ("unreadable", nil)
+            }
+        return [Field("outcome", word).column("AT THE PROVIDER", words(outcome)), .data("problem", problem)]
+    }
+
+    private static func words(_ outcome: RevocationReport.Outcome) -> String {
         switch outcome {
         case .revoked: "revoked"
         case .nothingToRevoke: "nothing to revoke"
@@ -71,23 +81,6 @@ enum RevocationFacts {
         case .pending(let error): "not confirmed yet: \(error.message)"
         case .givenUp: "given up; lives on until it expires"
         case .unreadable: "damaged, could not be revoked; lives on until it expires"
-        }
-    }
-
-    private static func json(_ result: RevocationReport.Result) -> JSONValue {
-        let (word, problem) = json(result.outcome)
-        return .object([("login", .string(result.login.description)), ("outcome", word), ("problem", problem)])
-    }
-
-    /// The outcome in one word, and the code of what is in its way.
-    static func json(_ outcome: RevocationReport.Outcome) -> (JSONValue, JSONValue) {
-        switch outcome {
-        case .revoked: ("revoked", .null)
-        case .nothingToRevoke: ("nothingToRevoke", .null)
-        case .unsupported: ("unsupported", .null)
-        case .pending(let error): ("pending", .string(error.code.name))
-        case .givenUp: ("givenUp", .null)
-        case .unreadable: ("unreadable", .null)
         }
     }
 }

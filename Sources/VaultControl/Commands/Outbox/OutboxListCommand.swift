@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import TokenVault
 
 struct OutboxListCommand: VaultCommand {
@@ -10,13 +11,11 @@ struct OutboxListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing(
-                "revocations", Table("REVOCATION", "PROVIDER", "TOKEN", "SINCE", "TRIES", "NEXT TRY"), invocation)
+                "revocations", ["REVOCATION", "PROVIDER", "TOKEN", "SINCE", "TRIES", "NEXT TRY"], invocation)
             var cursor: PendingRevocationPage.Cursor?
             repeat {
                 let page = try vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
-                for entry in page.entries {
-                    try listing.append(Self.json(entry), Self.row(entry, invocation))
-                }
+                for entry in page.entries { try listing.append(Self.sheet(entry, now: invocation.now)) }
                 try listing.endPage()
                 cursor = page.next
             } while cursor != nil
@@ -25,32 +24,25 @@ struct OutboxListCommand: VaultCommand {
         }
     }
 
-    private static func json(_ entry: PendingRevocationEntry) -> JSONValue {
-        switch entry {
-        case .pending(let revocation):
-            .object([
-                ("revocation", .string(revocation.id.description)),
-                ("login", JSONValue(revocation.login?.description)), ("provider", JSONValue(revocation.provider)),
-                ("token", .string(revocation.token.rawValue)), ("createdAt", Instant.json(revocation.createdAt)),
-                ("attempts", .integer(revocation.attempts)), ("nextAttemptAt", Instant.json(revocation.nextAttemptAt)),
-            ])
-        case .damaged(let id, let problem):
-            .object([("revocation", JSONValue(id?.description)), ("damaged", .string(problem))])
-        }
-    }
-
-    private static func row(_ entry: PendingRevocationEntry, _ invocation: Invocation) -> [String] {
+    private static func sheet(_ entry: PendingRevocationEntry, now: Date) -> Sheet {
         switch entry {
         case .pending(let revocation):
             [
-                revocation.id.description, revocation.provider ?? "(removed)",
-                revocation.token == .refreshToken ? "refresh token" : "access token",
-                Instant.relative(revocation.createdAt, now: invocation.now), String(revocation.attempts),
-                revocation.nextAttemptAt <= invocation.now
-                    ? "due" : Instant.relative(revocation.nextAttemptAt, now: invocation.now),
+                Field("revocation", revocation.id).column("REVOCATION"),
+                .data("login", revocation.login),
+                Field("provider", revocation.provider).column("PROVIDER", revocation.provider ?? "(removed)"),
+                Field("token", revocation.token.rawValue)
+                    .column("TOKEN", revocation.token == .refreshToken ? "refresh token" : "access token"),
+                Field("createdAt", revocation.createdAt).column("SINCE"),
+                Field("attempts", revocation.attempts).column("TRIES"),
+                Field("nextAttemptAt", revocation.nextAttemptAt)
+                    .column("NEXT TRY", revocation.nextAttemptAt <= now ? "due" : revocation.nextAttemptAt.json),
             ]
         case .damaged(let id, let problem):
-            [id?.description ?? "(unreadable)", "damaged: \(problem)", "", "", "", ""]
+            [
+                Field("revocation", id).column("REVOCATION", id?.description ?? "(unreadable)"),
+                Field("damaged", problem).column("PROVIDER", "damaged: \(problem)"),
+            ]
         }
     }
 }

@@ -53,25 +53,16 @@ struct OutboxRetryCommand: VaultCommand {
     }
 
     private func emit(_ report: RevocationRetryReport, _ left: Int, _ invocation: Invocation) throws {
-        var table = Table("REVOCATION", "AT THE PROVIDER")
-        for result in report.results {
-            table.append(result.id.description, RevocationFacts.words(result.outcome))
+        let results = report.results.map { result -> Sheet in
+            [Field("revocation", result.id).column("REVOCATION"), .data("login", result.login)]
+                + Sheet(RevocationFacts.fields(result.outcome))
         }
         try invocation.emit(
-            json: .object([
-                ("isComplete", .bool(report.isComplete)), ("pendingRevocations", .integer(left)),
-                ("revocations", .array(report.results.map(Self.json))),
-            ]),
-            text: report.results.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
+            Sheet([
+                .data("isComplete", report.isComplete), .data("pendingRevocations", left),
+                .data("revocations", results),
+            ]), text: invocation.text(Table(["REVOCATION", "AT THE PROVIDER"], results)))
         invocation.note("\(Count.of(report.results.count, "revocation")) tried, \(left) left")
         if left > 0, report.isComplete { invocation.hint("--all also tries what is not due yet") }
-    }
-
-    private static func json(_ result: RevocationRetryReport.Result) -> JSONValue {
-        let (word, problem) = RevocationFacts.json(result.outcome)
-        return .object([
-            ("revocation", .string(result.id.description)), ("login", JSONValue(result.login?.description)),
-            ("outcome", word), ("problem", problem),
-        ])
     }
 }
