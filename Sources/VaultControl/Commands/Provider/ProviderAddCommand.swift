@@ -67,7 +67,7 @@ struct ProviderAddCommand: VaultCommand {
                     hints: ["choose another name, or remove that one: vaultctl provider remove NAME"])
             }
         }
-        try invocation.emit(json: ProviderFacts.json(provider), facts: ProviderFacts.facts(provider))
+        try invocation.emit(ProviderFacts.sheet(provider))
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so a log-out cannot end its grants")
         }

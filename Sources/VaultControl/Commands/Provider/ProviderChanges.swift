@@ -40,7 +40,7 @@ struct ProviderChanges {
         let style = Style(isRich: invocation.console.isRich(stream))
         return lines.map { line in
             """
-            \(style.bold(FieldWords.words(line.field)))
+            \(style.bold(Field.label(of: line.field)))
               before  \(Printable.escape(line.previous))
               after   \(Printable.escape(line.current))
 
@@ -54,40 +54,20 @@ struct ProviderChanges {
             [line.field, line.previous, line.current].map(Printable.escape).joined(separator: "\t") + "\n"
         }
         try invocation.emit(
-            json: json(isWritten: isWritten),
+            sheet(isWritten: isWritten),
             text: invocation.isTerminal ? words(for: .output, invocation) : rows.joined())
     }
 
-    private func json(isWritten: Bool) -> JSONValue {
-        .object([
-            ("provider", ProviderFacts.json(update.current)), ("isWritten", .bool(isWritten)),
-            (
-                "changes",
-                .array(
-                    update.changes.map { change in
-                        .object([
-                            ("field", .string(change.field)), ("previous", JSONValue(change.previous)),
-                            ("current", JSONValue(change.current)),
-                        ])
-                    })
-            ),
-            ("orphanedLogins", .integer(update.orphanedLogins)),
-            ("orphanedRevocations", .integer(update.orphanedRevocations)),
-        ])
-    }
-}
-
-/// A field's name in JSON as a person would say it.
-enum FieldWords {
-    private static let particular = [
-        "clientId": "client id", "clientKeyId": "client key id", "redirectUri": "redirect URI", "dpop": "DPoP",
-        "jwksURI": "JWKS URI", "requiresIssuerInCallback": "callbacks name the issuer",
-    ]
-
-    static func words(_ field: String) -> String {
-        particular[field]
-            ?? field.reduce(into: "") { words, character in
-                words += character.isUppercase ? " " + character.lowercased() : String(character)
-            }
+    private func sheet(isWritten: Bool) -> Sheet {
+        let changes = update.changes.map { change -> Sheet in
+            [
+                .data("field", change.field), .data("previous", change.previous), .data("current", change.current),
+            ]
+        }
+        return [
+            .data("provider", ProviderFacts.sheet(update.current)), .data("isWritten", isWritten),
+            .data("changes", changes), .data("orphanedLogins", update.orphanedLogins),
+            .data("orphanedRevocations", update.orphanedRevocations),
+        ]
     }
 }

@@ -8,10 +8,7 @@ struct ProviderListCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let providers = try await VaultAccess(global, invocation).open { try $0.providers() }
-        var table = Table("NAME", "ISSUER", "CLIENT", "DPOP")
-        for entry in providers { table.append(ProviderFacts.row(entry)) }
-        try invocation.emit(
-            json: .object([("providers", .array(providers.map(ProviderFacts.json)))]), table: table)
+        try invocation.emit("providers", providers.map(ProviderFacts.sheet), ProviderFacts.headings)
         if providers.isEmpty {
             invocation.hint("there is no provider yet: vaultctl provider add NAME --issuer URL --client-id ID")
         }

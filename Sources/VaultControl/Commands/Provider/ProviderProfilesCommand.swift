@@ -25,26 +25,18 @@ struct ProviderProfilesCommand: VaultCommand {
         let title: String
         let read: String
         let failure: String?
+
+        var sheet: Sheet {
+            [
+                Field("name", name).column("NAME"), Field("title", title).column("TITLE"),
+                Field("read", read).column("READ"), .data("file", file), Field("problem", failure).column("PROBLEM"),
+            ]
+        }
     }
 
     func run(_ invocation: Invocation) async throws {
         let rows = try dir.map { try Self.rows(in: $0) } ?? ProviderProfile.shipped.map { Self.row(nil, $0) }
-        var table = Table("NAME", "TITLE", "READ", "PROBLEM")
-        for row in rows { table.append(row.name, row.title, row.read, row.failure ?? "") }
-        try invocation.emit(
-            json: .object([
-                (
-                    "profiles",
-                    .array(
-                        rows.map { row in
-                            .object([
-                                ("name", .string(row.name)), ("title", .string(row.title)),
-                                ("read", .string(row.read)), ("file", JSONValue(row.file)),
-                                ("problem", JSONValue(row.failure)),
-                            ])
-                        })
-                )
-            ]), table: table)
+        try invocation.emit("profiles", rows.map(\.sheet), ["NAME", "TITLE", "READ", "PROBLEM"])
         let failures = rows.filter { $0.failure != nil }
         guard failures.isEmpty else {
             throw invocation.end(

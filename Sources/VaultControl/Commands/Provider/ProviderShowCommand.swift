@@ -12,6 +12,6 @@ struct ProviderShowCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let provider = try await VaultAccess(global, invocation).open { try $0.provider(named: name) }
-        try invocation.emit(json: ProviderFacts.json(provider), facts: ProviderFacts.facts(provider))
+        try invocation.emit(ProviderFacts.sheet(provider))
     }
 }

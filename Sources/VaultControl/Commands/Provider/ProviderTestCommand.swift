@@ -25,20 +25,15 @@ struct ProviderTestCommand: VaultCommand {
         }
         let metadata = try await metadata(of: provider, access)
         let findings = ProviderFindings(provider, profile, metadata)
-        var facts = ProviderFacts.facts(provider)
-        facts.add("metadata", provider.issuer == nil ? "not asked: no issuer" : "found")
-        for finding in findings.all { facts.add(finding.isFatal ? "missing" : "note", finding.text) }
         try invocation.emit(
-            json: .object([
-                ("provider", ProviderFacts.json(provider)), ("hasMetadata", .bool(metadata != nil)),
-                (
-                    "findings",
-                    .array(
-                        findings.all.map { finding in
-                            .object([("missing", .bool(finding.isFatal)), ("text", .string(finding.text))])
-                        })
-                ),
-            ]), facts: facts)
+            Sheet([
+                .data("provider", ProviderFacts.sheet(provider)), .data("hasMetadata", metadata != nil),
+                .data("findings", findings.all.map(\.sheet)),
+            ]),
+            text: invocation.text(
+                ProviderFacts.sheet(provider)
+                    + [.line("metadata", provider.issuer == nil ? "not asked: no issuer" : "found")]
+                    + Sheet(findings.all.map { .line($0.isFatal ? "missing" : "note", $0.text) })))
         guard !findings.all.contains(where: \.isFatal) else {
             throw invocation.end(
                 afterOutput: Failure(
@@ -65,6 +60,8 @@ struct ProviderFindings {
     struct Finding {
         let isFatal: Bool
         let text: String
+
+        var sheet: Sheet { [.data("missing", isFatal), .data("text", text)] }
     }
 
     private(set) var all: [Finding] = []
