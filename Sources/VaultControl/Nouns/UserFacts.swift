@@ -1,11 +1,27 @@
 import TokenVault
 
+/// How a user is shown.
 enum UserFacts {
-    static func json(_ user: User) -> JSONValue {
-        .object([
-            ("id", .string(user.id)), ("enabled", .bool(user.isEnabled)),
-            ("createdAt", Instant.json(user.createdAt)),
-            ("logins", .array(user.logins.map { .string($0.description) })),
-        ])
+    static let headings = ["USER", "STATUS", "LOGINS", "SINCE"]
+
+    static func sheet(_ entry: UserEntry) -> Sheet {
+        switch entry {
+        case .user(let user): sheet(user)
+        case .damaged(let handle, let problem):
+            [
+                Field("handle", handle).column("USER", "(\(handle))"),
+                Field("damaged", problem).column("STATUS", "damaged: \(problem)"),
+            ]
+        }
+    }
+
+    static func sheet(_ user: User) -> Sheet {
+        let status = user.isEnabled ? "enabled" : "disabled"
+        return [
+            Field("id", user.id).label("user").column("USER"),
+            Field("enabled", user.isEnabled).label("status").words(status).column("STATUS", status),
+            Field("createdAt", user.createdAt).column("SINCE"),
+            Field("logins", user.logins).words(user.logins.count).column("LOGINS", user.logins.count),
+        ]
     }
 }

@@ -42,7 +42,7 @@ struct KeyAddCommand: VaultCommand {
             }
         }
         try invocation.emit(
-            json: KeyFacts.json(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
+            KeyFacts.sheet(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
     }
 
     /// The key to add, and its file if that was made now.

@@ -39,7 +39,7 @@ struct KeyRemoveCommand: VaultCommand {
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
             try await vault.removeKeySlot(id: slot, provenBy: proof)
         }
-        try invocation.emit(json: .object([("removed", .string(slot))]), text: "")
+        try invocation.emit(Sheet([.data("removed", slot)]), text: "")
         invocation.note("removed key slot \(Printable.shortened(slot))")
     }
 

@@ -12,7 +12,7 @@ struct UserEnableCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).manage { try await $0.enableUser(id) }
-        try invocation.emit(json: .object([("enabled", .string(id))]), text: "")
+        try invocation.emit(Sheet([.data("enabled", id)]), text: "")
         invocation.note("enabled user \(Printable.shortened(id)); ended logins stay ended: vaultctl login begin")
     }
 }

@@ -13,18 +13,10 @@ struct UserShowCommand: VaultCommand {
         let (user, logins) = try await VaultAccess(global, invocation).open { vault in
             (try vault.user(id), try vault.logins(ofUser: id, limit: 1_000))
         }
-        var facts = Facts()
-        facts.add("user", user.id)
-        facts.add("status", user.isEnabled ? "enabled" : "disabled")
-        facts.add("since", Instant.words(user.createdAt, now: invocation.now))
-        facts.add("logins", String(user.logins.count))
-        var table = LoginFacts.table
-        for login in logins {
-            table.append(LoginFacts.row(login, invocation))
-        }
+        let sheets = logins.map { LoginFacts.sheet($0, now: invocation.now) }
+        let table = invocation.text(Table(LoginFacts.headings, sheets))
         try invocation.emit(
-            json: .object([("user", UserFacts.json(user)), ("logins", .array(logins.map(LoginFacts.json)))]),
-            text: facts.text(isTerminal: invocation.isTerminal, style: invocation.style)
-                + (logins.isEmpty ? "" : "\n" + table.text(isTerminal: invocation.isTerminal, style: invocation.style)))
+            Sheet([.data("user", UserFacts.sheet(user)), .data("logins", sheets)]),
+            text: invocation.text(UserFacts.sheet(user)) + (table.isEmpty ? "" : "\n" + table))
     }
 }
