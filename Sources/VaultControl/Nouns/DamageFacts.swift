@@ -3,40 +3,28 @@ import TokenVault
 
 /// How a damaged row is shown. Its cells are sealed and stay so.
 enum DamageFacts {
-    static func members(_ row: DamagedRow) -> [(String, JSONValue)] {
-        [
-            ("row", .string(row.id.description)), ("table", .string(row.table.rawValue)),
-            ("problem", .string(row.problem)), ("user", JSONValue(row.userID)),
-            ("userHandle", JSONValue(row.userHandle)), ("login", JSONValue(row.login?.description)),
-            ("provider", JSONValue(row.provider)),
+    static let headings = ["ROW", "TABLE", "USER", "PROVIDER", "PROBLEM"]
+
+    static func sheet(_ row: DamagedRow) -> Sheet {
+        let user = row.userID ?? row.userHandle.map { "(\($0))" }
+        return [
+            Field("row", row.id).column("ROW"),
+            Field("table", row.table.rawValue).column("TABLE"),
+            Field("problem", row.problem).column("PROBLEM"),
+            Field("user", row.userID).words(user).column("USER", user),
+            .data("userHandle", row.userHandle),
+            Field("login", row.login),
+            Field("provider", row.provider).column("PROVIDER"),
         ]
     }
 
-    static func json(_ content: DamagedRow.Content) -> JSONValue {
-        .object(
-            members(content.row) + [
-                ("loses", .string(loss(content))), ("hash", .string(content.hash)),
-                ("rows", .array(content.rows.map(json))),
-            ])
-    }
-
-    static func facts(_ content: DamagedRow.Content) -> Facts {
-        let row = content.row
-        var facts = Facts()
-        facts.add("row", row.id.description)
-        facts.add("table", row.table.rawValue)
-        facts.add("problem", row.problem)
-        facts.add("user", row.userID ?? row.userHandle.map { "(\($0))" })
-        facts.add("login", row.login?.description)
-        facts.add("provider", row.provider)
-        for stored in content.rows {
-            for column in stored.columns {
-                facts.add("\(stored.table).\(column.name)", words(column.value))
-            }
+    static func sheet(_ content: DamagedRow.Content) -> Sheet {
+        let columns = content.rows.flatMap { row in
+            row.columns.map { Field.line("\(row.table).\($0.name)", words($0.value)) }
         }
-        facts.add("hash", content.hash)
-        facts.add("discarding loses", loss(content))
-        return facts
+        return sheet(content.row)
+            + [Field("loses", loss(content)).label("discarding loses"), Field("hash", content.hash)]
+            + [.data("rows", content.rows.map(sheet))] + Sheet(columns)
     }
 
     /// What goes with the row.
@@ -70,28 +58,22 @@ enum DamageFacts {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    static func json(_ row: DamagedRow.StoredRow) -> JSONValue {
-        .object([
-            ("table", .string(row.table)),
-            (
-                "columns",
-                .array(
-                    row.columns.map { column in
-                        let (type, value) = typed(column.value)
-                        return .object([("name", .string(column.name)), ("type", type), ("value", value)])
-                    })
-            ),
-        ])
+    static func sheet(_ row: DamagedRow.StoredRow) -> Sheet {
+        let columns = row.columns.map { column -> Sheet in
+            let (type, value) = typed(column.value)
+            return [.data("name", column.name), .data("type", type), .data("value", value)]
+        }
+        return [.data("table", row.table), .data("columns", columns)]
     }
 
     /// Bytes in base64, text too: nothing says that it is UTF-8. A number beyond what JSON readers keep exactly is text.
-    private static func typed(_ value: DamagedRow.StoredRow.Value) -> (JSONValue, JSONValue) {
+    private static func typed(_ value: DamagedRow.StoredRow.Value) -> (type: String, value: String?) {
         switch value {
-        case .null: ("null", .null)
-        case .integer(let value): ("integer", .string(String(value)))
-        case .real(let value): ("real", .string(String(value)))
-        case .text(let bytes): ("text", .string(Data(bytes).base64EncodedString()))
-        case .blob(let bytes): ("blob", .string(Data(bytes).base64EncodedString()))
+        case .null: ("null", nil)
+        case .integer(let value): ("integer", String(value))
+        case .real(let value): ("real", String(value))
+        case .text(let bytes): ("text", Data(bytes).base64EncodedString())
+        case .blob(let bytes): ("blob", Data(bytes).base64EncodedString())
         }
     }
 }

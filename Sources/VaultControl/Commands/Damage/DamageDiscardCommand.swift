@@ -27,10 +27,9 @@ struct DamageDiscardCommand: VaultCommand {
             return try await vault.discardDamagedRow(id)
         }
         try invocation.emit(
-            json: .object([
-                ("discarded", .string(discarded.row.id.description)), ("table", .string(discarded.row.table.rawValue)),
-                ("rows", .integer(discarded.rowCount)), ("hash", .string(discarded.hash)),
-                ("logins", .array(discarded.logins.map { .string($0.description) })),
+            Sheet([
+                .data("discarded", discarded.row.id), .data("table", discarded.row.table.rawValue),
+                .data("rows", discarded.rowCount), .data("hash", discarded.hash), .data("logins", discarded.logins),
             ]), text: "")
         invocation.note("discarded \(discarded.row.table.rawValue) \(discarded.row.id)")
     }

@@ -24,23 +24,19 @@ struct DamageExportCommand: VaultCommand {
         let (content, vaultID) = try await VaultAccess(global, invocation).open { vault in
             (try await vault.damagedRow(id), try await vault.status().vaultID)
         }
-        let document = Self.document(content, vaultID).text + "\n"
+        let document = Self.document(content, vaultID).json.text + "\n"
         guard output != "-" else {
             try invocation.console.write(document, to: .output)
             return
         }
         try PrivateFile.write(Array(document.utf8), to: output)
         try invocation.emit(
-            json: .object([
-                ("exported", .string(output)), ("row", .string(id.description)), ("hash", .string(content.hash)),
-            ]), text: "")
+            Sheet([.data("exported", output), .data("row", id), .data("hash", content.hash)]), text: "")
         invocation.note("wrote \(Count.of(content.rows.count, "row")) to \(Printable.shortened(output, to: 200))")
     }
 
-    private static func document(_ content: DamagedRow.Content, _ vaultID: String) -> JSONValue {
-        .object(
-            [("format", "tokenvault-damaged-row-1"), ("vault", .string(vaultID))] + DamageFacts.members(content.row) + [
-                ("hash", .string(content.hash)), ("rows", .array(content.rows.map(DamageFacts.json))),
-            ])
+    private static func document(_ content: DamagedRow.Content, _ vaultID: String) -> Sheet {
+        [.data("format", "tokenvault-damaged-row-1"), .data("vault", vaultID)] + DamageFacts.sheet(content.row)
+            + [.data("hash", content.hash), .data("rows", content.rows.map(DamageFacts.sheet))]
     }
 }

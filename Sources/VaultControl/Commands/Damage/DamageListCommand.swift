@@ -16,14 +16,7 @@ struct DamageListCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let rows = try await VaultAccess(global, invocation).open { try await $0.damage(limit: limit) }
-        var table = Table("ROW", "TABLE", "USER", "PROVIDER", "PROBLEM")
-        for row in rows {
-            table.append(
-                row.id.description, row.table.rawValue, row.userID ?? row.userHandle.map { "(\($0))" } ?? "",
-                row.provider ?? "", row.problem)
-        }
-        try invocation.emit(
-            json: .object([("damage", .array(rows.map { .object(DamageFacts.members($0)) }))]), table: table)
+        try invocation.emit("damage", rows.map(DamageFacts.sheet), DamageFacts.headings)
         guard let first = rows.first else {
             invocation.hint("every row opens; vaultctl verify checks the audit trail and the file, too")
             return

@@ -12,7 +12,7 @@ struct DamageShowCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let id = try selection.id
         let content = try await VaultAccess(global, invocation).open { try await $0.damagedRow(id) }
-        try invocation.emit(json: DamageFacts.json(content), facts: DamageFacts.facts(content))
+        try invocation.emit(DamageFacts.sheet(content))
         invocation.hint("keep a copy with: vaultctl damage export \(id) --output FILE")
         invocation.hint("discard it with: vaultctl damage discard \(id)")
     }
