@@ -15,7 +15,7 @@ struct VerifyCommand: VaultCommand {
             defer { progress.finish() }
             return try await vault.verify { progress.update(done: $0, total: $1) }
         }
-        try invocation.emit(json: json(report), text: text(report, invocation))
+        try invocation.emit(sheet(report), text: text(report, invocation))
         guard report.isClean else { throw ExitRequest(status: .damaged) }
     }
 
@@ -29,31 +29,26 @@ struct VerifyCommand: VaultCommand {
         guard !report.isClean else {
             return invocation.style.green("ok") + ": \(counts)\n"
         }
-        var table = Table("WHAT", "WHICH", "PROBLEM")
-        for finding in report.findings {
-            table.append(finding.subject, finding.handle ?? "", finding.problem)
-        }
         let hidden = report.findingCount - report.findings.count
-        return table.text(isTerminal: invocation.isTerminal, style: invocation.style)
+        return invocation.text(Table(["WHAT", "WHICH", "PROBLEM"], findings(report)))
             + (hidden > 0 ? "and \(hidden) more\n" : "")
             + invocation.style.red("damaged") + ": \(Count.of(report.findingCount, "finding")) in \(counts)\n"
     }
 
-    private func json(_ report: VerificationReport) -> JSONValue {
-        .object([
-            ("isClean", .bool(report.isClean)), ("users", .integer(report.users)),
-            ("logins", .integer(report.logins)), ("providers", .integer(report.providers)),
-            ("auditEntries", .integer(report.auditEntries)), ("findingCount", .integer(report.findingCount)),
-            (
-                "findings",
-                .array(
-                    report.findings.map { finding in
-                        .object([
-                            ("subject", .string(finding.subject)), ("handle", JSONValue(finding.handle)),
-                            ("problem", .string(finding.problem)),
-                        ])
-                    })
-            ),
-        ])
+    private func sheet(_ report: VerificationReport) -> Sheet {
+        [
+            .data("isClean", report.isClean), .data("users", report.users), .data("logins", report.logins),
+            .data("providers", report.providers), .data("auditEntries", report.auditEntries),
+            .data("findingCount", report.findingCount), .data("findings", findings(report)),
+        ]
+    }
+
+    private func findings(_ report: VerificationReport) -> [Sheet] {
+        report.findings.map { finding in
+            [
+                Field("subject", finding.subject).column("WHAT"), Field("handle", finding.handle).column("WHICH"),
+                Field("problem", finding.problem).column("PROBLEM"),
+            ]
+        }
     }
 }

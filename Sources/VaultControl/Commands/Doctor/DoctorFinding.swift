@@ -47,6 +47,14 @@ struct DoctorFinding: Sendable {
         self.hint = hint
     }
 
+    var sheet: Sheet {
+        [
+            Field("level", level.rawValue).column("level"), Field("check", check.rawValue).column("check"),
+            Field("subject", subject).column("subject"), Field("text", text).column("text"),
+            Field("hint", hint).column("hint"), .data("wasLookedAt", wasLookedAt),
+        ]
+    }
+
     /// What could not be looked at, and why.
     static func unseen(
         _ check: Check, about subject: String? = nil, _ why: String, level: Level = .warning, hint: String? = nil

@@ -5,32 +5,16 @@ struct DoctorReport {
     var isHealthy: Bool { !findings.contains { $0.level.needsAttention } }
 
     func emit(_ invocation: Invocation) throws {
-        try invocation.emit(json: json, text: invocation.isTerminal ? words(invocation.style) : lines)
+        try invocation.emit(sheet, text: invocation.isTerminal ? words(invocation.style) : lines)
     }
 
-    private var json: JSONValue {
-        .object([
-            ("isHealthy", .bool(isHealthy)),
-            (
-                "findings",
-                .array(
-                    findings.map { finding in
-                        .object([
-                            ("level", .string(finding.level.rawValue)), ("check", .string(finding.check.rawValue)),
-                            ("subject", JSONValue(finding.subject)), ("text", .string(finding.text)),
-                            ("hint", JSONValue(finding.hint)), ("wasLookedAt", .bool(finding.wasLookedAt)),
-                        ])
-                    })
-            ),
-        ])
+    private var sheet: Sheet {
+        [.data("isHealthy", isHealthy), .data("findings", findings.map(\.sheet))]
     }
 
     private var lines: String {
-        findings.map { finding in
-            [
-                finding.level.rawValue, finding.check.rawValue, finding.subject ?? "", finding.text, finding.hint ?? "",
-            ].map(Printable.escape).joined(separator: "\t") + "\n"
-        }.joined()
+        let columns = ["level", "check", "subject", "text", "hint"]
+        return Table(columns, findings.map(\.sheet)).text(isTerminal: false, style: Style(isRich: false))
     }
 
     private func words(_ style: Style) -> String {
