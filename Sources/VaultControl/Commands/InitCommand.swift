@@ -72,15 +72,10 @@ struct InitCommand: VaultCommand {
     private func report(
         _ path: String, _ status: VaultStatus, _ keyFile: String?, isNew: Bool, _ invocation: Invocation
     ) throws {
-        var facts = Facts()
-        facts.add("vault", path)
-        facts.add("id", status.vaultID)
-        facts.add("key file", isNew ? keyFile.map { "\($0) (new)" } : keyFile)
-        try invocation.emit(
-            json: .object([
-                ("vault", .string(path)), ("id", .string(status.vaultID)), ("keyFile", JSONValue(keyFile)),
-                ("keyFileIsNew", .bool(isNew)),
-            ]),
-            facts: facts)
+        try invocation.emit([
+            Field("vault", path), Field("id", status.vaultID),
+            Field("keyFile", keyFile).words(isNew ? keyFile.map { "\($0) (new)" } : keyFile),
+            .data("keyFileIsNew", isNew),
+        ])
     }
 }

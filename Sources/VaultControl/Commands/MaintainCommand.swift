@@ -57,20 +57,18 @@ struct MaintainCommand: VaultCommand {
 
     private func emit(_ report: SchedulerReport, _ seconds: Int, _ invocation: Invocation) throws {
         let outcomes = report.outcomes.sorted { $0.key.description < $1.key.description }
-        var facts = Facts()
-        facts.add("renewed", String(report.renewed))
-        for (outcome, count) in outcomes where outcome != .renewed { facts.add(outcome.description, String(count)) }
-        if report.revocationsTried > 0 {
-            facts.add("revocations", "\(report.revocationsSettled) of \(report.revocationsTried) settled")
-        }
-        facts.add("time", Instant.duration(Double(seconds)))
+        let lines = outcomes.filter { $0.key != .renewed }.map { Field.line($0.key.description, $0.value) }
+        let settled = "\(report.revocationsSettled) of \(report.revocationsTried) settled"
         try invocation.emit(
-            json: .object([
-                ("renewed", .integer(report.renewed)), ("failed", .integer(report.failed)),
-                ("outcomes", .object(outcomes.map { ($0.key.description, .integer($0.value)) })),
-                ("revocationsTried", .integer(report.revocationsTried)),
-                ("revocationsSettled", .integer(report.revocationsSettled)), ("seconds", .integer(seconds)),
-            ]), facts: facts)
+            [
+                Field("renewed", report.renewed), .data("failed", report.failed),
+                .data("outcomes", Sheet(outcomes.map { .data($0.key.description, $0.value) })),
+            ] + Sheet(lines) + [
+                Field("revocationsTried", report.revocationsTried).label("revocations")
+                    .words(report.revocationsTried > 0 ? settled : nil),
+                .data("revocationsSettled", report.revocationsSettled),
+                Field("seconds", seconds).label("time").words(Instant.duration(Double(seconds))),
+            ])
     }
 }
 

@@ -25,53 +25,31 @@ struct StatusCommand: VaultCommand {
             let survey = try await vault.survey { progress.update(done: $0, total: $1) }
             return (status, survey, vault.readOnlyReason)
         }
-        var facts = facts(path, status)
-        if readOnly != nil { facts.add("opened", "for reading alone") }
-        if let survey { SurveyFacts.add(survey, to: &facts) }
-        let text =
-            facts.text(isTerminal: invocation.isTerminal, style: invocation.style)
-            + (survey.map { SurveyFacts.text($0, invocation) } ?? "")
+        let isReadOnly = readOnly != nil
+        var sheet = sheet(path, status)
+        sheet += [Field("isReadOnly", isReadOnly).label("opened").words(isReadOnly ? "read-only" : nil)]
+        if let survey { sheet += SurveyFacts.sheet(survey) }
         try invocation.emit(
-            json: .object(
-                json(path, status) + [("isReadOnly", .bool(readOnly != nil))]
-                    + (survey.map { SurveyFacts.json($0) } ?? [])), text: text)
+            sheet, text: invocation.text(sheet) + (survey.map { SurveyFacts.text($0, invocation) } ?? ""))
         if let readOnly { invocation.note(readOnly) }
         if status.lockedMemory != .full {
             invocation.warn("keys may be written to swap: raise the limit of locked memory (ulimit -l)")
         }
     }
 
-    private func facts(_ path: String, _ status: VaultStatus) -> Facts {
-        var facts = Facts()
-        facts.add("vault", path)
-        facts.add("id", status.vaultID)
-        facts.add("schema", String(status.schemaVersion))
-        facts.add("users", String(status.users))
-        facts.add("logins", String(status.logins))
-        facts.add("providers", String(status.providers))
-        facts.add("key slots", String(status.keySlots))
-        facts.add("open renewals", String(status.openRenewals))
-        facts.add("pending revocations", String(status.pendingRevocations))
-        facts.add("audit entries", String(status.auditEntries))
-        facts.add(
-            "SQLite",
+    private func sheet(_ path: String, _ status: VaultStatus) -> Sheet {
+        let sqlite =
             status.sqliteVersion
-                + (status.isSQLiteAffectedByWALReset
-                    ? " (can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : ""))
-        facts.add("locked memory", status.lockedMemory.rawValue)
-        return facts
-    }
-
-    private func json(_ path: String, _ status: VaultStatus) -> [(String, JSONValue)] {
-        [
-            ("vault", .string(path)), ("id", .string(status.vaultID)),
-            ("schemaVersion", .integer(status.schemaVersion)), ("users", .integer(status.users)),
-            ("logins", .integer(status.logins)), ("providers", .integer(status.providers)),
-            ("keySlots", .integer(status.keySlots)), ("openRenewals", .integer(status.openRenewals)),
-            ("pendingRevocations", .integer(status.pendingRevocations)),
-            ("auditEntries", .integer(status.auditEntries)), ("sqliteVersion", .string(status.sqliteVersion)),
-            ("sqliteIsAffectedByWALReset", .bool(status.isSQLiteAffectedByWALReset)),
-            ("lockedMemory", .string(status.lockedMemory.rawValue)),
+            + (status.isSQLiteAffectedByWALReset
+                ? " (can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : "")
+        return [
+            Field("vault", path), Field("id", status.vaultID), Field("schemaVersion", status.schemaVersion),
+            Field("users", status.users), Field("logins", status.logins), Field("providers", status.providers),
+            Field("keySlots", status.keySlots), Field("openRenewals", status.openRenewals),
+            Field("pendingRevocations", status.pendingRevocations), Field("auditEntries", status.auditEntries),
+            Field("sqliteVersion", status.sqliteVersion).label("SQLite").words(sqlite),
+            .data("sqliteIsAffectedByWALReset", status.isSQLiteAffectedByWALReset),
+            Field("lockedMemory", status.lockedMemory.rawValue),
         ]
     }
 }

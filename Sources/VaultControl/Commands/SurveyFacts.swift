@@ -5,20 +5,34 @@ import TokenVault
 enum SurveyFacts {
     private static let longestBar = 40
 
-    static func add(_ survey: VaultSurvey, to facts: inout Facts) {
+    static func sheet(_ survey: VaultSurvey) -> Sheet {
         func sum(_ count: KeyPath<VaultSurvey.Group, Int>) -> Int {
             survey.groups.reduce(0) { $0 + $1[keyPath: count] }
         }
-        facts.add("established", String(sum(\.established)))
-        facts.add("token expired", String(sum(\.tokenExpired)))
-        facts.add("terminated", String(sum(\.terminated)))
-        facts.add("failed", String(sum(\.failed)))
-        facts.add("retrying", String(sum(\.retrying)))
-        facts.add("in doubt", String(sum(\.inDoubt)))
-        facts.add("waiting for the user", String(sum(\.needsUser)))
-        if survey.damaged > 0 { facts.add("damaged logins", String(survey.damaged)) }
-        facts.add("due for renewal", String(survey.due))
-        facts.add("next renewal", survey.nextDue.map { Instant.words($0, now: survey.takenAt) })
+        let expiries = survey.bars.map { bar -> Sheet in
+            [.data("withinSeconds", bar.within.map { Int($0.components.seconds) }), .data("logins", bar.logins)]
+        }
+        return [
+            .line("established", sum(\.established)), .line("token expired", sum(\.tokenExpired)),
+            .line("terminated", sum(\.terminated)), .line("failed", sum(\.failed)),
+            .line("retrying", sum(\.retrying)), .line("in doubt", sum(\.inDoubt)),
+            .line("waiting for the user", sum(\.needsUser)),
+            .data("expiries", expiries), .data("expired", survey.expired), .data("withoutExpiry", survey.withoutExpiry),
+            Field("damagedLogins", survey.damaged).words(survey.damaged > 0 ? survey.damaged : nil),
+            Field("due", survey.due).label("due for renewal"), Field("nextDue", survey.nextDue).label("next renewal"),
+            .data("states", survey.groups.map(sheet)),
+        ]
+    }
+
+    private static func sheet(_ group: VaultSurvey.Group) -> Sheet {
+        [
+            Field("provider", group.provider).column("PROVIDER", group.provider ?? "(app)"),
+            Field("logins", group.logins).column("LOGINS"), .data("established", group.established),
+            .data("tokenExpired", group.tokenExpired), .data("terminated", group.terminated),
+            Field("failed", group.failed).column("FAILED"), Field("retrying", group.retrying).column("RETRYING"),
+            Field("inDoubt", group.inDoubt).column("IN DOUBT"),
+            Field("needsUser", group.needsUser).column("NEEDS USER"), .data("isFailing", group.isFailing),
+        ]
     }
 
     /// The histogram, and the providers where something is wrong before the others.
@@ -39,12 +53,8 @@ enum SurveyFacts {
             let padding = String(repeating: " ", count: width - line.title.count + 2)
             text += line.title + padding + String(repeating: "█", count: length) + " \(line.count)\n"
         }
-        var table = Table("PROVIDER", "LOGINS", "RETRYING", "IN DOUBT", "FAILED", "NEEDS USER")
-        for group in survey.groups {
-            table.append(
-                group.provider ?? "(app)", String(group.logins), String(group.retrying), String(group.inDoubt),
-                String(group.failed), String(group.needsUser))
-        }
+        let headings = ["PROVIDER", "LOGINS", "RETRYING", "IN DOUBT", "FAILED", "NEEDS USER"]
+        let table = Table(headings, survey.groups.map(sheet))
         guard isTerminal else {
             return text
                 + table.rows.map { "provider\t" + $0.map(Printable.escape).joined(separator: "\t") + "\n" }.joined()
@@ -60,38 +70,6 @@ enum SurveyFacts {
         }
         lines.append(("unknown", survey.withoutExpiry))
         return lines
-    }
-
-    static func json(_ survey: VaultSurvey) -> [(String, JSONValue)] {
-        [
-            (
-                "expiries",
-                .array(
-                    survey.bars.map { bar in
-                        .object([
-                            ("withinSeconds", bar.within.map { .integer(Int($0.components.seconds)) } ?? .null),
-                            ("logins", .integer(bar.logins)),
-                        ])
-                    })
-            ),
-            ("expired", .integer(survey.expired)), ("withoutExpiry", .integer(survey.withoutExpiry)),
-            ("damagedLogins", .integer(survey.damaged)), ("due", .integer(survey.due)),
-            ("nextDue", Instant.json(survey.nextDue)),
-            (
-                "states",
-                .array(
-                    survey.groups.map { group in
-                        .object([
-                            ("provider", JSONValue(group.provider)), ("logins", .integer(group.logins)),
-                            ("established", .integer(group.established)),
-                            ("tokenExpired", .integer(group.tokenExpired)),
-                            ("terminated", .integer(group.terminated)), ("failed", .integer(group.failed)),
-                            ("retrying", .integer(group.retrying)), ("inDoubt", .integer(group.inDoubt)),
-                            ("needsUser", .integer(group.needsUser)), ("isFailing", .bool(group.isFailing)),
-                        ])
-                    })
-            ),
-        ]
     }
 }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TokenVault
 
 /// How the versions of a vault are shown.
@@ -6,34 +7,27 @@ enum MigrationFacts {
         try Vault.migrationStatus(at: access.path, trustsFileSystem: access.trustsFileSystem)
     }
 
-    static func json(_ snapshot: MigrationStatus.Snapshot) -> JSONValue {
-        .object([
-            ("path", .string(snapshot.path)), ("schemaVersion", .integer(snapshot.schemaVersion)),
-            ("madeAt", Instant.json(snapshot.madeAt)), ("bytes", .integer(Int(snapshot.byteCount))),
-        ])
+    static func sheet(_ snapshot: MigrationStatus.Snapshot) -> Sheet {
+        [
+            .data("path", snapshot.path), .data("schemaVersion", snapshot.schemaVersion),
+            .data("madeAt", snapshot.madeAt), .data("bytes", Int(snapshot.byteCount)),
+        ]
+    }
+
+    private static func sheet(_ step: MigrationStatus.Step, now: Date) -> Sheet {
+        [
+            Field("version", step.version).column("VERSION"), Field("name", step.name).column("STEP"),
+            Field("appliedAt", step.appliedAt)
+                .column("APPLIED", step.appliedAt.map { Instant.words($0, now: now) } ?? "no"),
+        ]
     }
 
     static func emit(_ steps: [MigrationStatus.Step], of status: MigrationStatus, _ invocation: Invocation) throws {
-        var table = Table("VERSION", "STEP", "APPLIED")
-        for step in steps {
-            let applied = step.appliedAt.map { Instant.words($0, now: invocation.now) } ?? "no"
-            table.append(String(step.version), step.name, applied)
-        }
+        let steps = steps.map { sheet($0, now: invocation.now) }
         try invocation.emit(
-            json: .object([
-                ("schemaVersion", .integer(status.schemaVersion)), ("newestVersion", .integer(status.newestVersion)),
-                (
-                    "steps",
-                    .array(
-                        steps.map { step in
-                            .object([
-                                ("version", .integer(step.version)), ("name", .string(step.name)),
-                                ("appliedAt", Instant.json(step.appliedAt)),
-                            ])
-                        })
-                ),
-                ("snapshots", .array(status.snapshots.map { json($0) })),
-            ]),
-            text: steps.isEmpty ? "" : table.text(isTerminal: invocation.isTerminal, style: invocation.style))
+            Sheet([
+                .data("schemaVersion", status.schemaVersion), .data("newestVersion", status.newestVersion),
+                .data("steps", steps), .data("snapshots", status.snapshots.map(sheet)),
+            ]), text: invocation.text(Table(["VERSION", "STEP", "APPLIED"], steps)))
     }
 }

@@ -14,7 +14,7 @@ struct EventLines {
 
     mutating func print(_ event: SessionEvent) throws {
         if invocation.isJSON {
-            try invocation.console.write(Self.json(event).text + "\n", to: .output)
+            try invocation.console.write(Self.sheet(event).json.text + "\n", to: .output)
         } else if invocation.isTerminal {
             let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings)) + "\n"
             hasHeadings = true
@@ -73,25 +73,23 @@ struct EventLines {
         }
     }
 
-    static func json(_ event: SessionEvent) -> JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("time", Instant.json(event.date)), ("event", .string(event.kind.name)),
-            ("login", JSONValue(event.login?.description)), ("user", JSONValue(event.userID)),
-            ("generation", event.generation.map { .integer($0) } ?? .null),
+    private static func sheet(_ event: SessionEvent) -> Sheet {
+        let common: Sheet = [
+            .data("time", event.date), .data("event", event.kind.name), .data("login", event.login),
+            .data("user", event.userID), .data("generation", event.generation),
         ]
-        switch event.kind {
-        case .willExpire(let date), .refreshTokenWillExpire(let date): members.append(("at", Instant.json(date)))
-        case .expired, .updated: break
-        case .stateChanged(let state):
-            members.append(("state", .string(StateWords.code(state))))
-            members.append(("reason", JSONValue(reason(state))))
-        case .refreshFailed(let failure): members.append(("reason", .string(failure.reason.description)))
-        case .scopeChanged(let isNarrower): members.append(("isNarrower", .bool(isNarrower)))
-        case .error(let code): members.append(("error", .string(code.name)))
-        case .missed(let count): members.append(("count", .integer(count)))
-        }
-        if let answer = event.answer { members.append(("answer", .string(answer))) }
-        return .object(members)
+        let particular: Sheet =
+            switch event.kind {
+            case .willExpire(let date), .refreshTokenWillExpire(let date): [.data("at", date)]
+            case .expired, .updated: []
+            case .stateChanged(let state):
+                [.data("state", StateWords.code(state)), .data("reason", reason(state))]
+            case .refreshFailed(let failure): [.data("reason", failure.reason.description)]
+            case .scopeChanged(let isNarrower): [.data("isNarrower", isNarrower)]
+            case .error(let code): [.data("error", code.name)]
+            case .missed(let count): [.data("count", count)]
+            }
+        return common + particular + Sheet(event.answer.map { [.data("answer", $0)] } ?? [])
     }
 
     private static func reason(_ state: SessionState) -> String? {

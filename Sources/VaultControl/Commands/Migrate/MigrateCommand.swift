@@ -59,7 +59,7 @@ struct MigrateDiscardCommand: VaultCommand {
         }
         let gone = try Vault.discardMigrationSnapshots(at: access.path) { status.snapshots.contains($0) }
         try invocation.emit(
-            json: .object([("discarded", .array(gone.map { MigrationFacts.json($0) }))]),
+            Sheet([.data("discarded", gone.map(MigrationFacts.sheet))]),
             text: gone.map { Printable.shortened($0.path, to: 400) + "\n" }.joined())
         if gone.isEmpty { invocation.note("nothing to do: there is no copy") }
     }
