@@ -47,8 +47,8 @@ private struct RequestLine {
     func show(_ answer: ProviderAnswer, _ invocation: Invocation) {
         show(
             [
-                ("status", answer.status.map { .integer($0) } ?? .null), ("error", JSONValue(answer.errorWord)),
-                ("errorDescription", JSONValue(answer.messageWords)), ("failure", .null),
+                .data("status", answer.status), .data("error", answer.errorWord),
+                .data("errorDescription", answer.messageWords), .data("failure", JSONValue.null),
             ], words: answer.words, invocation)
     }
 
@@ -56,23 +56,16 @@ private struct RequestLine {
     func show(_ error: HTTPTransportError, _ invocation: Invocation) {
         show(
             [
-                ("status", .null), ("error", .null), ("errorDescription", .null),
-                ("failure", .string(error.description)),
+                .data("status", JSONValue.null), .data("error", JSONValue.null),
+                .data("errorDescription", JSONValue.null), .data("failure", error.description),
             ], words: error.description, invocation)
     }
 
-    private func show(_ members: [(String, JSONValue)], words: String, _ invocation: Invocation) {
+    private func show(_ reply: Sheet, words: String, _ invocation: Invocation) {
         let milliseconds = Int(max(.zero, min(duration, .seconds(86_400))) / .milliseconds(1))
         if invocation.isJSON {
-            invocation.diagnose(
-                .object([
-                    (
-                        "request",
-                        .object(
-                            [("method", .string(method)), ("url", .string(String(target.prefix(400))))] + members
-                                + [("milliseconds", .integer(milliseconds))])
-                    )
-                ]))
+            let request: Sheet = [.data("method", method), .data("url", String(target.prefix(400)))]
+            invocation.diagnose([.data("request", request + reply + [.data("milliseconds", milliseconds)])])
         } else {
             // The provider's words come last: what looks like the time it took must be the time it took.
             invocation.diagnose(

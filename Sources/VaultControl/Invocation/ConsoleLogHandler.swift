@@ -20,17 +20,11 @@ struct ConsoleLogHandler: LogHandler {
         let level = Self.word(event.level)
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
         if invocation.isJSON {
-            let members = details.map { ($0.key, JSONValue.string("\($0.value)")) }
-            invocation.diagnose(
-                .object([
-                    (
-                        "log",
-                        .object([
-                            ("level", .string(level)), ("message", .string(event.message.description)),
-                            ("metadata", .object(members)),
-                        ])
-                    )
-                ]))
+            let log: Sheet = [
+                .data("level", level), .data("message", event.message.description),
+                .data("metadata", Sheet(details.map { .data($0.key, "\($0.value)") })),
+            ]
+            invocation.diagnose([.data("log", log)])
         } else {
             let words = details.map { "\(Self.readable($0.key)) \(Printable.shortened("\($0.value)", to: 200))" }
             let message = Printable.shortened(event.message.description, to: 400)

@@ -16,9 +16,3 @@ extension Invocation {
         try? console.write(document.json.text + "\n", to: .error)
     }
 }
-
-extension Invocation {
-    func diagnose(_ document: JSONValue) {
-        try? console.write(document.text + "\n", to: .error)
-    }
-}

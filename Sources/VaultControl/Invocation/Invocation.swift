@@ -28,20 +28,6 @@ struct Invocation {
 
     func text(_ table: Table) -> String { table.text(isTerminal: isTerminal, style: style) }
 
-    /// The result: one JSON document, or text.
-    func emit(json: @autoclosure () -> JSONValue, text: @autoclosure () -> String) throws {
-        try console.write(isJSON ? json().text + "\n" : text(), to: .output)
-    }
-
-    /// The result as facts.
-    func emit(json: @autoclosure () -> JSONValue, facts: Facts) throws {
-        try emit(json: json(), text: facts.text(isTerminal: isTerminal, style: style))
-    }
-
-    func emit(json: @autoclosure () -> JSONValue, table: Table) throws {
-        try emit(json: json(), text: table.text(isTerminal: isTerminal, style: style))
-    }
-
     /// What is good to know, for a person: on standard error, so that the output stays a result.
     func note(_ text: String) {
         guard !isQuiet else { return }

@@ -14,22 +14,6 @@ struct Listing {
         page = Table(headings)
     }
 
-    init(_ name: String, _ table: Table, _ invocation: Invocation) {
-        self.name = name
-        self.invocation = invocation
-        page = table
-    }
-
-    mutating func append(_ json: @autoclosure () -> JSONValue, _ row: @autoclosure () -> [String]) throws {
-        if invocation.isJSON {
-            let separator = count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
-            try invocation.console.write(separator + json().text, to: .output)
-        } else {
-            page.append(row())
-        }
-        count += 1
-    }
-
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ sheet: Sheet) throws {

@@ -2,11 +2,6 @@ import FoundationEssentials
 
 /// Points in time as people and programs read them.
 enum Instant {
-    /// UTC, to the second: `2026-11-21T03:15:00Z`.
-    static func json(_ date: Date?) -> JSONValue {
-        date.map { .string($0.formatted(.iso8601)) } ?? .null
-    }
-
     /// `in 59 min`, `3 days ago`.
     static func relative(_ date: Date, now: Date) -> String {
         let seconds = date.timeIntervalSince(now)

@@ -101,9 +101,3 @@ extension Optional: JSONConvertible where Wrapped: JSONConvertible {
 extension Array: JSONConvertible where Element: JSONConvertible {
     var json: JSONValue { .array(map(\.json)) }
 }
-
-extension JSONValue {
-    init(_ value: String?) {
-        self = value.map { .string($0) } ?? .null
-    }
-}

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Rows under headings on a terminal; tab-separated lines without headings in a pipe.
 struct Table {
     private let headings: [String]
-    fileprivate(set) var rows: [[String]] = []
+    private(set) var rows: [[String]] = []
 
     /// - Parameter sheets: one for each row.
     init(_ headings: [String], _ sheets: [Sheet] = [], now: Date = Date()) {
@@ -39,12 +39,4 @@ struct Table {
         guard !rows.isEmpty else { return "" }
         return (hasHeadings ? style.bold(line(headings)) + "\n" : "") + shown.map { line($0) + "\n" }.joined()
     }
-}
-
-extension Table {
-    init(_ headings: String...) { self.init(headings) }
-
-    mutating func append(_ cells: String...) { append(cells) }
-
-    mutating func append(_ cells: [String]) { rows.append(cells) }
 }
