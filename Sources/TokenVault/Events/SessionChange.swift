@@ -1,8 +1,5 @@
 /// Something that changes how a login looks.
 enum SessionChange: Equatable, Sendable {
-    /// An authorization code is being exchanged.
-    case logInBegan
-    case logInFailed
     /// An access token was stored that is good: a log-in, a renewal, or the app set it.
     case tokenStored
     /// An access token was stored that had run out already, or the login has none any more.
@@ -23,30 +20,22 @@ extension SessionState {
         // The row is gone, whatever it was.
         case (_, .removed): .notLoggedIn
 
-        // What is not there cannot die, run out or end.
-        case (.notLoggedIn, .logInBegan): .establishing
-        case (.notLoggedIn, .tokenStored): .established
-        case (.notLoggedIn, .staleTokenStored): .tokenExpired(nil)
-        case (.notLoggedIn, .logInFailed), (.notLoggedIn, .tokenRanOut), (.notLoggedIn, .died), (.notLoggedIn, .ended):
-            .notLoggedIn
-
-        case (.establishing, .logInFailed): .notLoggedIn
-        case (.establishing, .tokenStored): .established
-        case (.establishing, .staleTokenStored): .tokenExpired(nil)
-        case (.establishing, .ended(let reason)): .terminated(reason)
-        case (.establishing, .logInBegan), (.establishing, .tokenRanOut), (.establishing, .died): .establishing
+        // No login is *establishing*: its user is, while a code is exchanged. What is not there cannot die, expire or end.
+        case (.notLoggedIn, .tokenStored), (.establishing, .tokenStored): .established
+        case (.notLoggedIn, .staleTokenStored), (.establishing, .staleTokenStored): .tokenExpired(nil)
+        case (.notLoggedIn, .tokenRanOut), (.notLoggedIn, .died), (.notLoggedIn, .ended): self
+        case (.establishing, .tokenRanOut), (.establishing, .died), (.establishing, .ended): self
 
         case (.established, .tokenRanOut), (.established, .staleTokenStored): .tokenExpired(nil)
         case (.established, .died(let failure)): .tokenExpired(failure)
         case (.established, .ended(let reason)): .terminated(reason)
-        // Another log-in makes another login, and leaves this one as it is.
-        case (.established, .logInBegan), (.established, .logInFailed), (.established, .tokenStored): .established
+        case (.established, .tokenStored): .established
 
         case (.tokenExpired, .tokenStored): .established
         case (.tokenExpired, .staleTokenStored): .tokenExpired(nil)
         case (.tokenExpired, .died(let failure)): .tokenExpired(failure)
         case (.tokenExpired, .ended(let reason)): .terminated(reason)
-        case (.tokenExpired, .logInBegan), (.tokenExpired, .logInFailed), (.tokenExpired, .tokenRanOut): self
+        case (.tokenExpired, .tokenRanOut): self
 
         // Only a new log-in leads out, and that is a new login.
         case (.terminated, _): self

@@ -72,8 +72,7 @@ extension Vault {
     private func nextStep(
         of stored: StoredLogin, _ owner: OpenRenewal.Owner?, stallLimit: Duration
     ) -> LoginDiagnosis.NextStep {
-        let obstacle = RenewalRefusal(
-            session: stored.session, userStatus: stored.userStatus, isHeld: stored.isHeld, now: now)
+        let obstacle = RenewalRefusal(stored, now: now)
         switch obstacle {
         case .userDisabled: return .enableUser
         case .terminated: return .logIn

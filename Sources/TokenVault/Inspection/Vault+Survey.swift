@@ -119,7 +119,7 @@ extension VaultSurvey {
     fileprivate mutating func count(_ content: LoginListing.Content, _ now: Timestamp) {
         let session = content.session
         if let dueAt = content.dueAt, dueAt <= now { due += 1 }
-        guard session.state != .terminated, session.failure?.isFinal != true, session.accessToken != nil else { return }
+        guard session.isLiving, session.accessToken != nil else { return }
         guard let expiresAt = session.expiresAt else {
             withoutExpiry += 1
             return

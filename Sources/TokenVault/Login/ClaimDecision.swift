@@ -47,8 +47,7 @@ enum ClaimDecision: Equatable, Sendable {
         let judge = TokenJudge(
             position: state.position, session: state.session, target: circumstances.target, now: circumstances.now,
             setBack: circumstances.setBack)
-        let refusal = RenewalRefusal(
-            session: state.session, userStatus: state.userStatus, isHeld: state.isHeld, now: circumstances.now)
+        let refusal = RenewalRefusal(state, now: circumstances.now)
         let isForRecovery = circumstances.demand == .recovery
         let isSatisfied =
             switch circumstances.demand {

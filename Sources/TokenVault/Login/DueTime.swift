@@ -99,20 +99,8 @@ extension TokenJudge {
     }
 }
 
-extension LoginState {
+extension LoginRow {
     /// What ``dueAt`` is to be.
-    var nextDue: Timestamp? {
-        guard userStatus == .active else { return nil }
-        return DueTime(
-            login: handle, position: position, session: session, refresh: refresh, provider: provider,
-            isInDoubt: intent?.isInDoubt ?? false
-        ).instant
-    }
-}
-
-extension StoredLogin {
-    /// What ``dueAt`` is to be. It is something else in rows of older versions, and of logins whose renewal has come in
-    /// doubt by the death of its process.
     var nextDue: Timestamp? {
         guard userStatus == .active else { return nil }
         return DueTime(

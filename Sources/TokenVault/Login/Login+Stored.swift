@@ -2,20 +2,12 @@ import OAuthClient
 import VaultStorage
 
 extension Login {
-    init(_ stored: StoredLogin, provider: String?, now: Timestamp) {
+    init(_ stored: some LoginRow, provider: String?, now: Timestamp) {
         self.init(
             id: LoginID(stored.handle), userID: stored.userID, provider: provider, position: stored.position,
             session: stored.session, isRefreshable: stored.refresh?.refreshToken != nil,
             isDPoPBound: stored.key != nil,
             isInDoubt: stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil, now: now)
-    }
-
-    init(_ state: LoginState, provider: String?, now: Timestamp) {
-        self.init(
-            id: LoginID(state.handle), userID: state.userID, provider: provider, position: state.position,
-            session: state.session, isRefreshable: state.refresh?.refreshToken != nil,
-            isDPoPBound: state.key != nil,
-            isInDoubt: state.intent?.isInDoubt ?? false || state.refresh?.doubtSince != nil, now: now)
     }
 
     init(_ handle: LoginHandle, _ content: LoginListing.Content, provider: String?, now: Timestamp) {

@@ -12,7 +12,7 @@ extension LoginState {
     /// Tokens of a grant of their own. They continue the chain if they are an access token alone for a session that is
     /// alive; otherwise they are a log-in, and start a new one.
     mutating func takeAnswer(_ reply: SpooledReply) -> ChainPosition {
-        guard reply.refreshToken != nil || session.hasRunOut(at: reply.obtainedAt) else { return position.successor }
+        guard reply.refreshToken != nil || session.hasExpired(at: reply.obtainedAt) else { return position.successor }
         refresh = reply.refreshToken.map {
             RefreshRecord(refreshToken: $0, refreshExpiresAt: reply.refreshExpiresAt, idToken: reply.idToken)
         }
@@ -29,7 +29,6 @@ extension LoginState {
     /// could end more than itself. Otherwise it is revoked, as every late reply is.
     mutating func disownAnswer(_ reply: SpooledReply, of claim: RenewalClaim, at now: Timestamp) {
         if intent?.fence == claim.fence { intent = nil }
-        let livesOn = session.state != .terminated && userStatus == .active && session.failure?.isFinal != true
-        if !livesOn, let record = reply.revocation(at: now) { outbox.append(record) }
+        if !isLiving, let record = reply.revocation(at: now) { outbox.append(record) }
     }
 }

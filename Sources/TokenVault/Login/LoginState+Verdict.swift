@@ -141,10 +141,7 @@ extension LoginState {
     ///
     /// - Parameter spent: the refresh token that they were given for, if that is known.
     mutating func disown(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
-        let livesOn =
-            position.chain == reply.position.chain && session.state != .terminated && userStatus == .active
-            && session.failure?.isFinal != true
-        if livesOn {
+        if position.chain == reply.position.chain, isLiving {
             keepLate(reply, spent: spent, at: now)
         } else if let record = reply.revocation(at: now) {
             outbox.append(record)

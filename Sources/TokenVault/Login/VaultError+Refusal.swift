@@ -14,7 +14,7 @@ extension VaultError {
         case .held:
             self.init(
                 .held, "the vault was restored from a backup and this login is held",
-                hint: "accept the restore, or let the user log in again")
+                hint: "let the user log in again")
         case .dead(let reason):
             self.init(dead: reason)
         case .needsUser:

@@ -14,9 +14,7 @@ extension UserManager {
     public func revive(login: LoginID) async throws -> Login {
         let now = vault.now
         let updated = try await vault.updateLogin(login.handle) { state in
-            if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
-            if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
-            if state.isHeld { throw VaultError(.held, now: now) }
+            try state.requireUnheld(now: now)
             try state.revive()
             return state
         }

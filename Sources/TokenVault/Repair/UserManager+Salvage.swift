@@ -36,9 +36,7 @@ extension UserManager {
         }
         let (vault, now) = (vault, vault.now)
         let updated = try await vault.updateLogin(login.handle) { state in
-            if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
-            if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
-            if state.isHeld { throw VaultError(.held, now: now) }
+            try state.requireUnheld(now: now)
             guard record.isFor(state.position) else {
                 throw VaultError(.conflict, "the login has moved on since this reply came")
             }

@@ -41,8 +41,3 @@ extension LoginState {
         return session.failure?.reason == RefreshFailure.Reason.lostResponse.code
     }
 }
-
-extension SessionRecord {
-    /// The login's own access token, if it has not expired.
-    func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasRunOut(at: now) ? nil : accessToken }
-}

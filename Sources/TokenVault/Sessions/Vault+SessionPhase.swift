@@ -4,12 +4,10 @@ extension Vault {
     /// Nil for a login that is neither *established* nor *tokenExpired*.
     func phase(of stored: StoredLogin) -> SessionPhase? {
         let now = now
-        let hasRunOut: Bool
         switch SessionLook(stored.session, at: now) {
         case .establishing, .terminated: return nil
         case .refreshFailed: return .refreshFailed
-        case .established: hasRunOut = false
-        case .tokenExpired: hasRunOut = true
+        case .established, .tokenExpired: break
         }
         if let intent = stored.intent {
             let isAbandoned = owner(of: intent) == .gone
@@ -18,7 +16,7 @@ extension Vault {
             if !isAbandoned { return .refreshing }
         }
         if let notBefore = stored.session.notBefore, notBefore > now { return .postponed }
-        if hasRunOut { return .retrying }
+        if stored.session.hasExpired(at: now) { return .retrying }
         let warnsAt = stored.session.expiresAt?.advanced(by: .zero - sessions.options.willExpireLead)
         return warnsAt.map { $0 <= now } ?? false ? .expiring : .fresh
     }

@@ -39,8 +39,7 @@ extension UserManager {
         let updated: LoginState
         do {
             updated = try await vault.updateLogin(login) { state in
-                if state.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
-                if state.session.state == .terminated { throw VaultError(.terminated, now: now) }
+                try state.requireActive(now: now)
                 state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
                 return state
             }

@@ -13,8 +13,7 @@ extension Vault {
         do throws(StoreError) {
             return try store.logins(ofUser: userID, after: nil, limit: .max).contains { listing in
                 guard listing.handle != login, let content = listing.content else { return false }
-                return content.provider == provider && content.isRefreshable && content.session.state != .terminated
-                    && content.session.failure?.isFinal != true
+                return content.provider == provider && content.isRefreshable && content.session.isLiving
             }
         } catch {
             return true

@@ -5,25 +5,14 @@ import VaultStorage
 // What a stored token is good for, now.
 extension Vault {
     /// Judges a stored token by the clock that counts for it.
-    func judge(_ snapshot: SessionSnapshot, _ target: TokenTarget = .own) -> TokenJudge {
+    func judge(_ stored: some StoredSession, _ target: TokenTarget = .own) -> TokenJudge {
         TokenJudge(
-            position: snapshot.position, session: snapshot.session, target: target, now: now, setBack: clock.setBack)
-    }
-
-    func judge(_ stored: StoredLogin) -> TokenJudge {
-        TokenJudge(position: stored.position, session: stored.session, now: now, setBack: clock.setBack)
-    }
-
-    /// What keeps this login from being renewed, as far as the session tells.
-    func obstacle(in snapshot: SessionSnapshot) -> RenewalRefusal? {
-        RenewalRefusal(
-            session: snapshot.session, userStatus: snapshot.userStatus, isHeld: snapshot.isHeld, now: now)
+            position: stored.position, session: stored.session, target: target, now: now, setBack: clock.setBack)
     }
 
     /// The stored access token; nil if there is none that can be used.
     func usableToken(in snapshot: SessionSnapshot, _ target: TokenTarget = .own) throws -> VaultToken? {
-        if snapshot.userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
-        if snapshot.session.state == .terminated { throw VaultError(.terminated, now: now) }
+        try snapshot.requireActive(now: now)
         let session = snapshot.session
         guard let stored = StoredToken(target, in: session, at: snapshot.position) else { return nil }
         let type = TokenType(stored.tokenType)

@@ -27,12 +27,12 @@ struct SessionDocumentTests {
     }
 }
 
-/// The transition function as a diagram and a table.
+/// The transition function as a diagram and a table. No login is *establishing*: its user is.
 private enum SessionDrawing {
     private typealias Table = SessionChangeTableTests
 
     private static let states: [(name: String, state: SessionState)] = [
-        ("notLoggedIn", .notLoggedIn), ("establishing", .establishing), ("established", .established),
+        ("notLoggedIn", .notLoggedIn), ("established", .established),
         ("tokenExpired", .tokenExpired(nil)), ("refreshFailed", .tokenExpired(Table.earlier)),
         ("terminated", .terminated(.globalBan)),
     ]
@@ -87,8 +87,6 @@ private enum SessionDrawing {
 
     private static func words(_ change: SessionChange) -> String {
         switch change {
-        case .logInBegan: "log-in began"
-        case .logInFailed: "log-in failed"
         case .tokenStored: "token stored"
         case .staleTokenStored: "token stored that had run out"
         case .tokenRanOut: "token ran out"

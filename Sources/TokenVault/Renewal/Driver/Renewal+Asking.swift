@@ -2,11 +2,6 @@ import OAuthClient
 import VaultCrypto
 import VaultStorage
 
-extension RenewalVerdict {
-    /// The app had nothing that can be used.
-    static let nothingUsable = RenewalVerdict.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)
-}
-
 // Asking the app. Nothing is spent by it, so it may be given up at any time.
 extension Renewal {
     /// Asks the ``TokenRefreshHandler`` for a token.
@@ -95,7 +90,7 @@ extension Renewal {
         let (vault, login) = (vault, login)
         let renewal = AccessTokenRenewal(
             userId: current.stored.userID, login: LoginID(login),
-            isLogIn: current.stored.session.hasRunOut(at: vault.now), means: means(current), answer: answer
+            isLogIn: current.stored.session.hasExpired(at: vault.now), means: means(current), answer: answer
         ) {
             guard try !vault.isStillWaiting(login, for: claim) else { return }
             answer.give(.withdrawn)
@@ -134,12 +129,6 @@ extension RenewalAttempt {
             return false
         }
         return expiresAt > before
-    }
-}
-
-extension SessionRecord {
-    func hasRunOut(at now: Timestamp) -> Bool {
-        accessToken == nil || expiresAt.map { $0 <= now } ?? false
     }
 }
 

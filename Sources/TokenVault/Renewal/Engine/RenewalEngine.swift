@@ -36,7 +36,7 @@ final class RenewalEngine: Sendable {
             return wait
         }
         defer { if let asking { vault.askedWaits.end(asking) } }
-        if let refusal = vault.obstacle(in: snapshot) {
+        if let refusal = RenewalRefusal(snapshot, now: vault.now) {
             return try acceptable(snapshot, target, demand) ?? { throw VaultError(refusal, now: vault.now) }()
         }
         return try await vault.working {
@@ -80,7 +80,7 @@ final class RenewalEngine: Sendable {
             switch wait {
             case .ended where flight.target != target:
                 // One token of the chain is spent at a time, whatever it is for; now it is this caller's turn.
-                if let refusal = vault.obstacle(in: current) { throw VaultError(refusal, now: vault.now) }
+                if let refusal = RenewalRefusal(current, now: vault.now) { throw VaultError(refusal, now: vault.now) }
             case .ended(let ending)
             where isPassing(ending, current, target)
                 && vault.timeSource.uptime() - started < deadline ?? Self.longestRetry:
@@ -117,7 +117,7 @@ final class RenewalEngine: Sendable {
     func join(
         _ login: LoginHandle, target: TokenTarget = .own, demand: RenewalDemand, deadline: Duration?
     ) async -> (Flight, Flight.Wait) {
-        let (flight, id, isNew) = flights.withLock { flights in
+        let (flight, seat, isNew) = flights.withLock { flights in
             if let flight = flights[login] { return (flight, flight.join(isCaller: demand.isForCaller), false) }
             let flight = Flight(target: target)
             flights[login] = flight
@@ -125,7 +125,7 @@ final class RenewalEngine: Sendable {
         }
         if isNew { start(flight, login, demand) }
         let wait = await flight.wait(
-            as: id, deadline: deadline, timeSource: vault.timeSource,
+            as: seat, deadline: deadline, timeSource: vault.timeSource,
             accepts: { $0.target == target && self.isAcceptable($0, for: demand) })
         return (flight, wait)
     }

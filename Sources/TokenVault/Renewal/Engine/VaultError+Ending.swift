@@ -55,9 +55,7 @@ extension VaultError {
             self.init(
                 .tryLater, "the provider's new access token is not valid for long enough", retryAfter: retryAfter)
         case .satisfied, .superseded:
-            let obstacle = RenewalRefusal(
-                session: current.session, userStatus: current.userStatus, isHeld: current.isHeld, now: now)
-            if let obstacle {
+            if let obstacle = RenewalRefusal(current, now: now) {
                 self.init(obstacle, now: now)
             } else {
                 self.init(.conflict, "the login is being changed too often")

@@ -1,6 +1,21 @@
 import OAuthClient
 import VaultStorage
 
+/// What an attempt brought, without the tokens themselves.
+enum RenewalReply: Equatable, Sendable {
+    case tokens
+    /// A new refresh token, and no access token that may be used.
+    case successorOnly(Defect)
+    case verdict(RenewalVerdict)
+
+    enum Defect: Equatable, Sendable {
+        /// Row 19a of `docs/token-outcomes.md`: redeem the new refresh token at once, once.
+        case accessTokenMissing
+        /// Row 20: the token is not bound as it must be. Asking again would bring the same.
+        case downgraded
+    }
+}
+
 extension RenewalReply {
     /// What an outcome of the token endpoint means for the chain. The only such mapping.
     ///

@@ -1,0 +1,54 @@
+import VaultCrypto
+import VaultStorage
+
+/// What all shapes of a stored login say of its session: the hot read, the whole row, and the row in a transaction.
+protocol StoredSession {
+    var position: ChainPosition { get }
+    var session: SessionRecord { get }
+    var userStatus: UserStatus { get }
+    var isHeld: Bool { get }
+}
+
+/// What the whole row says, too.
+protocol LoginRow: StoredSession {
+    var handle: LoginHandle { get }
+    var userID: String { get }
+    var provider: ProviderHandle? { get }
+    var refresh: RefreshRecord? { get }
+    var key: KeyRecord? { get }
+    var intent: IntentRecord? { get }
+}
+
+extension SessionSnapshot: StoredSession {}
+extension StoredLogin: LoginRow {}
+extension LoginState: LoginRow {}
+
+extension StoredSession {
+    /// Whether the login may go on: its user is not disabled, and it is neither ended nor dead.
+    var isLiving: Bool { userStatus == .active && session.isLiving }
+
+    /// Refuses a login that is ended, and every one of a disabled user.
+    func requireActive(now: Timestamp) throws {
+        if userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
+        if session.state == .terminated { throw VaultError(.terminated, now: now) }
+    }
+
+    /// As ``requireActive(now:)``; refuses one that is held, too.
+    func requireUnheld(now: Timestamp) throws {
+        try requireActive(now: now)
+        if isHeld { throw VaultError(.held, now: now) }
+    }
+}
+
+extension SessionRecord {
+    /// Whether it is neither ended nor dead.
+    var isLiving: Bool { state != .terminated && failure?.isFinal != true }
+
+    /// Whether there is no access token of the login's own that is still valid.
+    func hasExpired(at now: Timestamp) -> Bool {
+        accessToken == nil || expiresAt.map { $0 <= now } ?? false
+    }
+
+    /// The login's own access token, if it has not expired.
+    func livingAccessToken(at now: Timestamp) -> SecretBytes? { hasExpired(at: now) ? nil : accessToken }
+}

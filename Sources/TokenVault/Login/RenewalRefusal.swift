@@ -1,0 +1,61 @@
+import VaultStorage
+
+/// Why no attempt was made.
+enum RenewalRefusal: Equatable, Sendable {
+    case loginMissing
+    case terminated
+    case userDisabled
+    case held
+    case dead(RefreshFailure.Reason)
+    case needsUser
+    case notRefreshable
+    case postponed(until: Timestamp)
+    case providerMissing
+    case breakerOpen(until: Timestamp)
+    /// The provider gave no token for this resource or scope a moment ago.
+    case targetRefused
+    /// The refresh token may be spent and must not be sent again. The access token is good until then; nil: for as long as
+    /// resource servers take it.
+    case mayNotSendAgain(until: Timestamp?)
+    case ownerStalled
+    case ownershipLost
+    case closed
+    /// The store did not take the intent: nothing was sent.
+    case storeFailed
+    /// Another process has held the vault's write lock for too long: nothing was sent.
+    case storeBusy
+    /// There is no room for the intent, or for the reply: nothing was sent.
+    case storageFull
+    /// The vault cannot be written here.
+    case readOnly
+    /// What the store holds of the login or its provider is damaged, or of a former time: nothing was sent.
+    case notBelieved(StoreError)
+}
+
+extension RenewalRefusal {
+    /// Nothing postpones a login for longer: what says so was written by a clock that has been set back since.
+    static let longestPostponement = Duration.seconds(7_200)
+
+    init?(_ stored: some StoredSession, now: Timestamp) {
+        self.init(session: stored.session, userStatus: stored.userStatus, isHeld: stored.isHeld, now: now)
+    }
+
+    /// What keeps a login from being renewed, as far as its session says; nil: nothing.
+    init?(session: SessionRecord, userStatus: UserStatus, isHeld: Bool, now: Timestamp) {
+        if userStatus == .disabled {
+            self = .userDisabled
+        } else if session.state == .terminated {
+            self = .terminated
+        } else if isHeld {
+            self = .held
+        } else if let failure = session.failure {
+            self = failure.isFinal ? .dead(RefreshFailure.Reason(code: failure.reason)) : .needsUser
+        } else if let notBefore = session.notBefore, notBefore > now,
+            notBefore <= now.advanced(by: Self.longestPostponement)
+        {
+            self = .postponed(until: notBefore)
+        } else {
+            return nil
+        }
+    }
+}
