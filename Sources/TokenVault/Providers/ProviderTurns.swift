@@ -20,13 +20,7 @@ final class ProviderTurns: Sendable {
 
     private struct Waiter: Sendable {
         let id: Int
-        let continuation: CheckedContinuation<Bool, Never>
-        let work: WorkToken?
-
-        func resume(_ hasTurn: Bool) {
-            work?.endWait()
-            continuation.resume(returning: hasTurn)
-        }
+        let hasTurn = OneAnswer<Bool>()
     }
 
     private struct Queue {
@@ -101,23 +95,21 @@ final class ProviderTurns: Sendable {
         _ id: Int, _ provider: ProviderHandle, _ limits: Limits, _ priority: @autoclosure () -> Priority
     ) async -> Bool {
         let now = timeSource.uptime()
-        let work = WorkToken.current
-        return await withCheckedContinuation { continuation in
-            let isClosed = state.withLock { state in
-                guard !state.isClosed else { return true }
-                var queue = state.queues[provider] ?? Queue()
-                queue.adopt(limits, now: now)
-                work?.beginWait()
-                let waiter = Waiter(id: id, continuation: continuation, work: work)
-                switch priority() {
-                case .caller: queue.callers.append(waiter)
-                case .background: queue.background.append(waiter)
-                }
-                state.queues[provider] = queue
-                return false
+        let waiter = Waiter(id: id)
+        let isClosed = state.withLock { state in
+            guard !state.isClosed else { return true }
+            var queue = state.queues[provider] ?? Queue()
+            queue.adopt(limits, now: now)
+            switch priority() {
+            case .caller: queue.callers.append(waiter)
+            case .background: queue.background.append(waiter)
             }
-            if isClosed { continuation.resume(returning: false) } else { advance(provider) }
+            state.queues[provider] = queue
+            return false
         }
+        guard !isClosed else { return false }
+        advance(provider)
+        return await waiter.hasTurn.value()
     }
 
     /// Sends away all that wait, and all that come.
@@ -126,7 +118,7 @@ final class ProviderTurns: Sendable {
             state.isClosed = true
             return state.queues.keys.flatMap { state.queues[$0]?.dismissAll() ?? [] }
         }
-        for waiter in waiting { waiter.resume(false) }
+        for waiter in waiting { waiter.hasTurn.give(false) }
     }
 
     /// Gives the turn to who is next.
@@ -188,7 +180,7 @@ final class ProviderTurns: Sendable {
             queue.alarm = (now + wait, state.lastAlarm)
             return (ready, (wait, state.lastAlarm))
         }
-        for waiter in ready { waiter.resume(true) }
+        for waiter in ready { waiter.hasTurn.give(true) }
         guard let alarm else { return }
         _ = timeSource.alarm(after: alarm.after) {
             let isCurrent = self.state.withLock { state in

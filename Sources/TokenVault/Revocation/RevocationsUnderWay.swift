@@ -22,7 +22,7 @@ final class RevocationsUnderWay: Sendable {
     }
 
     private struct State {
-        var waiters: [OutboxHandle: [CheckedContinuation<Turn, Never>]] = [:]
+        var waiters: [OutboxHandle: [OneAnswer<Outcome?>]] = [:]
         /// What became of entries that this manager has settled: who queued one and comes late need not guess.
         var settled = RecentTable<OutboxHandle, Outcome>(capacity: 1_024)
         var pass = Pass.idle
@@ -30,17 +30,16 @@ final class RevocationsUnderWay: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns at once for the first; for whoever comes during his try, when it is over.
+    /// Returns at once for the first; for those that come during its try, when it is over.
     func begin(_ entry: OutboxHandle) async -> Turn {
-        await withCheckedContinuation { waiter in
-            let isFirst = state.withLock { state in
-                state.waiters[entry]?.append(waiter)
-                if state.waiters[entry] != nil { return false }
-                state.waiters[entry] = []
-                return true
-            }
-            if isFirst { waiter.resume(returning: .own) }
+        let answer = OneAnswer<Outcome?>()
+        let isFirst = state.withLock { state in
+            state.waiters[entry]?.append(answer)
+            if state.waiters[entry] != nil { return false }
+            state.waiters[entry] = []
+            return true
         }
+        return isFirst ? .own : .others(await answer.value())
     }
 
     func end(_ entry: OutboxHandle, _ outcome: Outcome?) {
@@ -48,7 +47,7 @@ final class RevocationsUnderWay: Sendable {
             if let outcome, outcome.isEnd { state.settled.insert(outcome, for: entry) }
             return state.waiters.removeValue(forKey: entry) ?? []
         }
-        for waiter in waiters { waiter.resume(returning: .others(outcome)) }
+        for waiter in waiters { waiter.give(outcome) }
     }
 
     /// What this manager has heard of an entry that is gone; nil: it was not here that it ended.

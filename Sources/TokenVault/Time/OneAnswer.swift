@@ -51,4 +51,11 @@ final class OneAnswer<Value: Sendable>: Sendable {
             if let given { continuation.resume(returning: given) }
         }
     }
+
+    /// As ``value()``, or this value if none was given in time. Without a time it waits as long as it takes.
+    func value(within time: Duration?, _ timeSource: any TimeSource, otherwise value: Value) async -> Value {
+        let alarm = time.map { timeSource.alarm(after: $0) { self.give(value) } }
+        defer { alarm?.cancel() }
+        return await self.value()
+    }
 }

@@ -2,15 +2,10 @@ import Synchronization
 
 /// Lets one task wait until something happens, or time has passed. What happens while nobody waits ends the next wait.
 final class Wakeup: Sendable {
-    private struct Waiter {
-        let continuation: CheckedContinuation<Void, Never>
-        let work: WorkToken?
-    }
-
     private struct State {
         var isSignalled = false
         var isStopped = false
-        var waiter: Waiter?
+        var waiter: OneAnswer<Void>?
     }
 
     private let state = Mutex(State())
@@ -31,35 +26,22 @@ final class Wakeup: Sendable {
             change(&state)
             defer { state.waiter = nil }
             if state.waiter != nil { state.isSignalled = false }
-            state.waiter?.work?.endWait()
             return state.waiter
         }
-        waiter?.continuation.resume()
+        waiter?.give(())
     }
 
     func wait(for duration: Duration, _ timeSource: any TimeSource) async {
-        guard !takeSignal() else { return }
+        let waiter = state.withLock { state -> OneAnswer<Void>? in
+            defer { state.isSignalled = false }
+            guard !state.isSignalled, !state.isStopped else { return nil }
+            let waiter = OneAnswer<Void>()
+            state.waiter = waiter
+            return waiter
+        }
+        guard let waiter else { return }
         let alarm = timeSource.alarm(after: duration) { self.signal() }
         defer { alarm.cancel() }
-        let work = WorkToken.current
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.isSignalled || state.isStopped {
-                    state.isSignalled = false
-                    return true
-                }
-                work?.beginWait()
-                state.waiter = Waiter(continuation: continuation, work: work)
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    private func takeSignal() -> Bool {
-        state.withLock { state in
-            defer { state.isSignalled = false }
-            return state.isSignalled || state.isStopped
-        }
+        await waiter.value()
     }
 }

@@ -81,7 +81,7 @@ public final class Vault: Sendable {
         var isClosing = false
         /// Work that must not be cut off, because it may hold the only copy of a token.
         var flights = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [OneAnswer<Void>] = []
         /// Fences of attempts under way in this process.
         var attempts: Set<Int64> = []
         /// Fences of attempts that are known to have spent nothing, which could not be written down.
@@ -125,14 +125,13 @@ public final class Vault: Sendable {
         for action in actions { action() }
         // Nothing is lost by not waiting for the app.
         superseding.end()
-        await withCheckedContinuation { continuation in
-            let isIdle = life.withLock { life in
-                life.isClosing = true
-                if life.flights > 0 { life.waiters.append(continuation) }
-                return life.flights == 0
-            }
-            if isIdle { continuation.resume() }
+        let idle = OneAnswer<Void>()
+        let isIdle = life.withLock { life in
+            life.isClosing = true
+            if life.flights > 0 { life.waiters.append(idle) }
+            return life.flights == 0
         }
+        if !isIdle { await idle.value() }
         // Subscribers still hear of what was stored last.
         sessions.close()
         await store.shutDown()
@@ -195,11 +194,11 @@ extension Vault {
     func flightEnded() {
         let waiters = life.withLock { life in
             life.flights -= 1
-            guard life.flights == 0 else { return [CheckedContinuation<Void, Never>]() }
+            guard life.flights == 0 else { return [] as [OneAnswer<Void>] }
             defer { life.waiters = [] }
             return life.waiters
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.give(()) }
     }
 
     /// Whether an attempt with this fence is under way in this process.

@@ -3,8 +3,8 @@ import VaultStorage
 
 /// One renewal in flight and those who wait for it.
 ///
-/// The work is a task of the context. Waiters come and go; none of them can end it, except that work which nobody wants
-/// any more may be told so.
+/// The work is a task of the engine. Waiters come and go; none of them can end it, but work that is no longer wanted by any of
+/// them may be told so.
 final class Flight: Sendable {
     typealias Ending = RenewalMachine.Ending
 
@@ -16,22 +16,16 @@ final class Flight: Sendable {
         case deadlinePassed
     }
 
-    private enum Waiter {
-        /// Counted, and about to wait.
-        case arriving
-        case waiting(Suspended, accepts: @Sendable (SpooledReply) -> Bool)
-        /// His wait was over before it began.
-        case settled(Wait)
+    /// The place of one who waits.
+    struct Seat: Sendable {
+        fileprivate let id: Int
+        fileprivate let answer = OneAnswer<Wait>()
     }
 
-    private struct Suspended {
-        let continuation: CheckedContinuation<Wait, Never>
-        let work: WorkToken?
-
-        func resume(_ wait: Wait) {
-            work?.endWait()
-            continuation.resume(returning: wait)
-        }
+    private struct Waiter {
+        let answer: OneAnswer<Wait>
+        /// Which spooled tokens are good enough for this one.
+        var accepts: @Sendable (SpooledReply) -> Bool = { _ in false }
     }
 
     /// What the renewal brings a token for.
@@ -79,49 +73,37 @@ final class Flight: Sendable {
     /// Counts one who is going to wait.
     ///
     /// - Parameter isCaller: for a token.
-    func join(isCaller: Bool = true) -> Int {
-        let (id, action) = state.withLock { state in
+    func join(isCaller: Bool = true) -> Seat {
+        let (seat, action) = state.withLock { state in
             state.joined += 1
-            state.waiters[state.joined] = .arriving
-            guard isCaller, !state.hasCaller else { return (state.joined, nil as (@Sendable () -> Void)?) }
+            let seat = Seat(id: state.joined)
+            state.waiters[seat.id] = Waiter(answer: seat.answer)
+            guard isCaller, !state.hasCaller else { return (seat, nil as (@Sendable () -> Void)?) }
             state.hasCaller = true
             defer { state.onCaller = nil }
-            return (state.joined, state.onCaller)
+            return (seat, state.onCaller)
         }
         action?()
-        return id
+        return seat
     }
 
-    /// Waits for the end, the caller's cancellation or his deadline, whichever comes first; or for tokens that are safe
-    /// though not stored, if they are good enough for him.
+    /// Waits for the end, the caller's cancellation or the deadline, whichever comes first; or for tokens that are safe
+    /// though not stored, if they are good enough for the caller.
     func wait(
-        as id: Int, deadline: Duration?, timeSource: any TimeSource,
+        as seat: Seat, deadline: Duration?, timeSource: any TimeSource,
         accepts: @escaping @Sendable (SpooledReply) -> Bool = { _ in false }
     ) async -> Wait {
-        let alarm = deadline.map { timeSource.alarm(after: $0) { self.settle(id, .deadlinePassed) } }
+        let alarm = deadline.map { timeSource.alarm(after: $0) { self.settle(seat, .deadlinePassed) } }
         defer { alarm?.cancel() }
-        let work = WorkToken.current
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let early: Wait? = state.withLock { state in
-                    if let ending = state.ending { return .ended(ending) }
-                    if case .settled(let wait)? = state.waiters[id] {
-                        state.waiters[id] = nil
-                        return wait
-                    }
-                    if let reply = state.spooled, accepts(reply) {
-                        state.waiters[id] = nil
-                        return .spooled(reply)
-                    }
-                    work?.beginWait()
-                    state.waiters[id] = .waiting(
-                        Suspended(continuation: continuation, work: work), accepts: accepts)
-                    return nil
-                }
-                if let early { continuation.resume(returning: early) }
+            let served = state.withLock { state -> SpooledReply? in
+                state.waiters[seat.id]?.accepts = accepts
+                return state.spooled.flatMap { accepts($0) ? $0 : nil }
             }
+            if let served { settle(seat, .spooled(served)) }
+            return await seat.answer.value()
         } onCancel: {
-            cancelWait(id)
+            cancelWait(seat)
         }
     }
 
@@ -133,25 +115,21 @@ final class Flight: Sendable {
             defer { state.waiters = [:] }
             return state.waiters.values.map { $0 }
         }
-        for case .waiting(let waiter, _) in waiters { waiter.resume(.ended(ending)) }
+        for waiter in waiters { waiter.answer.give(.ended(ending)) }
     }
 
     /// Lets those go whom these tokens serve, and whoever comes until the end.
     func serve(_ reply: SpooledReply) {
         let served = state.withLock { state in
             state.spooled = reply
-            var served: [Suspended] = []
-            for (id, waiter) in state.waiters {
-                guard case .waiting(let suspended, let accepts) = waiter, accepts(reply) else { continue }
-                state.waiters[id] = nil
-                served.append(suspended)
-            }
+            let served = state.waiters.filter { $0.value.accepts(reply) }
+            for id in served.keys { state.waiters[id] = nil }
             return served
         }
-        for waiter in served { waiter.resume(.spooled(reply)) }
+        for waiter in served.values { waiter.answer.give(.spooled(reply)) }
     }
 
-    private func cancelWait(_ id: Int) {
+    private func cancelWait(_ seat: Seat) {
         let action: (@Sendable () -> Void)? = state.withLock { state in
             guard state.ending == nil else { return nil }
             state.cancelled += 1
@@ -159,23 +137,12 @@ final class Flight: Sendable {
             defer { state.onAbandon = nil }
             return state.onAbandon
         }
-        settle(id, .cancelled)
+        settle(seat, .cancelled)
         action?()
     }
 
-    private func settle(_ id: Int, _ wait: Wait) {
-        let waiter: Suspended? = state.withLock { state in
-            switch state.waiters[id] {
-            case .waiting(let suspended, _):
-                state.waiters[id] = nil
-                return suspended
-            case .arriving:
-                state.waiters[id] = .settled(wait)
-                return nil
-            case .settled, nil:
-                return nil
-            }
-        }
-        waiter?.resume(wait)
+    private func settle(_ seat: Seat, _ wait: Wait) {
+        state.withLock { _ = $0.waiters.removeValue(forKey: seat.id) }
+        seat.answer.give(wait)
     }
 }
