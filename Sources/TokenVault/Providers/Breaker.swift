@@ -1,86 +1,53 @@
-import Synchronization
 import VaultStorage
 
-/// Which providers are not asked for now, because they refused our client. In memory: another process finds out with
-/// one request of its own.
-final class ProviderBreakers: Sendable {
-    private struct Breaker {
-        var revision: Int64
-        var failures: Int
-        var openUntil: Timestamp
-    }
-
-    /// Logins that were refused one after the other, each for what it asked.
-    private struct Refusals {
-        var revision: Int64
-        var logins: Set<LoginHandle> = []
-    }
-
-    private struct State {
-        var breakers: [ProviderHandle: Breaker] = [:]
-        var refusals: [ProviderHandle: Refusals] = [:]
-    }
-
+/// Whether a provider is left alone, because it refused our client. Pure.
+struct Breaker: Equatable, Sendable {
     /// So many different logins without a success between are no coincidence. One login alone stops no other.
     static let patience = 3
 
-    private let state = Mutex(State())
+    /// Of the provider's row. When it changes, what was learned about the old registration is void.
+    private var revision: Int64?
+    private var failures = 0
+    private var end: Timestamp?
+    /// Logins that were refused one after the other, each for what it asked.
+    private var refused: Set<LoginHandle> = []
 
-    /// Until when this provider is not asked; nil: it may be. After that time callers probe: the first that is
-    /// let through moves the time on, so that one login tries and the others wait for what it learns.
-    func openUntil(_ provider: ProviderHandle, revision: Int64, now: Timestamp) -> Timestamp? {
-        state.withLock { state in
-            guard var breaker = state.breakers[provider] else { return nil }
-            guard breaker.revision == revision else {
-                // The registration was changed: what was learned about the old one is void.
-                state.breakers[provider] = nil
-                return nil
-            }
-            // One that is open for longer than any is, was opened by a clock that has been set back since.
-            let isOpen = now < breaker.openUntil && breaker.openUntil <= now.advanced(by: Backoff.breaker.most)
-            guard !isOpen else { return breaker.openUntil }
-            breaker.openUntil = now.advanced(by: Backoff.breaker.first)
-            state.breakers[provider] = breaker
+    /// Until when the provider is not asked; nil: it may be.
+    func openUntil(revision: Int64, now: Timestamp) -> Timestamp? {
+        // One that is open for longer than any is, was opened by a clock that has been set back since.
+        guard self.revision == revision, let end, now < end, end <= now.advanced(by: Backoff.breaker.most) else {
             return nil
         }
+        return end
     }
 
-    /// The same, without the right to probe: for those who have something to wait for before.
-    func isOpen(_ provider: ProviderHandle, revision: Int64, now: Timestamp) -> Timestamp? {
-        state.withLock { state in
-            guard let breaker = state.breakers[provider], breaker.revision == revision, now < breaker.openUntil,
-                breaker.openUntil <= now.advanced(by: Backoff.breaker.most)
-            else { return nil }
-            return breaker.openUntil
-        }
+    /// The same, with the right to probe: the first that is let through after that time moves the time on, so that one
+    /// login tries and the others wait for what it learns.
+    mutating func probe(revision: Int64, now: Timestamp) -> Timestamp? {
+        if let until = openUntil(revision: revision, now: now) { return until }
+        if self.revision == revision, end != nil { end = now.advanced(by: Backoff.breaker.first) }
+        return nil
     }
 
-    func open(_ provider: ProviderHandle, revision: Int64, now: Timestamp, random: Double) {
-        state.withLock { state in
-            let failures = (state.breakers[provider]?.failures ?? 0) + 1
-            let pause = Backoff.breaker.pause(afterFailures: failures, random: random)
-            state.breakers[provider] = Breaker(
-                revision: revision, failures: failures, openUntil: now.advanced(by: pause))
-        }
+    mutating func open(revision: Int64, now: Timestamp, random: Double) {
+        guard adopt(revision) else { return }
+        failures += 1
+        end = now.advanced(by: Backoff.breaker.pause(afterFailures: failures, random: random))
     }
 
     /// Counts a login that was refused for what it asked. True: there have been enough of them to open the breaker.
-    func noteRefusal(of login: LoginHandle, by provider: ProviderHandle, revision: Int64) -> Bool {
-        state.withLock { state in
-            var refusals = state.refusals[provider] ?? Refusals(revision: revision)
-            if refusals.revision != revision { refusals = Refusals(revision: revision) }
-            // A probe of a breaker that these have opened keeps it open.
-            if refusals.logins.count < Self.patience { refusals.logins.insert(login) }
-            state.refusals[provider] = refusals
-            return refusals.logins.count >= Self.patience
-        }
+    mutating func noteRefusal(of login: LoginHandle, revision: Int64) -> Bool {
+        guard adopt(revision) else { return false }
+        // A probe of a breaker that these have opened keeps it open.
+        if refused.count < Self.patience { refused.insert(login) }
+        return refused.count >= Self.patience
     }
 
-    /// The provider has taken this client.
-    func close(_ provider: ProviderHandle) {
-        state.withLock { state in
-            state.breakers[provider] = nil
-            state.refusals[provider] = nil
-        }
+    /// False for a registration that has been changed since.
+    private mutating func adopt(_ revision: Int64) -> Bool {
+        if let known = self.revision, known >= revision { return known == revision }
+        self = Breaker()
+        self.revision = revision
+        return true
     }
 }

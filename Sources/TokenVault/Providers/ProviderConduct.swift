@@ -1,20 +1,25 @@
 import Synchronization
 import VaultStorage
 
-/// How far each provider's clock is ahead of ours, as its replies told. For `iat` of proofs and of nothing else.
+/// What each provider's replies have shown of it: whether it takes our client, how much it bears, what time it is there.
 ///
-/// In memory: who forgets it has one proof refused and learns it again, and a clock that was wrong yesterday need not be
-/// wrong today.
-final class ProviderClocks: Sendable {
-    private let offsets = Mutex<[ProviderHandle: Duration]>([:])
-
-    func offset(of provider: ProviderHandle) -> Duration {
-        offsets.withLock { $0[provider] } ?? .zero
+/// In memory: another process finds out with one request of its own, and what was wrong yesterday need not be wrong today.
+final class ProviderConduct: Sendable {
+    struct Entry: Sendable {
+        var breaker = Breaker()
+        var pace = Pace()
+        /// How far its clock is ahead of ours. For `iat` of proofs and of nothing else.
+        var clockOffset = Duration.zero
     }
 
-    /// - Parameter offset: nil if the replies did not tell.
-    func learn(_ offset: Duration?, of provider: ProviderHandle) {
-        guard let offset else { return }
-        offsets.withLock { $0[provider] = offset }
+    private let entries = Mutex<[ProviderHandle: Entry]>([:])
+
+    subscript(_ provider: ProviderHandle) -> Entry {
+        entries.withLock { $0[provider] ?? Entry() }
+    }
+
+    @discardableResult
+    func change<R: Sendable>(_ provider: ProviderHandle, _ body: (inout Entry) -> R) -> R {
+        entries.withLock { body(&$0[provider, default: Entry()]) }
     }
 }

@@ -62,12 +62,12 @@ final class Recovery: Sendable {
     /// provider, which is the scheduler's too.
     private func settle(_ intent: StoredIntent) async -> Bool {
         guard let provider = (try? vault.store.login(intent.login))?.provider else { return await end(intent) }
-        if let hold = context.paces.hold(provider, uptime: vault.timeSource.uptime()) {
+        if let hold = context.conduct[provider].pace.hold(uptime: vault.timeSource.uptime()) {
             resting.rest(intent, until: vault.now.advanced(by: hold))
             return false
         }
-        guard context.paces.begin(provider) else { return false }
-        defer { context.paces.end(provider) }
+        guard context.conduct.change(provider, { $0.pace.begin() }) else { return false }
+        defer { context.conduct.change(provider) { $0.pace.end() } }
         return await end(intent)
     }
 

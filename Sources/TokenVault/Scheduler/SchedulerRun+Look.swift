@@ -94,7 +94,7 @@ extension SchedulerRun {
     private func begin(_ due: DueLogin, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan) {
         if let provider = due.provider {
             // Recovery may have taken the last place since.
-            guard context.paces.begin(provider) else { return }
+            guard context.conduct.change(provider, { $0.pace.begin() }) else { return }
             rooms.take(provider)
         }
         places -= 1

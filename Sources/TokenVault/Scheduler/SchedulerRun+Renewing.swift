@@ -17,7 +17,7 @@ extension SchedulerRun {
     func renew(_ candidate: Candidate) async {
         let startedAt = vault.now
         let step = await step(candidate)
-        if let provider = candidate.provider { context.paces.end(provider) }
+        if let provider = candidate.provider { context.conduct.change(provider) { $0.pace.end() } }
         let uptime = vault.timeSource.uptime()
         state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
         guard let outcome = step.outcome else { return }
@@ -83,7 +83,8 @@ extension SchedulerRun {
         case .refused(.breakerOpen(let until)):
             if let provider {
                 let uptime = vault.timeSource.uptime()
-                context.paces.leaveAlone(provider, until: uptime + min(until.since(vault.now), Backoff.breaker.most))
+                let hold = min(until.since(vault.now), Backoff.breaker.most)
+                context.conduct.change(provider) { $0.pace.leaveAlone(until: uptime + hold) }
             }
             return .seconds(1)
         case .refused(.held), .refused(.providerMissing), .refused(.notRefreshable), .refused(.mayNotSendAgain):

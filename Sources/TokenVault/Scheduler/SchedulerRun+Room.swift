@@ -37,14 +37,14 @@ extension SchedulerRun {
     private static let knownFor = Duration.seconds(5)
 
     func room(at provider: ProviderHandle, _ uptime: Duration) -> ProviderRoom {
-        if let hold = context.paces.hold(provider, uptime: uptime) {
+        if let hold = context.conduct[provider].pace.hold(uptime: uptime) {
             return ProviderRoom(count: 0, lookAgainAfter: hold)
         }
         let limits = known(provider)?.limits
         let share = max(1, options.concurrency - options.concurrency / 4)
         let most = min(share, limits?.concurrent ?? .max)
         let count = min(
-            most - state.withLock { $0.flights[provider] ?? 0 }, context.paces.bound(provider) ?? .max)
+            most - state.withLock { $0.flights[provider] ?? 0 }, context.conduct[provider].pace.bound ?? .max)
         guard count > 0 else { return ProviderRoom(count: 0) }
         guard let limits else { return ProviderRoom(count: count) }
         let turns = context.turns.forBackground(provider, limits)

@@ -55,8 +55,8 @@ struct AppTimeTests {
         world.expire()
         for login in logins { #expect(await code { try await world.users.accessToken(login: login) } == .tryLater) }
         let provider = try world.vault.store.provider(named: "acme").handle
-        #expect(world.users.context.paces.bound(provider) == nil)
-        #expect(world.users.context.paces.hold(provider, uptime: world.time.uptime()) == nil)
+        #expect(world.users.context.conduct[provider].pace.bound == nil)
+        #expect(world.users.context.conduct[provider].pace.hold(uptime: world.time.uptime()) == nil)
     }
 
     @Test(arguments: [nil, Duration.seconds(3_600)])

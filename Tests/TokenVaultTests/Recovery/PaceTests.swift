@@ -28,7 +28,7 @@ struct PaceTests {
         _ = try await world.users.recover()
         // Up to eight are under way when the third of them has failed; from then on the provider is left alone.
         let first = world.transport.requestCount
-        #expect(first <= ProviderPaces.patience + 8)
+        #expect(first <= Pace.patience + 8)
         for _ in 0..<30 {
             _ = try await world.users.recover()
             world.time.advance(by: .seconds(2))
@@ -61,36 +61,35 @@ struct PaceTests {
     }
 
     @Test func schedulerAndRecoveryShareTheOnePlace() {
-        let paces = ProviderPaces()
-        let provider = ProviderHandle.random()
+        var pace = Pace()
         func fail(_ login: LoginHandle) {
-            paces.note(
-                .failed(.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)), of: login, at: provider,
+            pace.note(
+                .failed(.transient(retryAfter: nil, keepsDoubt: false, isRejection: false)), of: login,
                 uptime: .zero, random: 1)
         }
-        #expect(paces.bound(provider) == nil)
-        #expect(paces.begin(provider) && paces.begin(provider))
+        #expect(pace.bound == nil)
+        #expect(pace.begin() && pace.begin())
         for _ in 0..<3 { fail(.random()) }
-        #expect(paces.bound(provider) == 0)
-        #expect(!paces.begin(provider))
-        paces.end(provider)
-        paces.end(provider)
-        #expect(paces.bound(provider) == 1)
-        #expect(paces.begin(provider))
-        #expect(!paces.begin(provider))
-        #expect(paces.hold(provider, uptime: .zero) == .seconds(2))
-        paces.note(.renewed, of: .random(), at: provider, uptime: .zero, random: 1)
-        #expect(paces.begin(provider))
+        #expect(pace.bound == 0)
+        #expect(pace.begin() == false)
+        pace.end()
+        pace.end()
+        #expect(pace.bound == 1)
+        #expect(pace.begin() == true)
+        #expect(pace.begin() == false)
+        #expect(pace.hold(uptime: .zero) == .seconds(2))
+        pace.note(.renewed, of: .random(), uptime: .zero, random: 1)
+        #expect(pace.begin() == true)
     }
 
     /// The troubles of one login are not its provider's.
     @Test func oneLoginAloneDoesNotSlowItsProviderDown() {
-        let paces = ProviderPaces()
-        let (provider, login) = (ProviderHandle.random(), LoginHandle.random())
+        var pace = Pace()
+        let login = LoginHandle.random()
         for _ in 0..<100 {
-            paces.note(.failed(.inDoubt(mayReplay: false)), of: login, at: provider, uptime: .zero, random: 1)
+            pace.note(.failed(.inDoubt(mayReplay: false)), of: login, uptime: .zero, random: 1)
         }
-        #expect(paces.bound(provider) == nil)
-        #expect(paces.hold(provider, uptime: .zero) == nil)
+        #expect(pace.bound == nil)
+        #expect(pace.hold(uptime: .zero) == nil)
     }
 }

@@ -18,7 +18,8 @@ extension RenewalContext {
     func note(_ ending: RenewalMachine.Ending, of login: LoginHandle, _ asked: Asked, took: Duration) {
         metrics.renewed(RenewalOutcome(ending), provider: asked.name, took: took)
         guard let provider = asked.provider else { return }
-        paces.note(ending, of: login, at: provider, uptime: vault.timeSource.uptime(), random: random())
+        let (uptime, random) = (vault.timeSource.uptime(), random())
+        conduct.change(provider) { $0.pace.note(ending, of: login, uptime: uptime, random: random) }
     }
 
     /// Counts a login that has just died.

@@ -12,9 +12,7 @@ final class RenewalContext: Sendable {
     let options: UserManagerOptions
     let revoker: Revoker
     let metrics: RenewalMetrics
-    let breakers = ProviderBreakers()
-    let clocks = ProviderClocks()
-    let paces = ProviderPaces()
+    let conduct = ProviderConduct()
     let turns: ProviderTurns
     let secretTrials = SecretTrials()
     let successes = KnownSuccesses()
@@ -55,16 +53,25 @@ final class RenewalContext: Sendable {
     /// Whether logins without a refresh token can be renewed here.
     var canAskApp: Bool { handler != nil || sessionHandlers.isInstalled }
 
+    /// Until when the provider is not asked; nil: it may be, and the caller is the one who tries.
+    func probe(_ provider: StoredProvider) -> Timestamp? {
+        let now = vault.now
+        return conduct.change(provider.handle) { $0.breaker.probe(revision: provider.revision, now: now) }
+    }
+
     func openBreaker(_ provider: StoredProvider) {
-        breakers.open(provider.handle, revision: provider.revision, now: vault.now, random: random())
+        let (now, random) = (vault.now, random())
+        conduct.change(provider.handle) { $0.breaker.open(revision: provider.revision, now: now, random: random) }
         vault.logger.debug(
             "a provider refused this client", metadata: ["vault-provider-handle": "\(provider.handle.text)"])
     }
 
     /// The provider refused what one login asked for. Several of them in a row, and it is the client's matter.
     func noteRefusal(of login: LoginHandle, by provider: StoredProvider) {
-        guard breakers.noteRefusal(of: login, by: provider.handle, revision: provider.revision) else { return }
-        openBreaker(provider)
+        let isEnough = conduct.change(provider.handle) {
+            $0.breaker.noteRefusal(of: login, revision: provider.revision)
+        }
+        if isEnough { openBreaker(provider) }
     }
 
     func random() -> Double { options.random() }

@@ -22,7 +22,7 @@ extension Renewal {
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
             mayRepeat: { hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
-        dpop?.clockOffset = context.clocks.offset(of: provider.handle)
+        dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope =
             claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
         let classification = ClassificationContext(
@@ -38,7 +38,9 @@ extension Renewal {
         if let hindrance = hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: classification)
-        context.clocks.learn(result.clockOffset, of: provider.handle)
+        if let offset = result.clockOffset {
+            context.conduct.change(provider.handle) { $0.clockOffset = offset }
+        }
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.leavesDoubt = result.leavesDoubt
         attempt?.answer = result.answer(

@@ -46,7 +46,7 @@ extension Renewal {
             return (Self.event(for: error), nil)
         }
         if let provider,
-            let until = context.breakers.isOpen(provider.handle, revision: provider.revision, now: vault.now)
+            let until = context.conduct[provider.handle].breaker.openUntil(revision: provider.revision, now: vault.now)
         {
             return (.refused(.breakerOpen(until: until)), nil)
         }
@@ -60,7 +60,7 @@ extension Renewal {
         if let provider, sends { await takeTurn(at: provider) }
         // The renewal before may have found out that it is better not to try.
         if let provider,
-            let until = context.breakers.openUntil(provider.handle, revision: provider.revision, now: vault.now)
+            let until = context.probe(provider)
         {
             turn.end(isUnused: true)
             return (.refused(.breakerOpen(until: until)), nil)

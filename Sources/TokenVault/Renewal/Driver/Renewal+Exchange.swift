@@ -19,7 +19,7 @@ extension Renewal {
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces)
         var dpop = stored.key.flatMap { DPoPContext($0) }
-        dpop?.clockOffset = context.clocks.offset(of: provider.handle)
+        dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
         if let hindrance = hindrance(current, claim, since: vault.timeSource.uptime()) {
             return .replied(.verdict(.notSent(hindrance)))
@@ -29,7 +29,9 @@ extension Renewal {
             AuthTokenExchange(authToken: authToken, rules: rules, scope: scope, dpop: dpop),
             context: ClassificationContext(
                 expectedTokenType: stored.key == nil ? .bearer : .dpop, expectedIdentity: stored.identity))
-        context.clocks.learn(result.clockOffset, of: provider.handle)
+        if let offset = result.clockOffset {
+            context.conduct.change(provider.handle) { $0.clockOffset = offset }
+        }
         attempt?.nonces.merge(result.nonces) { _, new in new }
         attempt?.refusal = ClientRefusal(result.outcome, isConfidential: false)
         guard case .success(let issued) = result.outcome else {

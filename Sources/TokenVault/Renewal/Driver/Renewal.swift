@@ -103,7 +103,7 @@ struct Renewal: Sendable {
                     await tryOtherSecrets(of: provider, attempt)
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    context.breakers.close(provider.handle)
+                    context.conduct.change(provider.handle) { $0.breaker = Breaker() }
                     if attempt?.hasKnownLifetime == false, attempt?.reply.map(context.shouldLearnExpiry) == true {
                         context.learnExpiry(of: login, within: timeLeft(attempt))
                     }

@@ -22,7 +22,7 @@ extension RenewalEngine {
                 provider, within: ReplayPolicy().budget, timeSource: vault.timeSource)
         default: return false
         }
-        if hasFound, let provider { context.paces.release(provider) }
+        if hasFound, let provider { context.conduct.change(provider) { $0.pace.release() } }
         return hasFound
     }
 }
