@@ -34,10 +34,6 @@ struct SessionRow: Sendable {
         var instant: Timestamp? { if case .at(let end) = self { end } else { nil } }
     }
 
-    enum ScopeChange: String, Sendable {
-        case narrower, wider
-    }
-
     let sequence: Int64
     let time: Timestamp
     let user: UserHandle
@@ -73,24 +69,25 @@ extension SessionRow.Fact {
         case .loggedOut:
             self = .removed(nil)
         case .loginRemoved:
-            self = .removed(entry.value("cause") == AuditEvent.Detail.userErased ? .userDeleted : nil)
+            self = .removed(
+                entry.value(AuditEvent.Detail.Key.cause) == AuditEvent.Detail.userErased ? .userDeleted : nil)
         case .loginDead:
             let date = entry.number(AuditEvent.Detail.Key.since).map { Timestamp(milliseconds: $0) } ?? entry.time
             self = .died(
-                RefreshFailure(reason: .init(name: entry.value("reason") ?? ""), date: date.date))
+                RefreshFailure(reason: .init(name: entry.value(AuditEvent.Detail.Key.reason) ?? ""), date: date.date))
         case .loginRevived:
             guard let expiry else { return nil }
             self = .revived(expiry)
         case .renewed, .tokenUpdated:
             // A token for one resource leaves the login's own as it is.
             guard let expiry else { return nil }
-            self = .token(expiry, isNew: true, scope: entry.value("scope").flatMap { .init(rawValue: $0) })
+            self = .token(expiry, isNew: true, scope: entry.scopeChange)
         default:
             if let code = entry.number(AuditEvent.Detail.Key.ended) {
                 self = .ended(TerminationReason(code: UInt8(clamping: code)))
             } else if let expiry {
                 self = .token(expiry, isNew: false, scope: nil)
-            } else if entry.kind == .renewalFailed, let code = VaultError.Code(obstacle: entry.value("cause")) {
+            } else if entry.kind == .renewalFailed, let code = entry.cause.flatMap({ VaultError.Code(obstacle: $0) }) {
                 self = .obstacle(code)
             } else {
                 return nil
@@ -124,11 +121,13 @@ extension SessionState {
 }
 
 extension VaultError.Code {
-    fileprivate init?(obstacle cause: String?) {
+    fileprivate init?(obstacle cause: AuditCause) {
         switch cause {
-        case "needsUser": self = .needsUserInteraction
-        case "misconfigured": self = .providerMisconfigured
-        default: return nil
+        case .needsUser: self = .needsUserInteraction
+        case .misconfigured: self = .providerMisconfigured
+        case .targetRefused, .transient, .notSent, .withdrawn, .successorOnly, .otherTokenTaken, .doubt, .challenge,
+            .introspected:
+            return nil
         }
     }
 }

@@ -42,6 +42,6 @@ extension LoginState {
             owner: IntentRecord.nobody, at: now, doubtSince: intent.doubtSince ?? intent.startedAt, tries: intent.tries)
         session.doubtCause = RenewalDoubt.Cause.takenOver.code
         auditEvents.append(
-            AuditEvent(.intentTakenOver, [.init("cause", RenewalDoubt.Cause.takenOver.description)]))
+            AuditEvent(.intentTakenOver, [.cause(RenewalDoubt.Cause.takenOver)]))
     }
 }

@@ -13,11 +13,6 @@ extension LoginState {
     }
 }
 
-extension AuditEvent.Detail.Key {
-    /// What the provider answered: status and registered code.
-    static let answer = "answer"
-}
-
 extension RefusalRecord {
     init(_ answer: ProviderAnswer, at now: Timestamp) {
         self.init(

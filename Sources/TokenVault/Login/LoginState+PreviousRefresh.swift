@@ -82,7 +82,7 @@ extension LoginState {
             openIntent(owner: IntentRecord.nobody, at: now, doubtSince: now)
             session.doubtCause = RenewalDoubt.Cause.lostReply.code
         }
-        auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "otherTokenTaken")]))
+        auditEvents.append(AuditEvent(.renewalFailed, [.cause(.otherTokenTaken)]))
         return true
     }
 }

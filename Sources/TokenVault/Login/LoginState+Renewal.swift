@@ -48,11 +48,11 @@ extension LoginState {
     }
 
     /// The server may take rights away with a renewal, or give others; it tells in the reply, and nowhere else.
-    private static func change(of old: String?, to new: String?) -> String? {
+    private static func change(of old: String?, to new: String?) -> ScopeChange? {
         guard let new, let old, new != old, let tokens = try? Scope(new).tokens, let before = try? Scope(old).tokens
         else { return nil }
-        if before.contains(where: { !tokens.contains($0) }) { return "narrower" }
-        return tokens.contains { !before.contains($0) } ? "wider" : nil
+        if before.contains(where: { !tokens.contains($0) }) { return .narrower }
+        return tokens.contains { !before.contains($0) } ? .wider : nil
     }
 
     private mutating func takeOwnToken(of reply: SpooledReply) {
@@ -80,17 +80,19 @@ extension LoginState {
     }
 
     private mutating func tellOfCommit(
-        _ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, _ scopeChange: String?
+        _ reply: SpooledReply, afterDoubt: Bool, isFromSpool: Bool, _ scopeChange: ScopeChange?
     ) {
         guard reply.accessToken != nil else {
-            auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "successorOnly")]))
+            auditEvents.append(AuditEvent(.renewalFailed, [.cause(.successorOnly)]))
             return
         }
         var detail: [AuditEvent.Detail] = []
-        if afterDoubt { detail.append(.init("after", "doubt")) }
-        if isFromSpool { detail.append(.init("from", "spool")) }
-        if let scopeChange { detail.append(.init("scope", scopeChange)) }
-        if !reply.target.isOwn { detail.append(.init("for", reply.resource == nil ? "scope" : "resource")) }
+        if afterDoubt { detail.append(.init(AuditEvent.Detail.Key.after, "doubt")) }
+        if isFromSpool { detail.append(.init(AuditEvent.Detail.Key.from, "spool")) }
+        if let scopeChange { detail.append(.init(AuditEvent.Detail.Key.scope, scopeChange.rawValue)) }
+        if !reply.target.isOwn {
+            detail.append(.init(AuditEvent.Detail.Key.target, reply.resource == nil ? "scope" : "resource"))
+        }
         auditEvents.append(AuditEvent(.renewed, detail))
     }
 

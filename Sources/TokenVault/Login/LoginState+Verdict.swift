@@ -28,18 +28,18 @@ extension LoginState {
             session.failure = FailureRecord(reason: FailureRecord.needsUserCode, at: now)
             session.notifiedFailure = false
             rest(after: claim, newDoubt: trial.newDoubt)
-            tellOfFailure("needsUser")
+            noteFailure(.needsUser)
         case .clientRefused:
             rest(after: claim, newDoubt: trial.newDoubt)
-            tellOfFailure("misconfigured")
+            noteFailure(.misconfigured)
         case .misconfigured:
             // Its own pause, in every process: no other login is held up, and none asks again at once.
             postpone(from: now, by: .breaker, retryAfter: nil, random: trial.random)
             rest(after: claim, newDoubt: trial.newDoubt)
-            tellOfFailure("misconfigured")
+            noteFailure(.misconfigured)
         case .targetRefused:
             rest(after: claim, newDoubt: trial.newDoubt)
-            tellOfFailure("targetRefused")
+            noteFailure(.targetRefused)
         case .transient(let retryAfter, _, let isRejection):
             if isRejection {
                 let earlier = session.rejections
@@ -48,14 +48,14 @@ extension LoginState {
             }
             postpone(from: now, retryAfter: retryAfter, random: trial.random)
             rest(after: claim, newDoubt: verdict.newDoubt)
-            tellOfFailure("transient")
+            noteFailure(.transient)
         case .unprocessed(let retryAfter, _):
             postpone(from: now, retryAfter: retryAfter, random: trial.random)
             // A doubt from before does not come nearer to its end by it.
             var unsent = claim
             unsent.tries -= 1
             rest(after: unsent, newDoubt: verdict.newDoubt)
-            tellOfFailure("transient")
+            noteFailure(.transient)
         case .inDoubt:
             postpone(from: now, retryAfter: nil, random: trial.random)
             rest(after: claim, newDoubt: verdict.newDoubt)
@@ -64,10 +64,10 @@ extension LoginState {
             var unsent = claim
             unsent.tries -= 1
             rest(after: unsent, newDoubt: nil)
-            tellOfFailure("notSent")
+            noteFailure(.notSent)
         case .withdrawn:
             rest(after: claim, newDoubt: nil)
-            tellOfFailure("withdrawn")
+            noteFailure(.withdrawn)
         case .postponed:
             postponeForApp(from: now, random: trial.random)
             rest(after: claim, newDoubt: nil)
@@ -75,8 +75,8 @@ extension LoginState {
         }
     }
 
-    private mutating func tellOfFailure(_ cause: String) {
-        auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", cause)]))
+    private mutating func noteFailure(_ cause: AuditCause) {
+        auditEvents.append(AuditEvent(.renewalFailed, [.cause(cause)]))
     }
 
     /// The login is over: flagged, and what only a living chain needs is destroyed.
@@ -95,8 +95,8 @@ extension LoginState {
             session.resourceTokens.removeAll { TokenType($0.tokenType) == .dpop }
         }
         intent = nil
-        var detail = [AuditEvent.Detail("reason", reason.description)]
-        if isLateArrivalSuspected { detail.append(.init("suspected", "lateArrival")) }
+        var detail = [AuditEvent.Detail.reason(reason)]
+        if isLateArrivalSuspected { detail.append(.init(AuditEvent.Detail.Key.suspected, "lateArrival")) }
         auditEvents.append(AuditEvent(.loginDead, detail))
     }
 
@@ -133,7 +133,7 @@ extension LoginState {
             session.doubtCause = RenewalDoubt.Cause.lostReply.code
         }
         auditEvents.append(
-            AuditEvent(.renewalRepeated, [.init("cause", "doubt"), .init("try", String(claim.tries))]))
+            AuditEvent(.renewalRepeated, [.cause(.doubt), .init(AuditEvent.Detail.Key.attempt, String(claim.tries))]))
     }
 
     /// Tokens of an attempt that is not the login's any more. They must neither be used nor left alive; but while the

@@ -33,7 +33,7 @@ extension Vault {
                     hint: "look again what would change")
             }
             guard force || !update.orphansAnything else { throw VaultError(refused: update) }
-            return (update, update.orphansAnything ? [.init("forced", "true")] : [])
+            return (update, update.orphansAnything ? [.init(AuditEvent.Detail.Key.forced, "true")] : [])
         }
     }
 

@@ -44,6 +44,9 @@ extension LoginState {
         session.clearPostponements()
         session.state = .established
         auditEvents.append(
-            AuditEvent(.loginRevived, [.init("reason", failure.isFinal ? reason.description : "needsUser")]))
+            AuditEvent(
+                .loginRevived,
+                [failure.isFinal ? .reason(reason) : .init(AuditEvent.Detail.Key.reason, AuditCause.needsUser.rawValue)]
+            ))
     }
 }

@@ -9,7 +9,7 @@ extension UserManager {
     public func revealUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> [UInt8] {
         let record = try vault.unusableReply(id, of: login)
         try await vault.updateLogin(login.handle) { state in
-            state.auditEvents.append(AuditEvent(.replyRevealed, [.init("reply", id.description)]))
+            state.auditEvents.append(AuditEvent(.replyRevealed, [.init(AuditEvent.Detail.Key.reply, id.description)]))
         }
         return record.bodyBytes
     }
@@ -45,7 +45,8 @@ extension UserManager {
             }
             try state.salvage(SecretBytes(utf8: token.reveal()), at: now)
             state.auditEvents += [
-                AuditEvent(.replySalvaged, [.init("reply", id.description)]), AuditEvent(.loginChanged),
+                AuditEvent(.replySalvaged, [.init(AuditEvent.Detail.Key.reply, id.description)]),
+                AuditEvent(.loginChanged),
             ]
             return state
         }

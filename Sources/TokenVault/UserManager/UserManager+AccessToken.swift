@@ -107,7 +107,7 @@ extension UserManager {
     public func recordReveal(of token: VaultToken) async throws {
         let generation = String(token.generation)
         try await vault.updateLogin(token.login.handle) { state in
-            state.auditEvents.append(AuditEvent(.tokenRevealed, [.init("generation", generation)]))
+            state.auditEvents.append(AuditEvent(.tokenRevealed, [.init(AuditEvent.Detail.Key.generation, generation)]))
         }
     }
 }

@@ -44,7 +44,8 @@ extension RenewalContext {
                 state.session.isExpiryAssumed = false
                 // As one that says so itself: the next call would ask for another that is over, and so on.
                 if expiry <= now { state.postpone(from: now, retryAfter: nil, random: 1) }
-                state.auditEvents.append(AuditEvent(.loginChanged, [.init("expiry", "introspected")]))
+                state.auditEvents.append(
+                    AuditEvent(.loginChanged, [.init(AuditEvent.Detail.Key.expiry, "introspected")]))
             }
         }
     }
@@ -60,7 +61,7 @@ extension RenewalContext {
             guard state.session.rejectedGeneration != generation else { return }
             state.session.rejectedGeneration = generation
             state.session.notBefore = notBefore
-            state.auditEvents.append(AuditEvent(.tokenRejected, [.init("cause", "introspected")]))
+            state.auditEvents.append(AuditEvent(.tokenRejected, [.cause(.introspected)]))
         }
     }
 

@@ -67,7 +67,9 @@ extension RenewalContext {
                 // Whoever changed them meanwhile knows better, be it this in another process.
                 guard record.clientSecrets == known else { return [] }
                 record.clientSecrets.insert(record.clientSecrets.remove(at: index), at: 0)
-                return [.init("reason", "the provider refused the secret before it and took this one")]
+                return [
+                    .init(AuditEvent.Detail.Key.reason, "the provider refused the secret before it and took this one")
+                ]
             }
             guard stored.revision != provider.revision else { return false }
         } catch {

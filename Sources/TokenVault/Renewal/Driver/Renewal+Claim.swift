@@ -111,7 +111,7 @@ extension Renewal {
                 let isClosing = vault.isClosing
                 if decision.endsQuestion || isClosing, plan.isAsked(under: state.intent) {
                     state.intent = nil
-                    state.auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
+                    state.auditEvents.append(AuditEvent(.renewalFailed, [.cause(.withdrawn)]))
                 }
                 switch decision {
                 case .satisfied: return (.satisfied, nil)
@@ -119,7 +119,7 @@ extension Renewal {
                 // Who works on it settles it.
                 case .ownedElsewhere: return (demand.isForCaller ? .ownedElsewhere : .satisfied, nil)
                 case .close:
-                    state.auditEvents.append(AuditEvent(.renewalFailed, [.init("cause", "withdrawn")]))
+                    state.auditEvents.append(AuditEvent(.renewalFailed, [.cause(.withdrawn)]))
                     state.intent = nil
                     state.session.doubtCause = nil
                     return (.satisfied, nil)
@@ -214,7 +214,7 @@ extension LoginState {
         let fence = openIntent(owner: owner, at: now, doubtSince: doubt?.since, tries: tries).fence
         session.doubtCause = doubt?.cause.code
         if let doubt {
-            auditEvents.append(AuditEvent(.intentTakenOver, [.init("cause", doubt.cause.description)]))
+            auditEvents.append(AuditEvent(.intentTakenOver, [.cause(doubt.cause)]))
         } else if !isContinued {
             auditEvents.append(AuditEvent(.renewalStarted))
         }

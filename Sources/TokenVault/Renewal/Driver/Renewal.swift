@@ -195,7 +195,7 @@ struct RenewalAttempt: Sendable {
 extension RenewalAttempt {
     /// What is to be told of the last exchange beside its outcome.
     var repeatEvents: [AuditEvent] {
-        Array(repeating: AuditEvent(.renewalRepeated, [.init("cause", "challenge")]), count: untoldRepeats)
+        Array(repeating: AuditEvent(.renewalRepeated, [.cause(.challenge)]), count: untoldRepeats)
     }
 }
 
