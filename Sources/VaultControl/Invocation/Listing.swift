@@ -26,7 +26,21 @@ struct Listing {
         count += 1
     }
 
-    mutating func endPage() throws {
+    /// Appends page after page, each from the cursor that the one before it gave, and ends the list.
+    mutating func appendAll<Cursor>(
+        _ page: (_ cursor: Cursor?) throws -> (sheets: [Sheet], next: Cursor?)
+    ) throws {
+        var cursor: Cursor?
+        repeat {
+            let page = try page(cursor)
+            for sheet in page.sheets { try append(sheet) }
+            try endPage()
+            cursor = page.next
+        } while cursor != nil
+        try finish()
+    }
+
+    private mutating func endPage() throws {
         guard !invocation.isJSON, !page.isEmpty else { return }
         let text = page.text(isTerminal: invocation.isTerminal, style: invocation.style, hasHeadings: isFirstPage)
         try invocation.console.write(text, to: .output)

@@ -17,17 +17,11 @@ struct LoginListCommand: VaultCommand {
             if let user { _ = try vault.user(user) }
             if let provider { _ = try vault.provider(named: provider) }
             var listing = Listing("logins", LoginFacts.headings, invocation)
-            var last: LoginID?
-            while true {
+            try listing.appendAll { last in
                 let page = try vault.logins(ofUser: user, after: last, limit: Listing.pageSize)
-                for entry in page where isWanted(entry) {
-                    try listing.append(LoginFacts.sheet(entry, now: invocation.now))
-                }
-                try listing.endPage()
-                guard page.count == Listing.pageSize, let entry = page.last else { break }
-                last = Self.id(of: entry)
+                let sheets = page.filter(isWanted).map { LoginFacts.sheet($0, now: invocation.now) }
+                return (sheets, page.count == Listing.pageSize ? page.last.map(Self.id) : nil)
             }
-            try listing.finish()
             if listing.isEmpty {
                 invocation.hint("there is no such login: vaultctl login begin --user ID --provider NAME")
             }

@@ -12,14 +12,10 @@ struct OutboxListCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing(
                 "revocations", ["REVOCATION", "PROVIDER", "TOKEN", "SINCE", "TRIES", "NEXT TRY"], invocation)
-            var cursor: PendingRevocationPage.Cursor?
-            repeat {
+            try listing.appendAll { cursor in
                 let page = try vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
-                for entry in page.entries { try listing.append(Self.sheet(entry, now: invocation.now)) }
-                try listing.endPage()
-                cursor = page.next
-            } while cursor != nil
-            try listing.finish()
+                return (page.entries.map { Self.sheet($0, now: invocation.now) }, page.next)
+            }
             invocation.hint(listing.isEmpty ? "nothing is left to be revoked" : "try again with: vaultctl outbox retry")
         }
     }

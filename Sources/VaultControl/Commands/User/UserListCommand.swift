@@ -9,14 +9,10 @@ struct UserListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing("users", UserFacts.headings, invocation)
-            var cursor: String?
-            repeat {
+            try listing.appendAll { cursor in
                 let page = try vault.users(after: cursor, limit: Listing.pageSize)
-                for entry in page.entries { try listing.append(UserFacts.sheet(entry)) }
-                try listing.endPage()
-                cursor = page.next
-            } while cursor != nil
-            try listing.finish()
+                return (page.entries.map(UserFacts.sheet), page.next)
+            }
             if listing.isEmpty {
                 invocation.hint("there is no user yet: vaultctl login begin --user ID --provider NAME")
             }
