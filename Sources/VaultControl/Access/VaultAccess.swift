@@ -49,16 +49,13 @@ struct VaultAccess {
 
     /// Whether the options or the environment name any key.
     var namesKey: Bool {
-        options.passphrase != nil || options.passphraseFd != nil || options.passphraseFile != nil || keyFile != nil
-            || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
+        options.passphrase.isGiven || keyFile != nil || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
     }
 
     /// The key file, unless a passphrase takes precedence.
     var keyFileInUse: String? {
         guard options.keyFile == nil else { return options.keyFile }
-        let hasPassphrase =
-            options.passphrase != nil || options.passphraseFd != nil || options.passphraseFile != nil
-            || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
+        let hasPassphrase = options.passphrase.isGiven || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
         return hasPassphrase ? nil : keyFile
     }
 
@@ -130,10 +127,7 @@ struct VaultAccess {
     ///
     /// - Parameter isNew: asks twice, because nobody can check a new passphrase.
     func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
-        let passphraseFile = options.passphraseFile ?? environment("TOKENVAULT_PASSPHRASE_FILE")
-        let source = try SecretSource.chosen(
-            "passphrase", dash: options.passphrase, descriptor: options.passphraseFd, file: options.passphraseFile)
-        if let source {
+        if let source = try options.passphrase.source {
             guard options.keyFile == nil else {
                 throw Failure.usage("--key-file and a passphrase cannot be combined", hint: "choose one of them")
             }
@@ -142,7 +136,7 @@ struct VaultAccess {
         if let keyFile = options.keyFile {
             return .keyFile(keyFile)
         }
-        if let passphraseFile {
+        if let passphraseFile = environment("TOKENVAULT_PASSPHRASE_FILE") {
             return try passphrase(&reader, from: .file(passphraseFile))
         }
         if let keyFile {
@@ -150,7 +144,7 @@ struct VaultAccess {
         }
         guard invocation.console.inputIsTerminal else {
             throw Failure(
-                .key, code: "keyMissing", "no key was named",
+                .keyMissing, "no key was named",
                 hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
         }
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
@@ -161,7 +155,7 @@ struct VaultAccess {
         do {
             return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
         } catch let failure as Failure where failure.status == .notFound {
-            throw Failure(.key, code: "keyMissing", failure.message, hints: ["check --passphrase-file"])
+            throw Failure(.keyMissing, failure.message, hints: ["check --passphrase-file"])
         }
     }
 
@@ -178,8 +172,6 @@ struct VaultAccess {
     }
 
     private static func missing(_ path: String) -> Failure {
-        Failure(
-            .notFound, code: "vaultMissing", "there is no vault at \(Printable.shortened(path, to: 200))",
-            hints: ["check --vault, or make a new vault with: vaultctl init"])
+        Failure(.vaultMissing, "there is no vault at \(Printable.shortened(path, to: 200))")
     }
 }

@@ -15,6 +15,12 @@ extension Failure {
         }
     }
 
+    /// What a command finds out by itself and the library has a code for: the same exit code, and the same hint.
+    init(_ code: VaultError.Code, _ message: String, hints: [String]? = nil) {
+        let hints = hints ?? [Self.hint(for: code)].compactMap(\.self)
+        self.init(ExitStatus(code), code: code.name, message, hints: hints)
+    }
+
     init(_ error: VaultError) {
         var hints = [Self.hint(for: error.code) ?? error.hint].compactMap(\.self)
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }

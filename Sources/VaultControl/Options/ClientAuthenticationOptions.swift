@@ -4,13 +4,13 @@ import TokenVault
 
 /// How the client proves who it is at a provider, and with what.
 struct ClientAuthenticationOptions: ParsableArguments {
-    @OptionGroup var secret: ClientSecretOptions
+    @OptionGroup var secret: SecretOptions<ClientSecretKind>
 
     @Option(
         help: .init(
             """
-            \(ClientAuthenticationOptions.methods). Without it: what is in use, or what the \
-            profile prefers, else basic with a secret and none without.
+            \(Self.methods). By default: what is in use, or what the profile prefers, else basic with a secret \
+            and none without.
             """,
             valueName: "method"),
         completion: .list(ClientAuthentication.methodNames))

@@ -8,16 +8,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(help: .init("The key file that opens it (or TOKENVAULT_KEY_FILE).", valueName: "path"), completion: .file())
     var keyFile: String?
 
-    @Option(
-        help: .init("Read the vault's passphrase from a file (or TOKENVAULT_PASSPHRASE_FILE).", valueName: "path"),
-        completion: .file())
-    var passphraseFile: String?
-
-    @Option(help: .init("Read the vault's passphrase from an open file descriptor.", valueName: "number"))
-    var passphraseFd: Int32?
-
-    @Option(help: .init("- reads the vault's passphrase from standard input.", valueName: "-"))
-    var passphrase: String?
+    @OptionGroup var passphrase: SecretOptions<PassphraseKind>
 
     @Option(
         help: .init(

@@ -1,55 +1,74 @@
 import ArgumentParser
 
-/// An access token, from anywhere but the command line.
-struct AccessTokenOptions: ParsableArguments {
-    @Option(help: .init("- reads the access token from standard input.", valueName: "-"))
-    var accessToken: String?
+/// A secret, from anywhere but the command line: `--NAME -`, `--NAME-file`, `--NAME-fd`.
+struct SecretOptions<Kind: SecretKind>: ParsableArguments {
+    @Option(
+        name: .customLong(Kind.option),
+        help: .init("- reads the \(Kind.title) from standard input.", valueName: "-"))
+    var dash: String?
 
-    @Option(help: .init("Read the access token from a file.", valueName: "path"), completion: .file())
-    var accessTokenFile: String?
+    @Option(
+        name: .customLong("\(Kind.option)-file"),
+        help: .init("Read the \(Kind.title) from a file\(Kind.fileNote).", valueName: "path"), completion: .file())
+    var file: String?
 
-    @Option(help: .init("Read the access token from an open file descriptor.", valueName: "number"))
-    var accessTokenFd: Int32?
+    @Option(
+        name: .customLong("\(Kind.option)-fd"),
+        help: .init("Read the \(Kind.title) from an open file descriptor.", valueName: "number"))
+    var descriptor: Int32?
 
+    /// Nil if no option names one.
     var source: SecretSource? {
-        get throws {
-            try .chosen("access-token", dash: accessToken, descriptor: accessTokenFd, file: accessTokenFile)
-        }
+        get throws(Failure) { try .chosen(Kind.option, dash: dash, descriptor: descriptor, file: file) }
     }
+
+    var isGiven: Bool { dash != nil || file != nil || descriptor != nil }
 }
 
-/// A refresh token, from anywhere but the command line.
-struct RefreshTokenOptions: ParsableArguments {
-    @Option(help: .init("- reads the refresh token from standard input.", valueName: "-"))
-    var refreshToken: String?
-
-    @Option(help: .init("Read the refresh token from a file.", valueName: "path"), completion: .file())
-    var refreshTokenFile: String?
-
-    @Option(help: .init("Read the refresh token from an open file descriptor.", valueName: "number"))
-    var refreshTokenFd: Int32?
-
-    var source: SecretSource? {
-        get throws {
-            try .chosen("refresh-token", dash: refreshToken, descriptor: refreshTokenFd, file: refreshTokenFile)
-        }
-    }
+/// Which secret the options name.
+protocol SecretKind {
+    /// Such as `access-token`.
+    static var option: String { get }
+    /// How the help names it.
+    static var title: String { get }
+    /// What else can name the file.
+    static var fileNote: String { get }
 }
 
-/// A client secret, from anywhere but the command line.
-struct ClientSecretOptions: ParsableArguments {
-    @Option(help: .init("- reads the client secret from standard input.", valueName: "-"))
-    var clientSecret: String?
+extension SecretKind {
+    static var title: String { option.replacing("-", with: " ") }
+    static var fileNote: String { "" }
+}
 
-    @Option(help: .init("Read the client secret from a file.", valueName: "path"), completion: .file())
-    var clientSecretFile: String?
+enum AccessTokenKind: SecretKind {
+    static let option = "access-token"
+}
 
-    @Option(help: .init("Read the client secret from an open file descriptor.", valueName: "number"))
-    var clientSecretFd: Int32?
+enum RefreshTokenKind: SecretKind {
+    static let option = "refresh-token"
+}
 
-    var source: SecretSource? {
-        get throws {
-            try .chosen("client-secret", dash: clientSecret, descriptor: clientSecretFd, file: clientSecretFile)
-        }
-    }
+enum ClientSecretKind: SecretKind {
+    static let option = "client-secret"
+}
+
+enum CodeKind: SecretKind {
+    static let option = "code"
+}
+
+/// Opens the vault.
+enum PassphraseKind: SecretKind {
+    static let option = "passphrase"
+    static let title = "vault's passphrase"
+    static let fileNote = " (or TOKENVAULT_PASSPHRASE_FILE)"
+}
+
+enum NewPassphraseKind: SecretKind {
+    static let option = "new-passphrase"
+}
+
+/// Opens the vault, and keeps doing so when another key is removed.
+enum ProvenPassphraseKind: SecretKind {
+    static let option = "proven-by-passphrase"
+    static let title = "passphrase that stays"
 }

@@ -15,14 +15,7 @@ struct KeyAddCommand: VaultCommand {
     @Option(help: .init("The key file to add; made if there is none.", valueName: "path"), completion: .file())
     var newKeyFile: String?
 
-    @Option(help: .init("- reads the new passphrase from standard input.", valueName: "-"))
-    var newPassphrase: String?
-
-    @Option(help: .init("Read the new passphrase from a file.", valueName: "path"), completion: .file())
-    var newPassphraseFile: String?
-
-    @Option(help: .init("Read the new passphrase from an open file descriptor.", valueName: "number"))
-    var newPassphraseFd: Int32?
+    @OptionGroup var newPassphrase: SecretOptions<NewPassphraseKind>
 
     @Option(help: .init("What to call the slot.", valueName: "text"))
     var label: String?
@@ -47,8 +40,7 @@ struct KeyAddCommand: VaultCommand {
 
     /// The key to add, and its file if that was made now.
     private func newKey(_ reader: inout SecretReader, _ access: VaultAccess) throws -> (KeySource, made: String?) {
-        let source = try SecretSource.chosen(
-            "new-passphrase", dash: newPassphrase, descriptor: newPassphraseFd, file: newPassphraseFile)
+        let source = try newPassphrase.source
         if let newKeyFile {
             guard source == nil else {
                 throw Failure.usage(

@@ -19,14 +19,7 @@ struct KeyRemoveCommand: VaultCommand {
         help: .init("Prove that this key file opens the vault, and stays.", valueName: "path"), completion: .file())
     var provenByKeyFile: String?
 
-    @Option(help: .init("- reads the passphrase that stays from standard input.", valueName: "-"))
-    var provenByPassphrase: String?
-
-    @Option(help: .init("Read the passphrase that stays from a file.", valueName: "path"), completion: .file())
-    var provenByPassphraseFile: String?
-
-    @Option(help: .init("Read the passphrase that stays from an open file descriptor.", valueName: "number"))
-    var provenByPassphraseFd: Int32?
+    @OptionGroup var provenByPassphrase: SecretOptions<ProvenPassphraseKind>
 
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
@@ -52,27 +45,23 @@ struct KeyRemoveCommand: VaultCommand {
         }
         let slots = try vault.keySlots()
         guard let found = slots.first(where: { $0.id == slot }) else {
-            throw Failure(
-                .notFound, code: "unknownKeySlot", "the vault has no such key slot",
-                hints: ["vaultctl key list shows all key slots"])
+            throw Failure(.unknownKeySlot, "the vault has no such key slot")
         }
         guard slots.count > 1 else {
             throw Failure(
-                .usage, code: "inUse", "this is the last key slot: without it nothing could open the vault again",
+                .inUse, "this is the last key slot: without it nothing could open the vault again",
                 hints: ["add another key first: vaultctl key add --new-key-file PATH"])
         }
         guard isProven || vault.openingKeySlot != found.id else {
             throw Failure(
-                .usage, code: "inUse", "this is the key that opened the vault, and no other key has been proven",
+                .inUse, "this is the key that opened the vault, and no other key has been proven",
                 hints: ["prove the key that stays: --proven-by-key-file PATH or --proven-by-passphrase-file PATH"])
         }
         return found
     }
 
     private func proof(_ reader: inout SecretReader) throws -> KeySource? {
-        let source = try SecretSource.chosen(
-            "proven-by-passphrase", dash: provenByPassphrase, descriptor: provenByPassphraseFd,
-            file: provenByPassphraseFile)
+        let source = try provenByPassphrase.source
         guard let provenByKeyFile else {
             return try source.map { .passphrase(Passphrase(try reader.read("Passphrase that stays", from: $0))) }
         }

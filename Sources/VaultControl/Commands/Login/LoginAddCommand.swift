@@ -20,8 +20,8 @@ struct LoginAddCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("The provider that renews the login.", valueName: "name"))
     var provider: String?
 
-    @OptionGroup var access: AccessTokenOptions
-    @OptionGroup var refresh: RefreshTokenOptions
+    @OptionGroup var access: SecretOptions<AccessTokenKind>
+    @OptionGroup var refresh: SecretOptions<RefreshTokenKind>
     @OptionGroup var expiry: ExpiryOptions
 
     @Option(help: .init("What the tokens are good for.", valueName: "scope"))

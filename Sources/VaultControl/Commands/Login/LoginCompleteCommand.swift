@@ -23,19 +23,12 @@ struct LoginCompleteCommand: VaultCommand {
     @Option(help: .init("The state parameter of the callback.", valueName: "text"))
     var state: String?
 
-    @Option(help: .init("- reads the code from standard input.", valueName: "-"))
-    var code: String?
-
-    @Option(help: .init("Read the code from a file.", valueName: "path"), completion: .file())
-    var codeFile: String?
-
-    @Option(help: .init("Read the code from an open file descriptor.", valueName: "number"))
-    var codeFd: Int32?
+    @OptionGroup var code: SecretOptions<CodeKind>
 
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let source = try SecretSource.chosen("code", dash: code, descriptor: codeFd, file: codeFile)
+        let source = try code.source
         guard callbackURL == nil || (state == nil && source == nil) else {
             throw Failure.usage("--callback-url and --state or a code cannot be combined", hint: "give one of them")
         }

@@ -15,8 +15,8 @@ struct TokenUpdateCommand: VaultCommand {
             """)
 
     @OptionGroup var selection: LoginSelection
-    @OptionGroup var access: AccessTokenOptions
-    @OptionGroup var refresh: RefreshTokenOptions
+    @OptionGroup var access: SecretOptions<AccessTokenKind>
+    @OptionGroup var refresh: SecretOptions<RefreshTokenKind>
     @OptionGroup var expiry: ExpiryOptions
     @OptionGroup var global: GlobalOptions
 
