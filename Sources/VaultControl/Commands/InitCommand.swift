@@ -65,7 +65,7 @@ struct InitCommand: VaultCommand {
         guard let error = error as? VaultError, error.code == .vaultMissing else { return error }
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         return Failure(
-            .notFound, code: error.code.name, error.message,
+            error.code, error.message,
             hints: ["make it first: mkdir -m 700 \(Printable.shortened(directory, to: 200))"])
     }
 

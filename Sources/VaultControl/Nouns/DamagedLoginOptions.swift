@@ -14,7 +14,7 @@ struct DamagedLoginOptions: ParsableArguments {
             guard case .login(let id) = try selection.choice else { throw error }
             guard discardDamaged else {
                 throw Failure(
-                    .damaged, code: error.code.name,
+                    error.code,
                     "the login cannot be opened, so its tokens cannot be revoked: \(error.message)",
                     hints: [
                         "see what is left of it with: vaultctl damage show \(id)",

@@ -40,46 +40,38 @@ struct LoginSelection: ParsableArguments {
         case .login(let id):
             return try vault.login(id)
         case .user(let user):
-            return try Self.only(of: try vault.logins(ofUser: user, limit: 100))
-        }
-    }
-
-    /// Ended logins count only if there is no other.
-    private static func only(of entries: [LoginEntry]) throws -> Login {
-        let living = entries.filter { entry in
-            if case .login(let login) = entry, case .terminated = login.state { false } else { true }
-        }
-        let whole = living.filter { if case .login = $0 { true } else { false } }
-        // A damaged login hides no other; but it may have been the one that lived.
-        let candidates = !whole.isEmpty ? whole : living.isEmpty ? entries : living
-        guard let first = candidates.first else {
-            throw Failure(
-                .notFound, code: "notLoggedIn", "the user has no login", hints: ["begin with: vaultctl login begin"])
-        }
-        guard candidates.count == 1 else { throw ambiguous(candidates) }
-        switch first {
-        case .login(let login):
-            return login
-        case .damaged(let id, let problem):
-            throw Failure(
-                .damaged, code: "quarantined", "the user's login cannot be opened: \(problem)",
-                hints: ["see what is left of it with: vaultctl damage show \(id)"])
-        }
-    }
-
-    /// Lists what there is to choose from.
-    static func ambiguous(_ entries: [LoginEntry]) -> Failure {
-        let choices = entries.map { entry in
-            switch entry {
-            case .login(let login):
-                let details = [login.provider, login.label, StateWords.short(login)].compactMap(\.self)
-                return "\(login.id)  \(details.map { Printable.shortened($0, to: 32) }.joined(separator: ", "))"
-            case .damaged(let id, _):
-                return "\(id)  damaged"
+            do {
+                return try vault.login(try vault.onlyLogin(ofUser: user))
+            } catch let error as VaultError {
+                throw Self.explained(error, user, vault)
             }
         }
-        return Failure(
-            .usage, code: "ambiguousLogin", "the user has \(entries.count) logins",
-            hints: ["name one of them by its id:"] + choices)
+    }
+
+    /// With what there is to choose from, and with what is damaged.
+    static func explained(_ error: VaultError, _ user: String, _ vault: Vault) -> any Error {
+        switch error.code {
+        case .ambiguousLogin:
+            return Failure(
+                error.code, "the user has \(error.logins.count) logins",
+                hints: ["name one of them by its id:"] + error.logins.map { choice($0, vault) })
+        case .quarantined:
+            guard let id = damagedLogin(user, vault) else { return error }
+            return Failure(
+                error.code, "the user's login cannot be opened: \(error.message)",
+                hints: ["see what is left of it with: vaultctl damage show \(id)"])
+        default: return error
+        }
+    }
+
+    private static func choice(_ id: LoginID, _ vault: Vault) -> String {
+        guard let login = try? vault.login(id) else { return "\(id)  damaged" }
+        let details = [login.provider, login.label, StateWords.short(login)].compactMap(\.self)
+        return "\(id)  \(details.map { Printable.shortened($0, to: 32) }.joined(separator: ", "))"
+    }
+
+    private static func damagedLogin(_ user: String, _ vault: Vault) -> LoginID? {
+        let entries = (try? vault.logins(ofUser: user, limit: 100)) ?? []
+        return entries.lazy.compactMap { if case .damaged(let id, _) = $0 { id } else { nil } }.first
     }
 }

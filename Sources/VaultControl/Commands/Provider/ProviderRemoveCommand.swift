@@ -19,7 +19,7 @@ struct ProviderRemoveCommand: VaultCommand {
                 try await vault.removeProvider(named: name)
             } catch let error as VaultError where error.code == .inUse {
                 throw Failure(
-                    .usage, code: error.code.name, error.message,
+                    error.code, error.message,
                     hints: ["end its logins first: vaultctl login list --provider NAME, vaultctl login revoke LOGIN"])
             }
         }

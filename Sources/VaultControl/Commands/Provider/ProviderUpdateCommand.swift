@@ -73,7 +73,7 @@ struct ProviderUpdateCommand: VaultCommand {
         guard force else {
             invocation.note(changes.words(for: .error, invocation).trimmedLineBreak)
             throw Failure(
-                .usage, code: "inUse", problem,
+                .inUse, problem,
                 hints: [
                     "add it as a new provider: vaultctl provider add NAME",
                     "if it is the same server under another name: --force",

@@ -88,13 +88,12 @@ struct TokenGetCommand: VaultCommand {
             do {
                 return try await users.accessToken(
                     userId: user, minimumValidity: minValidity?.duration, deadline: deadline?.duration)
-            } catch let error as VaultError where error.code == .ambiguousLogin {
-                guard try users.vault.user(user).isEnabled else {
-                    throw Failure(
-                        .loginDead, code: VaultError.Code.userDisabled.name, "the user is disabled",
-                        hints: ["vaultctl user enable lets the user log in again"])
+            } catch let error as VaultError {
+                // None of a disabled user's logins would do.
+                if error.code == .ambiguousLogin, try !users.vault.user(user).isEnabled {
+                    throw Failure(.userDisabled, "the user is disabled")
                 }
-                throw LoginSelection.ambiguous(try users.vault.logins(ofUser: user, limit: 100))
+                throw LoginSelection.explained(error, user, users.vault)
             }
         }
     }

@@ -1,0 +1,11 @@
+import VaultStorage
+
+extension Vault {
+    /// The login that is meant where only its user is named: the one that is not ended, or the only one at all.
+    ///
+    /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
+    ///   meant, `notLoggedIn`, `unknownUser`.
+    package func onlyLogin(ofUser userID: String) throws -> LoginID {
+        LoginID(try session(.user(try ArgumentCheck.userID(userID))).login)
+    }
+}
