@@ -8,7 +8,7 @@ import Synchronization
 /// A real OAuth 2.0 authorization server on loopback, for tests, demos and benchmarks.
 ///
 /// As strict as RFC 6749, 7009, 7523, 7636, 7662, 8252, 8414, 8707, 9126, 9207 and 9449 allow, and scriptable: it can lose replies, spend
-/// a refresh token and then fail, or let time pass. It keeps everything in memory and asks nobody for a password, so it
+/// a refresh token and then fail, or let time pass. It keeps everything in memory and asks no one for a password, so it
 /// is of no use as a server for anything else.
 ///
 /// ```swift
@@ -127,7 +127,7 @@ public final class DevAuthorizationServer: Sendable {
     @discardableResult
     public func revokeGrant(id: String) -> Bool { !core.endGrants { $0.id == id }.isEmpty }
 
-    /// Lets the user's access tokens run out now, as a resource server sees it; refresh tokens stay good.
+    /// Expires the user's access tokens, as a resource server sees it; refresh tokens stay valid.
     public func expireAccessTokens(user: String) { _ = core.endAccessTokens { $0.user == user } }
 
     /// Makes every nonce handed out so far stale.

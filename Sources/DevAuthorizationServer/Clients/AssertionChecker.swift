@@ -35,7 +35,7 @@ final class AssertionChecker: Sendable {
         try use(client + "/" + identifier, until: expiry)
     }
 
-    /// Whom a token of somebody who is trusted is about. Each is good once; what is wrong with it is `invalid_grant` (§3.1).
+    /// The user of a trusted issuer's token. Each works once; a faulty one is `invalid_grant` (§3.1).
     func subject(
         of token: CompactJWS, issuers: [String: RegisteredKey], audiences: [String]
     ) throws(OAuthError) -> String {
@@ -55,7 +55,7 @@ final class AssertionChecker: Sendable {
             if let identifier = claims["jti"]?.string { try use(issuer + "/" + identifier, until: expiry) }
             return subject
         } catch {
-            throw .invalidGrant("the token is not good: \(error.reason)", reason: error.reason)
+            throw .invalidGrant("the token is invalid: \(error.reason)", reason: error.reason)
         }
     }
 
@@ -106,6 +106,6 @@ final class AssertionChecker: Sendable {
     }
 
     private static func refused(_ reason: String) -> OAuthError {
-        .invalidClient("the client assertion is not good: \(reason)", reason: reason)
+        .invalidClient("the client assertion is invalid: \(reason)", reason: reason)
     }
 }

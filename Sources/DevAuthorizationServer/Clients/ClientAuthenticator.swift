@@ -39,7 +39,7 @@ struct ClientAuthenticator: Sendable {
             return try authenticateByAssertion(form, target: target)
         }
         guard let id = form["client_id"] else {
-            throw .invalidClient("the client does not say who it is", reason: "no client")
+            throw .invalidClient("the client did not identify itself", reason: "no client")
         }
         guard let client = clients[id] else { throw Self.refused }
         switch (client.authentication, form["client_secret"]) {

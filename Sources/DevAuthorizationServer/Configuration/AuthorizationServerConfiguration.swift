@@ -56,7 +56,7 @@ public struct AuthorizationServerConfiguration: Sendable {
 
     /// Resource indicators that may be asked for (RFC 8707), besides our own `/resource` and what lies below it.
     public var resources: [String] = []
-    /// Who may vouch for users (RFC 7523 §2.1, RFC 8693), by the `iss` of his tokens, and the key by which he signs.
+    /// Issuers that may vouch for users (RFC 7523 §2.1, RFC 8693), by the `iss` of their tokens, and their keys.
     public var trustedIssuers: [String: RegisteredKey] = [:]
     /// Whether authorization requests must be pushed (RFC 9126 §5).
     public var requiresPushedRequests = false
@@ -76,7 +76,7 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var behaviour = ClientBehaviour()
     /// Whether a refresh ends the access tokens given before.
     public var keepsOneAccessToken = false
-    /// Whether replies tell `expires_in`, which RFC 6749 only recommends.
+    /// Whether replies contain `expires_in`, which RFC 6749 only recommends.
     public var announcesExpiry = true
 
     public var noncePolicy = NoncePolicy.none

@@ -24,7 +24,7 @@ extension Fault {
         bodyBytes = try json.count("body_bytes", in: 0...1_000_000) ?? 0
         for (name, value) in try json.object("headers") ?? [:] {
             guard HTTPField.Name(name) != nil, value == .null || value.string.map(Self.isFieldValue) == true else {
-                throw ControlError(sentence: "headers must be field names with a string or null")
+                throw ControlError(sentence: "headers must map field names to a string or null")
             }
             headers[name] = .some(value.string)
         }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One refresh token and what became of it.
+/// One refresh token and its history.
 public struct RefreshTokenSummary: Sendable, Codable, Equatable {
     /// First 16 hexadecimal digits of the SHA-256.
     public var fingerprint: String

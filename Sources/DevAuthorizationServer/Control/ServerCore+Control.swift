@@ -26,7 +26,7 @@ extension ServerCore {
     private func refuseForeigners(_ request: IncomingRequest) throws(ControlError) {
         let hosts = ["127.0.0.1:\(port)", "localhost:\(port)", "[::1]:\(port)"]
         guard hosts.contains(request.authority.lowercased()), request.headers[.origin] == nil else {
-            throw ControlError(sentence: "control endpoints answer to local programs only", status: .forbidden)
+            throw ControlError(sentence: "control endpoints answer only local programs", status: .forbidden)
         }
     }
 
@@ -116,24 +116,24 @@ extension ServerCore {
     }
 
     private static let overview: JSONValue = [
-        "GET /dev/log": "requests so far; ?after=SEQUENCE for the later ones",
-        "DELETE /dev/log": "forget them",
+        "GET /dev/log": "the requests so far; ?after=SEQUENCE for later ones",
+        "DELETE /dev/log": "clear the log",
         "GET /dev/counters": "codes and tokens issued, rotated, reused; grants revoked",
         "GET /dev/grants": "all grants, with how often their refresh tokens were presented, rotated, reused",
         "GET /dev/refresh-tokens": "the same for each refresh token; ?grant=ID for one grant",
         "GET /dev/behaviour": "rotation, grace, reuse, nonce check, lifetime and delays, by client",
         "POST /dev/behaviour": "change them for one client, or for all; members in docs/dev-authserver.md",
-        "DELETE /dev/behaviour": "back to the command line's",
+        "DELETE /dev/behaviour": "restore the behaviour of the command line",
         "POST /dev/grants": "issue tokens without a log-in: user, client, scope, dpop_jkt",
         "POST /dev/grants/ID/revoke": "end one grant",
-        "POST /dev/grants/ID/expire-access-tokens": "its access tokens run out now",
+        "POST /dev/grants/ID/expire-access-tokens": "expire its access tokens",
         "POST /dev/users/USER/revoke": "end all grants of a user",
-        "POST /dev/users/USER/expire-access-tokens": "the user's access tokens run out now",
-        "GET /dev/clock": "age_ms: time by which tokens age; wall_ms: time shown",
-        "POST /dev/clock": "advance_seconds: tokens age; skew_seconds: the clock shows a wrong time",
-        "GET /dev/faults": "faults that wait",
+        "POST /dev/users/USER/expire-access-tokens": "expire the user's access tokens",
+        "GET /dev/clock": "age_ms: the clock by which tokens age; wall_ms: the clock that is shown",
+        "POST /dev/clock": "advance_seconds ages tokens; skew_seconds makes the shown clock wrong",
+        "GET /dev/faults": "pending faults",
         "POST /dev/faults": "add one fault or a list of them; its members are in docs/dev-authserver.md",
-        "DELETE /dev/faults": "remove all",
-        "POST /dev/nonces/forget": "no nonce handed out before is good any more",
+        "DELETE /dev/faults": "remove all faults",
+        "POST /dev/nonces/forget": "make every nonce issued before stale",
     ]
 }

@@ -86,7 +86,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// What can be told about a request without acting on it.
+    /// What can be recorded of a request without acting on it.
     func describe(_ request: IncomingRequest) -> RequestRecord {
         var record = RequestRecord()
         record.method = request.method.rawValue

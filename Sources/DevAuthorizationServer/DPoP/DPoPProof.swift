@@ -21,7 +21,7 @@ struct DPoPProof: Sendable {
             throw .invalidDPoPProof("alg is not supported", reason: "wrong alg")
         }
         guard header["crit"] == nil else {
-            throw .invalidDPoPProof("crit names an extension that is not understood", reason: "crit")
+            throw .invalidDPoPProof("crit names an unsupported extension", reason: "crit")
         }
         guard case .object(let jwk) = header["jwk"] else { throw Self.malformed("jwk is missing") }
         let key = try ProofKey(algorithm: algorithm, jwk: jwk)

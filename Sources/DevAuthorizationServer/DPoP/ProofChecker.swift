@@ -47,7 +47,7 @@ final class ProofChecker: Sendable {
         let age = Double(now.milliseconds) / 1000 - proof.issuedAt
         let lifetime = Double(lifetime.inMilliseconds) / 1000
         guard age <= lifetime, age >= -Double(leeway.inMilliseconds) / 1000 else {
-            throw .invalidDPoPProof("iat is too far from the time of this server", reason: "wrong iat")
+            throw .invalidDPoPProof("iat is too far from this server's clock", reason: "wrong iat")
         }
         let isFresh = state.withLock { state in
             if state.seen.count > 4096 { state.seen = state.seen.filter { $0.value > now } }

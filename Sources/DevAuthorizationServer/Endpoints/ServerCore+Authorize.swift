@@ -10,7 +10,7 @@ extension ServerCore {
         do throws(OAuthError) {
             form = try request.method == .post ? request.form() : FormParameters(parsing: request.query ?? "")
             guard let known = clients.client(try form.required("client_id")) else {
-                throw .invalidRequest("The application is not known here.", reason: "unknown client")
+                throw .invalidRequest("This application is not registered here.", reason: "unknown client")
             }
             client = known
             if let uri = form["request_uri"], uri.hasPrefix(PushedRequests.prefix) {
@@ -67,7 +67,7 @@ extension ServerCore {
             return approval(of: authorization, user: user, .found, &record)
         }
         guard authorization.prompt != "none" else {
-            throw OAuthError("login_required", "nobody is logged in", reason: "prompt=none")
+            throw OAuthError("login_required", "no user is logged in", reason: "prompt=none")
         }
         let ticket = SecretSource.random(length: 43)
         tickets.withLock { $0[ticket] = authorization }

@@ -17,9 +17,9 @@ extension ServerCore {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.jwtType,
             (form["requested_token_type"] ?? Self.accessTokenType) == Self.accessTokenType
-        else { throw .invalidRequest("this type of token is not served", reason: "token type") }
+        else { throw .invalidRequest("this type of token is not supported", reason: "token type") }
         if let audience = form["audience"], audience != issuer {
-            throw .invalidTarget("the audience is not known", reason: "unknown audience")
+            throw .invalidTarget("the audience is unknown", reason: "unknown audience")
         }
         return try issue(form, vouchedForBy: token, client: client, key: key)
     }
@@ -29,13 +29,13 @@ extension ServerCore {
         _ form: FormParameters, vouchedForBy text: String, client: RegisteredClient, key: String?
     ) throws(OAuthError) -> IssuedTokens {
         guard let token = CompactJWS(text) else {
-            throw .invalidGrant("the token is no JWT", reason: "malformed token")
+            throw .invalidGrant("the token is not a JWT", reason: "malformed token")
         }
         let user = try clients.assertions.subject(
             of: token, issuers: configuration.trustedIssuers, audiences: [issuer, base + "/token"])
         let scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
         guard scope.allSatisfy(configuration.scopes.contains) else {
-            throw .invalidScope("a scope is not known", reason: "unknown scope")
+            throw .invalidScope("a scope is unknown", reason: "unknown scope")
         }
         let resources = try resources(of: form)
         return try withLedger { (ledger, now) throws(OAuthError) in

@@ -38,7 +38,7 @@ extension ServerCore {
         if let thumbprint = key.thumbprint {
             // RFC 9449 §10.1
             guard authorization.keyThumbprint == nil || authorization.keyThumbprint == thumbprint else {
-                throw .invalidDPoPProof("dpop_jkt names another key than the DPoP header", reason: "two keys")
+                throw .invalidDPoPProof("dpop_jkt and the DPoP header name different keys", reason: "two keys")
             }
             authorization.keyThumbprint = thumbprint
         }

@@ -8,7 +8,7 @@ extension ServerCore {
             }
             let own = base + "/resource"
             guard resource == own || resource.hasPrefix(own + "/") || configuration.resources.contains(resource) else {
-                throw .invalidTarget("the resource is not known here", reason: "unknown resource")
+                throw .invalidTarget("the resource is unknown", reason: "unknown resource")
             }
         }
         return form.resources

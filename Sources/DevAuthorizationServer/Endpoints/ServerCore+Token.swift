@@ -55,7 +55,7 @@ extension ServerCore {
             with: tokens, lifetime: behaviour.accessTokenLifetime, isExchange: grantType == Self.exchangeGrant)
     }
 
-    /// A server that is stopped meanwhile has nobody to answer to.
+    /// A server that has stopped meanwhile has no one to answer.
     private func wait(_ duration: Duration) async {
         if duration > .zero { try? await Task.sleep(for: duration) }
     }
@@ -109,7 +109,7 @@ extension ServerCore {
         let scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
         let personal = ["openid", "profile", "offline_access"]
         guard scope.allSatisfy({ configuration.scopes.contains($0) && !personal.contains($0) }) else {
-            throw .invalidScope("a scope is not known, or is about a user", reason: "unknown scope")
+            throw .invalidScope("a scope is unknown, or is about a user", reason: "unknown scope")
         }
         let resources = try resources(of: form)
         return try withLedger { (ledger, now) throws(OAuthError) in

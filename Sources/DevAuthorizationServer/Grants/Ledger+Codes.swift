@@ -14,7 +14,7 @@ extension Ledger {
     /// RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9449 §10.
     mutating func redeem(_ redemption: CodeRedemption, at now: Moment) throws(OAuthError) -> IssuedTokens {
         guard let code = codes[redemption.code], code.client == redemption.client.id else {
-            throw .invalidGrant("the authorization code is not known", reason: "unknown code")
+            throw .invalidGrant("the authorization code is unknown", reason: "unknown code")
         }
         if let grant = code.grant {
             // RFC 6749 §4.1.2: what a code gave is revoked when the code comes a second time.
@@ -64,7 +64,7 @@ extension Ledger {
             throw .invalidRequest("code_verifier is missing", reason: "no verifier")
         case (.some, nil):
             // RFC 9700 §2.1.1: a verifier without a challenge is a sign of a PKCE downgrade.
-            throw .invalidGrant("code_verifier without a code_challenge before", reason: "unexpected verifier")
+            throw .invalidGrant("code_verifier without an earlier code_challenge", reason: "unexpected verifier")
         case (.some(let verifier), .some(let challenge)):
             guard PKCE.isVerifier(verifier) else {
                 throw .invalidRequest("code_verifier is malformed", reason: "malformed verifier")

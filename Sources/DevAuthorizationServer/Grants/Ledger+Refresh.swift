@@ -15,7 +15,7 @@ extension Ledger {
         guard let record = refreshTokens[redemption.token], let grant = grants[record.grant],
             grant.client == redemption.client.id
         else {
-            throw .invalidGrant("the refresh token is not known", reason: "unknown refresh token")
+            throw .invalidGrant("the refresh token is unknown", reason: "unknown refresh token")
         }
         count(redemption.token, \.refreshRequests, \.presented)
         guard grant.isLive else {

@@ -8,7 +8,7 @@ extension Ledger {
         return ended
     }
 
-    /// Lets access tokens run out while the refresh token stays good.
+    /// Expires access tokens; the refresh token stays valid.
     mutating func endAccessTokens(ofGrant grant: String, at now: Moment) {
         for (token, record) in accessTokens where record.grant == grant && record.expiresAt > now {
             accessTokens[token]?.expiresAt = now

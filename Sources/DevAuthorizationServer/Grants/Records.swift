@@ -61,7 +61,7 @@ struct RefreshRecord: Sendable {
     var tally = RefreshTally()
 }
 
-/// What came of the requests that presented a refresh token, or any token of a grant.
+/// The outcomes of the requests that presented a refresh token, or any token of a grant.
 struct RefreshTally: Sendable {
     /// Requests of the right client, however they ended.
     var presented = 0

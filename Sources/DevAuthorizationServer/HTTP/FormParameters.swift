@@ -9,14 +9,14 @@ struct FormParameters: Sendable {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count == 2 ? parts[1] : "") else {
-                throw .invalidRequest("the parameters are not well encoded", reason: "malformed parameters")
+                throw .invalidRequest("the parameters are not properly encoded", reason: "malformed parameters")
             }
             if name == "resource" {
                 if !value.isEmpty, !resources.contains(value) { resources.append(value) }
                 continue
             }
             if values[name] != nil {
-                throw .invalidRequest("a parameter is there twice", reason: "duplicate parameter")
+                throw .invalidRequest("a parameter appears twice", reason: "duplicate parameter")
             }
             values[name] = value
         }

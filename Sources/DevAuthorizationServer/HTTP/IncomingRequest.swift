@@ -32,7 +32,7 @@ struct IncomingRequest: Sendable {
     /// Secrets in a request URI end in logs; RFC 6749 §2.3.1 forbids them there.
     func refuseQuery() throws(OAuthError) {
         if let query, !query.isEmpty {
-            throw .invalidRequest("parameters belong into the body", reason: "parameters in the query")
+            throw .invalidRequest("parameters belong in the body", reason: "parameters in the query")
         }
     }
 

@@ -29,7 +29,7 @@ enum ProofKey: Sendable {
             self = .ed25519(
                 try Self.parsed { try Curve25519.Signing.PublicKey(rawRepresentation: bytes) }, x: x)
         default:
-            throw .invalidDPoPProof("alg and jwk are not a pair that is supported", reason: "unsupported key")
+            throw .invalidDPoPProof("this pair of alg and jwk is not supported", reason: "unsupported key")
         }
     }
 

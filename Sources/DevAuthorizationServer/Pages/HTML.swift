@@ -17,7 +17,7 @@ enum HTML {
         return escaped
     }
 
-    /// A whole page that may load nothing, run nothing, and be framed by nobody.
+    /// A whole page that may load nothing, run nothing, and be framed nowhere.
     ///
     /// `formTargets` are the places a form may lead to. Browsers apply the rule to redirects after the form, too, so
     /// the client's origin is among them.

@@ -21,7 +21,7 @@ enum LoginPage {
             <button type="submit" name="decision" value="approve" class="primary">Approve</button>
             </div>
             </form>
-            <p class="note">Development server: any name signs in, and no password is asked.</p>
+            <p class="note">Development server: any name signs in, and no password is needed.</p>
             """
         return HTML.page(
             title: "Sign in", status: .ok, formTargets: ["'self'", redirectOrigin], body: body)

@@ -12,7 +12,7 @@ struct AuthorizationRequest: Sendable {
     let loginHint: String?
     let prompt: String?
 
-    /// Everything but client and redirect URI: these faults are told to the client by a redirect.
+    /// Everything but client and redirect URI: these faults are reported to the client by a redirect.
     init(
         _ form: FormParameters, client: RegisteredClient, redirectURI: String, knownScopes: [String],
         resources: [String]
@@ -31,7 +31,7 @@ struct AuthorizationRequest: Sendable {
             throw OAuthError("unsupported_response_type", "only response_type=code is served", reason: "response_type")
         }
         guard form["response_mode"] == nil || form["response_mode"] == "query" else {
-            throw .invalidRequest("only response_mode=query is served", reason: "response_mode")
+            throw .invalidRequest("only response_mode=query is supported", reason: "response_mode")
         }
         challenge = try Self.challenge(form, client: client)
         keyThumbprint = form["dpop_jkt"]
@@ -40,7 +40,7 @@ struct AuthorizationRequest: Sendable {
         }
         scope = try form["scope"].map { text throws(OAuthError) in try ScopeList.parse(text) } ?? ["read"]
         guard scope.allSatisfy(knownScopes.contains) else {
-            throw .invalidScope("a scope is not known", reason: "unknown scope")
+            throw .invalidScope("a scope is unknown", reason: "unknown scope")
         }
         openIDNonce = form["nonce"]
         loginHint = form["login_hint"]

@@ -5,7 +5,7 @@ import FoundationEssentials
 struct SecretSource: Sendable {
     var marker: String
 
-    /// `length` characters of base64url, six random bits each, after a prefix that tells the kind.
+    /// `length` characters of base64url, six random bits each, after a prefix that names the kind.
     func make(_ prefix: String, length: Int = 43) -> String {
         prefix + marker + Self.random(length: length)
     }
