@@ -51,9 +51,9 @@ struct ParserError {
 
     private var hints: [String] {
         var hints: [String] = []
-        if sentence.contains("<time>'") { hints.append("write a length of time like 90s, 15m, 2h or 30d") }
-        if sentence.contains("<size>'") { hints.append("write a size like 512M or 2G") }
-        if isBeforeCommand { hints.append("options come after the command, as in: vaultctl status --json") }
+        if sentence.contains("<time>'") { hints.append("use a duration such as 90s, 15m, 2h or 30d") }
+        if sentence.contains("<size>'") { hints.append("use a size such as 512M or 2G") }
+        if isBeforeCommand { hints.append("put options after the command, as in: vaultctl status --json") }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         hints.append("usage: \(Self.withoutCommonOptions(usage))")
         let command = usage.split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.joined(separator: " ")

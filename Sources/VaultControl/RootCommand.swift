@@ -3,10 +3,11 @@ import ArgumentParser
 struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vaultctl",
-        abstract: "Looks after a token vault: its providers, logins, users and keys.",
+        abstract: "Manage a token vault: its providers, logins, users and keys.",
         discussion: """
-            The vault and its key are named by --vault and --key-file, or by TOKENVAULT_VAULT and TOKENVAULT_KEY_FILE. \
-            Secrets are never arguments: they enter by prompt, standard input, file or file descriptor.
+            Specify the vault and its key with --vault and --key-file, or set TOKENVAULT_VAULT and \
+            TOKENVAULT_KEY_FILE. Secrets are never arguments: they come from a prompt, standard input, a file or a \
+            file descriptor.
 
             Exit codes: 0 ok, 1 usage, 2 not found, 3 partly done, 4 tampering or damage, 5 rollback suspected or \
             held, 6 busy, 7 key, 8 login dead, 9 provider or network, 10 this machine (disk, permissions).

@@ -15,7 +15,7 @@ struct VaultAccess {
     var path: String {
         get throws(Failure) {
             guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
-                throw .usage("no vault was named", hint: "use --vault PATH, or set TOKENVAULT_VAULT")
+                throw .usage("no vault specified", hint: "use --vault PATH, or set TOKENVAULT_VAULT")
             }
             return path
         }
@@ -39,7 +39,8 @@ struct VaultAccess {
                 return options.passphraseMemoryLimit
             }
             guard let limit = ByteCount(argument: text) else {
-                throw .usage("\(name) is not a size: \(Printable.shortened(text))", hint: "write it like 512M or 2G")
+                throw .usage(
+                    "\(name) is not a size: \(Printable.shortened(text))", hint: "use a size such as 512M or 2G")
             }
             return limit
         }
@@ -116,7 +117,7 @@ struct VaultAccess {
                 transport.trustRoots = try .systemAnd(pemFile: path)
             } catch {
                 throw Failure.usage(
-                    "\(Printable.shortened(path, to: 200)) cannot be read as certificates in PEM form",
+                    "\(Printable.shortened(path, to: 200)) does not contain certificates in PEM form",
                     hint: "check --ca-file")
             }
         }
@@ -125,11 +126,11 @@ struct VaultAccess {
 
     /// The key that the options name; asked for where they name none and a person is there.
     ///
-    /// - Parameter isNew: asks twice, because nobody can check a new passphrase.
+    /// - Parameter isNew: asks twice, because a new passphrase cannot be checked.
     func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
         if let source = try options.passphrase.source {
             guard options.keyFile == nil else {
-                throw Failure.usage("--key-file and a passphrase cannot be combined", hint: "choose one of them")
+                throw Failure.usage("--key-file and a passphrase cannot be combined", hint: "use only one of them")
             }
             return try passphrase(&reader, from: source)
         }
@@ -144,7 +145,7 @@ struct VaultAccess {
         }
         guard invocation.console.inputIsTerminal else {
             throw Failure(
-                .keyMissing, "no key was named",
+                .keyMissing, "no key specified",
                 hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
         }
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
@@ -162,8 +163,8 @@ struct VaultAccess {
     /// Asks twice.
     func newPassphrase(_ reader: inout SecretReader) throws -> String {
         let first = try reader.read("New passphrase", from: .prompt)
-        let second = try reader.read("The same again", from: .prompt)
-        guard first == second else { throw Failure.usage("the two passphrases differ", hint: "try again") }
+        let second = try reader.read("Repeat the new passphrase", from: .prompt)
+        guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
         return first
     }
 

@@ -5,13 +5,13 @@ import TokenVault
 struct InitCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a new vault, and a key file for it if there is none yet.",
+        abstract: "Create a vault, and its key file if there is none yet.",
         discussion: """
             vaultctl init --vault app.vault --key-file app.key
 
-            Without --key-file the vault is opened by a passphrase. A command that was interrupted leaves a whole vault or \
-            none: run it again. Keep a copy of the key apart from the vault and its \
-            backups: whoever has both can read everything, and without the key nobody can.
+            Without --key-file, a passphrase opens the vault. If init is interrupted, it leaves a complete vault or \
+            none: run it again. Keep a copy of the key apart from the vault and its backups: anyone who has both can \
+            read everything, and without the key no one can.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -38,11 +38,11 @@ struct InitCommand: VaultCommand {
         await vault.close()
         try report(path, status, keyFile, isNew: madeKeyFile != nil, invocation)
         if keyFile != nil, madeKeyFile == nil {
-            invocation.note("the key file was there already, and opens this vault from now on")
+            invocation.note("used the existing key file; it opens this vault from now on")
         }
         if keyFile != nil {
             invocation.hint(
-                "copy the key file to a safe place apart from the vault: without it the vault cannot be opened")
+                "copy the key file to a safe place apart from the vault: without it, the vault cannot be opened")
         }
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
     }
@@ -57,7 +57,7 @@ struct InitCommand: VaultCommand {
             // Whatever it is, it stays.
         }
         throw Failure(
-            .usage, code: "vaultExists", "there is already a file at \(Printable.shortened(path, to: 200))",
+            .usage, code: "vaultExists", "a file already exists at \(Printable.shortened(path, to: 200))",
             hints: ["a vault is never overwritten; choose another --vault"])
     }
 
@@ -66,7 +66,7 @@ struct InitCommand: VaultCommand {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         return Failure(
             error.code, error.message,
-            hints: ["make it first: mkdir -m 700 \(Printable.shortened(directory, to: 200))"])
+            hints: ["create the directory first: mkdir -m 700 \(Printable.shortened(directory, to: 200))"])
     }
 
     private func report(

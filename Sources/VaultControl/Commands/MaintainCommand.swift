@@ -8,20 +8,20 @@ struct MaintainCommand: VaultCommand {
         commandName: "maintain",
         abstract: "Renew tokens before they expire, until stopped.",
         discussion: """
-            Runs the scheduler in the foreground: for vaults whose service does not run one, and beside those that do; the \
-            work is shared. Also retries revocations that are due, and settles renewals of processes that have died. \
-            SIGTERM and SIGINT end it when what is under way is finished and stored; a second one ends it at once.
+            Runs the scheduler in the foreground, for a vault whose service does not run one, or beside it: they share \
+            the work. Also retries revocations that are due, and settles renewals of processes that have died. SIGTERM \
+            and SIGINT end it once the work in progress is finished and stored; a second one ends it at once.
 
-            vaultctl maintain           until stopped; prints a line for each login that was due
-            vaultctl maintain --once    what is due now, then ends: for cron. Exit code 3 if something did not succeed
+            vaultctl maintain           run until stopped; print a line for each login that was due
+            vaultctl maintain --once    do what is due now, then end: for cron. Exit code 3 if something failed
 
-            Logins that only an app can renew are left to it.
+            Logins that only the app can renew are left to it.
             """)
 
-    @Flag(help: "Work off what is due now, and end.")
+    @Flag(help: "Do what is due now, and end.")
     var once = false
 
-    @Option(help: "Renewals under way at a time.")
+    @Option(help: "How many renewals to run at a time.")
     var concurrency = 16
 
     @OptionGroup var global: GlobalOptions
@@ -42,7 +42,7 @@ struct MaintainCommand: VaultCommand {
             if once {
                 try await scheduler.runOnce()
             } else {
-                lines.print("looking after this vault until SIGTERM or SIGINT")
+                lines.print("maintaining this vault until SIGTERM or SIGINT")
                 try await scheduler.run()
             }
             return scheduler.report
@@ -93,12 +93,12 @@ private struct MaintainLines: Sendable {
         let next = renewal.nextDue.map { Instant.relative(max($0, nextLook), now: invocation.now) }
         switch renewal.outcome {
         case .renewed:
-            print("renewed \(name), again \(next ?? "when it is asked for")")
+            print("renewed \(name); next renewal \(next ?? "when a call needs it")")
         case .dead:
             let reason = renewal.failure?.reason.description ?? "unknown"
             print("\(name) is dead: \(reason); the user must log in again\(answer(renewal))")
         case .needsUser:
-            print("\(name) cannot be renewed before its user has acted at the provider\(answer(renewal))")
+            print("\(name) cannot be renewed until its user acts at the provider\(answer(renewal))")
         default:
             let nextTry = next.map { "; next try \($0)" } ?? ""
             print("\(name) was not renewed: \(renewal.outcome)\(nextTry)\(answer(renewal))")

@@ -6,10 +6,10 @@ struct StatusCommand: VaultCommand {
         commandName: "status",
         abstract: "Show what the vault contains and the state of its logins.",
         discussion: """
-            Looks at every login, in bounded memory: a vault of a million takes a while. --brief leaves that out.
+            Reads every login, in bounded memory: a vault with a million takes a while. --brief skips that.
             """)
 
-    @Flag(help: "Only what is known without looking at every login.")
+    @Flag(help: "Show only what is known without reading every login.")
     var brief = false
 
     @OptionGroup var global: GlobalOptions
@@ -33,7 +33,7 @@ struct StatusCommand: VaultCommand {
             sheet, text: invocation.text(sheet) + (survey.map { SurveyFacts.text($0, invocation) } ?? ""))
         if let readOnly { invocation.note(readOnly) }
         if status.lockedMemory != .full {
-            invocation.warn("keys may be written to swap: raise the limit of locked memory (ulimit -l)")
+            invocation.warn("keys may be written to swap: raise the limit on locked memory (ulimit -l)")
         }
     }
 
@@ -41,7 +41,7 @@ struct StatusCommand: VaultCommand {
         let sqlite =
             status.sqliteVersion
             + (status.isSQLiteAffectedByWALReset
-                ? " (can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : "")
+                ? " (has a bug that can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : "")
         return [
             Field("vault", path), Field("id", status.vaultID), Field("schemaVersion", status.schemaVersion),
             Field("users", status.users), Field("logins", status.logins), Field("providers", status.providers),

@@ -39,7 +39,7 @@ enum SurveyFacts {
     static func text(_ survey: VaultSurvey, _ invocation: Invocation) -> String {
         guard survey.logins > 0 else { return "" }
         let (isTerminal, style) = (invocation.isTerminal, invocation.style)
-        var text = isTerminal ? "\n" + style.bold("ACCESS TOKENS RUN OUT") + "\n" : ""
+        var text = isTerminal ? "\n" + style.bold("ACCESS TOKENS EXPIRE") + "\n" : ""
         let lines = lines(survey)
         let most = max(1, lines.map(\.count).max() ?? 1)
         let width = lines.map(\.title.count).max() ?? 0
@@ -48,7 +48,7 @@ enum SurveyFacts {
                 text += "access tokens \(line.title)\t\(line.count)\n"
                 continue
             }
-            // Whoever is there is seen.
+            // One login is visible among a million.
             let length = line.count == 0 ? 0 : max(1, line.count * longestBar / most)
             let padding = String(repeating: " ", count: width - line.title.count + 2)
             text += line.title + padding + String(repeating: "█", count: length) + " \(line.count)\n"
@@ -90,7 +90,7 @@ final class CountingProgress: Sendable {
             // What is counted before anybody looks needs no bar.
             if ContinuousClock.now - started > .milliseconds(300) { bar.update(done: done, total: total) }
         } else if ContinuousClock.now - started > .seconds(3), !hasTold.exchange(true, ordering: .relaxed) {
-            invocation.note("counting \(total) logins; --brief leaves that out")
+            invocation.note("counting \(total) logins; --brief skips that")
         }
     }
 

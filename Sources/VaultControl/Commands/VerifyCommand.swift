@@ -5,7 +5,7 @@ struct VerifyCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check every cell, every manifest and the audit chain.",
-        discussion: "Changes nothing. Exit code 4 if anything is not as it was written.")
+        discussion: "Changes nothing. The exit code is 4 if anything is not as it was written.")
 
     @OptionGroup var global: GlobalOptions
 

@@ -11,7 +11,7 @@ extension Failure {
         case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
         case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
-        default: self.init(.machine, code: "unexpected", "something unexpected went wrong (\(type(of: error)))")
+        default: self.init(.machine, code: "unexpected", "an unexpected error occurred (\(type(of: error)))")
         }
     }
 
@@ -36,7 +36,7 @@ extension Failure {
         if error.code == .insecure {
             hints = ["use https; for a development server on this machine: --allow-insecure-loopback"]
         } else if error.subject.contains("issuer") || error.subject.contains("endpoint") {
-            hints = ["write it as a URL, such as https://login.acme.example"]
+            hints = ["use a URL, such as https://login.acme.example"]
         }
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }
@@ -44,21 +44,21 @@ extension Failure {
     private init(_ error: DiscoveryError) {
         let hints =
             switch error.code {
-            case .unreachable: ["check the issuer's URL and the network; --ca-file FILE trusts a private authority"]
-            case .serverError: ["try again later, or name the endpoints: --token-endpoint, --authorization-endpoint"]
+            case .unreachable: ["check the issuer's URL and the network; for a private authority, use --ca-file FILE"]
+            case .serverError: ["try again later, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
             case .notFound:
-                ["check the issuer's URL, or name the endpoints: --token-endpoint, --authorization-endpoint"]
+                ["check the issuer's URL, or specify the endpoints: --token-endpoint, --authorization-endpoint"]
             case .issuerMismatch:
-                ["copy the issuer exactly as the provider documents it, with or without the last slash"]
+                ["copy the issuer exactly as the provider documents it, with or without the final slash"]
             case .insecureEndpoint: ["for a development server on this machine: --allow-insecure-loopback"]
-            default: ["name the endpoints by hand: --token-endpoint, --authorization-endpoint"]
+            default: ["specify the endpoints: --token-endpoint, --authorization-endpoint"]
             }
         self.init(.provider, code: "discovery", error.description, hints: hints)
     }
 
     private init(_ error: OutputError) {
         switch error {
-        case .closed: self.init(.success, code: "outputClosed", "the output has been closed")
+        case .closed: self.init(.success, code: "outputClosed", "the output was closed")
         case .full: self.init(.machine, code: "outputFull", "the output could not be written: the disk is full")
         case .failed: self.init(.machine, code: "outputFailed", "the output could not be written")
         }
@@ -67,31 +67,31 @@ extension Failure {
     /// What to do in terms of the command line, of which the library knows nothing.
     private static func hint(for code: VaultError.Code) -> String? {
         switch code {
-        case .unknownUser: "vaultctl user list shows all users"
-        case .unknownLogin: "vaultctl login list shows all logins"
-        case .unknownProvider: "vaultctl provider list shows all providers"
-        case .unknownKeySlot: "vaultctl key list shows all key slots"
-        case .unknownRevocation: "vaultctl outbox list shows what is still to be revoked"
-        case .unknownReply: "vaultctl login salvage lists the replies that are kept"
+        case .unknownUser: "list all users: vaultctl user list"
+        case .unknownLogin: "list all logins: vaultctl login list"
+        case .unknownProvider: "list all providers: vaultctl provider list"
+        case .unknownKeySlot: "list all key slots: vaultctl key list"
+        case .unknownRevocation: "list pending revocations: vaultctl outbox list"
+        case .unknownReply: "list the kept replies: vaultctl login salvage LOGIN"
         case .unknownAuthorizationRequest: "begin again with: vaultctl login begin"
-        case .userDisabled: "vaultctl user enable lets the user log in again"
-        case .notLoggedIn: "begin with: vaultctl login begin"
-        case .vaultMissing: "check --vault, or make a new vault with: vaultctl init"
+        case .userDisabled: "enable the user: vaultctl user enable USER"
+        case .notLoggedIn: "log the user in: vaultctl login begin"
+        case .vaultMissing: "check --vault, or create a vault: vaultctl init"
         case .migrationNeeded: "stop the services that use the vault, then run: vaultctl migrate up"
         case .newerSchema: "use a vaultctl at least as new as the one that wrote this vault"
         case .refreshFailed, .lostResponse, .notRefreshable:
-            "vaultctl token update sets a new token; vaultctl login begin lets the user log in again"
-        case .needsUserInteraction: "let the user log in again: vaultctl login begin"
+            "set a new token: vaultctl token update; or ask the user to log in again: vaultctl login begin"
+        case .needsUserInteraction: "ask the user to log in again: vaultctl login begin"
         case .wrongKey:
-            "check the key that was named; vaultctl key list, run with a key that works, shows all key slots"
-        case .keyMissing: "check --key-file; without one of its keys a vault cannot be opened"
+            "check which key you specified; with a key that works, vaultctl key list shows all key slots"
+        case .keyMissing: "check --key-file; a vault cannot be opened without one of its keys"
         case .keyTooCostly:
-            "if the slot is yours, raise --passphrase-memory-limit; if not, use a key file, and find out who can write to "
-                + "the vault"
+            "if the slot is yours, raise --passphrase-memory-limit; otherwise use a key file, and find out who can "
+                + "write to the vault"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
-        case .refreshStalled: "vaultctl login show says which process has the renewal, and what to do"
-        case .busy: "another process is writing; try again, and look for a stopped process if it lasts"
-        case .unknownRow: "vaultctl damage list shows all damaged rows"
+        case .refreshStalled: "see which process holds the renewal, and what to do: vaultctl login show LOGIN"
+        case .busy: "another process is writing; try again, and if this persists, look for a stalled process"
+        case .unknownRow: "list all damaged rows: vaultctl damage list"
         default: nil
         }
     }

@@ -29,11 +29,12 @@ enum SecretArguments {
     private static func refusal(of name: String) -> Failure {
         let instead =
             known.contains(name)
-            ? "leave it out to be asked, or use: \(name)-file PATH, \(name)-fd NUMBER, or \(name) - to read standard input"
-            : "secrets enter by prompt, standard input, file or file descriptor; see the command's --help"
+            ? "leave it out to be prompted, or use: \(name)-file PATH, \(name)-fd NUMBER, or \(name) - for standard input"
+            : "secrets come from a prompt, standard input, a file or a file descriptor; see the command's --help"
         return Failure(
-            .usage, code: "secretArgument", "\(name) takes no secret on the command line, where others can read it",
-            hints: [instead, "treat the value just given as seen by others"])
+            .usage, code: "secretArgument",
+            "\(name) does not accept a secret on the command line, where others can read it",
+            hints: [instead, "assume that others have seen the value you just gave"])
     }
 
     /// `message` without arguments that might be secrets: the parser quotes what it does not understand.

@@ -44,18 +44,18 @@ struct Invocation {
 
     /// The end of a command whose document is out already: one run prints one document.
     func end(afterOutput failure: Failure) -> ExitRequest {
-        tell(failure)
+        print(failure)
         return ExitRequest(status: failure.status)
     }
 
     func report(_ failure: Failure) {
-        tell(failure)
+        print(failure)
         if isJSON {
             try? console.write(failure.sheet.json.text + "\n", to: .output)
         }
     }
 
-    private func tell(_ failure: Failure) {
+    private func print(_ failure: Failure) {
         let style = Style(isRich: console.isRich(.error))
         var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
         if let answer = failure.answer { text += "the provider said: \(answer)\n" }

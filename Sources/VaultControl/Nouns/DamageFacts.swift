@@ -31,13 +31,13 @@ enum DamageFacts {
     static func loss(_ content: DamagedRow.Content) -> String {
         switch content.row.table {
         case .provider:
-            "this client's registration at the provider; its logins can be kept by registering it again in its place"
+            "this client's registration at the provider; registering it again in its place keeps its logins"
         case .user:
             "the user with \(Count.of(content.loginCount, "login")), "
                 + "whose tokens can be neither read nor revoked; the user can log in again"
-        case .login: "the login, whose tokens can be neither read nor revoked: its grant lives on at the provider"
-        case .outbox: "a revocation: its token lives on at the provider until it expires"
-        case .authorizationRequest: "a log-in that has not come back: it must be begun again"
+        case .login: "the login, whose tokens can be neither read nor revoked; its grant stays valid at the provider"
+        case .outbox: "a revocation; its token stays valid at the provider until it expires"
+        case .authorizationRequest: "a log-in that is not complete yet; it must be begun again"
         case .unusableReply: "a reply that was kept because it may hold a refresh token"
         case .loginSecret, .refreshIntent: "nothing: no login belongs to it"
         }

@@ -3,7 +3,7 @@ import TokenVault
 
 /// For commands that end a login: what they do with one that cannot be opened.
 struct DamagedLoginOptions: ParsableArguments {
-    @Flag(help: "If the login cannot be opened, discard it; what was granted lives on at the provider.")
+    @Flag(help: "If the login cannot be opened, discard it; its grant stays valid at the provider.")
     var discardDamaged = false
 
     /// The login that is meant, also if it is damaged.
@@ -17,8 +17,8 @@ struct DamagedLoginOptions: ParsableArguments {
                     error.code,
                     "the login cannot be opened, so its tokens cannot be revoked: \(error.message)",
                     hints: [
-                        "see what is left of it with: vaultctl damage show \(id)",
-                        "discard it with: vaultctl damage discard \(id)",
+                        "see what is left of it: vaultctl damage show \(id)",
+                        "discard it: vaultctl damage discard \(id)",
                     ])
             }
             return .damaged(id, error.message)

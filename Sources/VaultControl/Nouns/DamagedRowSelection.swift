@@ -13,8 +13,8 @@ struct DamagedRowSelection: ParsableArguments {
     static func id(_ text: String) throws(Failure) -> DamagedRow.ID {
         guard let id = DamagedRow.ID(text) else {
             throw .usage(
-                "\(Printable.shortened(text)) names no row: that is 26 letters and digits, or a table and a number",
-                hint: "vaultctl damage list shows all damaged rows")
+                "\(Printable.shortened(text)) is not a row: expected 26 letters and digits, or a table and a number",
+                hint: "list all damaged rows: vaultctl damage list")
         }
         return id
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenVault
 
-/// How a login is shown. No secret is in what the library tells of it.
+/// How a login is shown. The library's description of it holds no secret.
 enum LoginFacts {
     static let headings = ["LOGIN", "USER", "PROVIDER", "LABEL", "STATE", "EXPIRES"]
 
@@ -44,7 +44,7 @@ enum LoginFacts {
         let (renewal, step) = (diagnosis.renewal, NextStepWords.code(diagnosis.nextStep))
         return sheet(diagnosis.login, now: now) + [
             Field("renewal", renewal.map(RenewalFacts.sheet))
-                .words(renewal.map { RenewalFacts.words($0, now: now) } ?? "none under way"),
+                .words(renewal.map { RenewalFacts.words($0, now: now) } ?? "none in progress"),
             .line("doubt", renewal?.doubt.map { RenewalFacts.words($0, now: now) }),
             Field("nextStep", [.data("step", step.word), .data("at", step.at)] as Sheet)
                 .words(NextStepWords.words(diagnosis, now: now)),

@@ -6,7 +6,7 @@ struct LoginSelection: ParsableArguments {
     @Argument(help: .init("The login's id.", valueName: "login"))
     var login: String?
 
-    @Option(name: .shortAndLong, help: .init("The user, if the user has only one login.", valueName: "id"))
+    @Option(name: .shortAndLong, help: .init("The user, if they have only one login.", valueName: "id"))
     var user: String?
 
     enum Choice {
@@ -21,15 +21,15 @@ struct LoginSelection: ParsableArguments {
                 guard let id = LoginID(text) else {
                     throw .usage(
                         "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
-                        hint: "vaultctl login list shows the ids; --user names a user instead")
+                        hint: "list all logins: vaultctl login list; or specify the user: --user ID")
                 }
                 return .login(id)
             case (nil, let user?):
                 return .user(user)
             case (nil, nil):
-                throw .usage("no login was named", hint: "give a login id, or --user ID")
+                throw .usage("no login specified", hint: "give a login id, or --user ID")
             case (_?, _?):
-                throw .usage("a login id and --user cannot be combined", hint: "give one of them")
+                throw .usage("a login id and --user cannot be combined", hint: "use only one of them")
             }
         }
     }
@@ -54,12 +54,12 @@ struct LoginSelection: ParsableArguments {
         case .ambiguousLogin:
             return Failure(
                 error.code, "the user has \(error.logins.count) logins",
-                hints: ["name one of them by its id:"] + error.logins.map { choice($0, vault) })
+                hints: ["specify one of them by its id:"] + error.logins.map { choice($0, vault) })
         case .quarantined:
             guard let id = damagedLogin(user, vault) else { return error }
             return Failure(
                 error.code, "the user's login cannot be opened: \(error.message)",
-                hints: ["see what is left of it with: vaultctl damage show \(id)"])
+                hints: ["see what is left of it: vaultctl damage show \(id)"])
         default: return error
         }
     }

@@ -9,13 +9,13 @@ enum NextStepWords {
         case .renewWhenNeeded: "none: it is renewed when a call needs it"
         case .appSuppliesToken:
             login.state == .established
-                ? "none, until the access token expires; it cannot be renewed then, so the app sets a new one: "
+                ? "none until the access token expires; it cannot be renewed, so the app then sets a new one: "
                     + "vaultctl token update \(login.id)"
                 : setTokenOrLogIn(login)
-        case .waitForRenewal: "wait: a renewal is under way"
+        case .waitForRenewal: "wait: a renewal is in progress"
         case .takeOverStalled:
-            "find the process that stopped in the middle of the renewal, and end it: then any other takes over safely; if "
-                + "it cannot be ended: vaultctl login take-over \(login.id)"
+            "find the process that stalled in the middle of the renewal, and end it: another then takes over safely; "
+                + "if it cannot be ended: vaultctl login take-over \(login.id)"
         case .recover:
             "a running service takes over by itself; without one: vaultctl login refresh \(login.id)"
         case .sendAgain(nil):
@@ -23,15 +23,15 @@ enum NextStepWords {
         case .sendAgain(let date?):
             "the same refresh token is sent again at the next use after \(Instant.words(date, now: now))"
         case .useToken(let until):
-            "this provider must not see the refresh token again: the access token is used "
+            "this provider must not see the refresh token again: use the access token "
                 + (until.map { "until \(Instant.words($0, now: now))" } ?? "while it lasts")
-                + ", then let the user log in again: vaultctl login begin"
+                + ", then ask the user to log in again: vaultctl login begin"
         case .wait(let until): "wait: no renewal is tried before \(Instant.words(until, now: now))"
         case .setTokenOrLogIn: setTokenOrLogIn(login)
-        case .userMustAct, .logIn: "let the user log in again: vaultctl login begin"
+        case .userMustAct, .logIn: "ask the user to log in again: vaultctl login begin"
         case .enableUser:
-            "vaultctl user enable lets the user log in again; then: vaultctl login begin"
-        case .acceptRestore: "the vault was restored from a backup: that must be accepted before anything is sent"
+            "enable the user: vaultctl user enable USER; then ask them to log in again: vaultctl login begin"
+        case .acceptRestore: "the vault was restored from a backup, which must be accepted before anything is sent"
         }
     }
 
@@ -55,6 +55,6 @@ enum NextStepWords {
     }
 
     private static func setTokenOrLogIn(_ login: Login) -> String {
-        "set a new token: vaultctl token update \(login.id), or let the user log in again: vaultctl login begin"
+        "set a new token: vaultctl token update \(login.id); or ask the user to log in again: vaultctl login begin"
     }
 }

@@ -9,11 +9,11 @@ enum RenewalFacts {
         let owner =
             switch renewal.owner {
             case .thisProcess: "begun \(since) by this process"
-            case .otherProcess: "begun \(since) by another process, which lives"
+            case .otherProcess: "begun \(since) by another process, which is alive"
             case .dead: "begun \(since) by a process that has ended"
-            case .nobody: "open since \(since); no process is at work on it"
+            case .nobody: "open since \(since); no process is working on it"
             }
-        return owner + "; the refresh token was sent, or about to be, \(Count.of(renewal.tries, "time"))"
+        return owner + "; the refresh token was sent, or about to be sent, \(Count.of(renewal.tries, "time"))"
     }
 
     static func words(_ doubt: RenewalDoubt, now: Date) -> String {
@@ -33,11 +33,11 @@ enum RenewalFacts {
 
     private static func cause(_ cause: RenewalDoubt.Cause) -> String {
         switch cause {
-        case .ownerDied: "the process that renewed ended before it noted how that went"
-        case .lostReply: "the request may have arrived, and no reply came that could be read"
-        case .serverError: "the server answered with an error of its own, before or after it had renewed"
-        case .takenOver: "the renewal was taken from a process that lives"
-        default: "it is not known why"
+        case .ownerDied: "the process that renewed it ended before recording the outcome"
+        case .lostReply: "the request may have arrived, and no usable reply came"
+        case .serverError: "the server reported an internal error, before or after it renewed the token"
+        case .takenOver: "the renewal was taken over from a process that is alive"
+        default: "the reason is unknown"
         }
     }
 }

@@ -1,6 +1,6 @@
 import TokenVault
 
-/// What became of logins that were ended.
+/// How revocations ended.
 enum RevocationFacts {
     /// Prints the report, and ends with exit code 3 if a provider has not confirmed.
     static func emit(_ report: RevocationReport, done: String, _ invocation: Invocation) throws {
@@ -9,38 +9,38 @@ enum RevocationFacts {
         if let remnants = report.remnants { fields.append(.data("remnants", sheet(remnants))) }
         try invocation.emit(Sheet(fields), text: invocation.text(Table(["LOGIN", "AT THE PROVIDER"], results)))
         invocation.note(done)
-        let isGone = tell(report.remnants, invocation)
+        let isGone = warn(of: report.remnants, invocation)
         let unreadable = report.results.count { $0.outcome == .unreadable }
         if unreadable > 0 {
             invocation.warn(
-                "\(Count.of(unreadable, "damaged login")) could not be revoked: what was granted lives on at the provider"
+                "\(Count.of(unreadable, "damaged login")) could not be revoked; the grants stay valid at the provider"
             )
         }
         guard report.results.allSatisfy({ $0.outcome.isSettled || $0.outcome == .unreadable }) else {
-            invocation.warn("not every provider has confirmed; the revocations are kept in the vault until they have")
-            invocation.hint("try again with: vaultctl outbox retry")
+            invocation.warn("not every provider has confirmed; the vault keeps the revocations until they have")
+            invocation.hint("try again: vaultctl outbox retry")
             throw ExitRequest(status: .partlyDone)
         }
         guard report.isComplete, isGone else { throw ExitRequest(status: .partlyDone) }
     }
 
     /// Gives whether nothing is left.
-    private static func tell(_ remnants: RevocationReport.Remnants?, _ invocation: Invocation) -> Bool {
+    private static func warn(of remnants: RevocationReport.Remnants?, _ invocation: Invocation) -> Bool {
         switch remnants {
         case nil, .gone: return true
         case .held(let processes):
             let who =
                 switch processes.count {
-                case 0: "another process reads"
-                case 1: "process \(processes[0]) reads"
-                default: "processes \(processes.map(String.init).joined(separator: ", ")) read"
+                case 0: "another process still reads"
+                case 1: "process \(processes[0]) still reads"
+                default: "processes \(processes.map(String.init).joined(separator: ", ")) still read"
                 }
             invocation.warn(
-                "\(who) the vault as it was; until then, the user's sealed rows stay in its write-ahead log")
-            invocation.hint("end what reads the vault; they go when the last process closes the vault")
+                "\(who) the vault as it was before; meanwhile, the user's sealed rows stay in its write-ahead log")
+            invocation.hint("end those processes; the rows are removed when the last process closes the vault")
         case .kept(let error):
             invocation.warn("the user's sealed rows stay in the vault's write-ahead log: \(error.message)")
-            invocation.hint("they go when the last process closes the vault")
+            invocation.hint("the rows are removed when the last process closes the vault")
         }
         return false
     }
@@ -77,10 +77,10 @@ enum RevocationFacts {
         switch outcome {
         case .revoked: "revoked"
         case .nothingToRevoke: "nothing to revoke"
-        case .unsupported: "cannot be revoked; lives on until it expires"
+        case .unsupported: "cannot be revoked; stays valid until it expires"
         case .pending(let error): "not confirmed yet: \(error.message)"
-        case .givenUp: "given up; lives on until it expires"
-        case .unreadable: "damaged, could not be revoked; lives on until it expires"
+        case .givenUp: "given up; stays valid until it expires"
+        case .unreadable: "damaged, could not be revoked; stays valid until it expires"
         }
     }
 }

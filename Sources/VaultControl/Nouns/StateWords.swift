@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenVault
 
-/// A login's state as a person would tell it.
+/// A login's state in words.
 enum StateWords {
     /// One or two words, for tables.
     static func short(_ login: Login) -> String {
@@ -21,9 +21,9 @@ enum StateWords {
         case .notLoggedIn:
             return "not logged in"
         case .establishing:
-            return "the log-in is under way"
+            return "the log-in is in progress"
         case .established:
-            guard let expiresAt = login.expiresAt else { return "good; the provider does not say for how long" }
+            guard let expiresAt = login.expiresAt else { return "good; the provider does not say until when" }
             return "good; the access token expires \(Instant.relative(expiresAt, now: now))"
         case .tokenExpired(let failure?):
             return "dead since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
@@ -51,9 +51,9 @@ enum StateWords {
     private static func reason(_ reason: RefreshFailure.Reason) -> String {
         switch reason {
         case .deadGrant: "the provider ended the grant"
-        case .lostResponse: "a reply of the provider was lost, and with it the next refresh token"
+        case .lostResponse: "a reply was lost, and with it the next refresh token"
         case .unclassifiedRejection: "the provider refused renewals for a day without a reason"
-        case .refusedByHandler: "the app said that it can no longer be renewed"
+        case .refusedByHandler: "the app reported that it can no longer be renewed"
         default: reason.description
         }
     }

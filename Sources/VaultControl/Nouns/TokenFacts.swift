@@ -3,7 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import TokenVault
 
-/// What can be told of a token without telling the token.
+/// What can be shown of a token without revealing it.
 enum TokenFacts {
     static func sheet(_ token: VaultToken, now: Date, isRevealed: Bool = false) -> Sheet {
         let seconds = token.expiresAt.map { Int(max(0, min($0.timeIntervalSince(now), 1e15))) }
@@ -19,7 +19,7 @@ enum TokenFacts {
         return isRevealed ? sheet + [.data("accessToken", token.accessToken.reveal())] : sheet
     }
 
-    /// Enough to tell two tokens apart, too little to find one: the first 64 bits of its SHA-256.
+    /// Enough to distinguish two tokens, too little to find one: the first 64 bits of its SHA-256.
     private static func fingerprint(_ token: VaultToken) -> String {
         SHA256.hash(data: Array(token.accessToken.reveal().utf8)).prefix(8)
             .map { byte in

@@ -9,8 +9,8 @@ struct ClientAuthenticationOptions: ParsableArguments {
     @Option(
         help: .init(
             """
-            \(Self.methods). By default: what is in use, or what the profile prefers, else basic with a secret \
-            and none without.
+            \(Self.methods). By default: what is in use, or what the profile prefers, else basic with a secret and \
+            none without.
             """,
             valueName: "method"),
         completion: .list(ClientAuthentication.methodNames))
@@ -18,17 +18,17 @@ struct ClientAuthenticationOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "The client's private key in PEM, for private_key_jwt: P-256 or RSA; its certificate may stand beside it.",
+            "The client's private key in PEM, for private_key_jwt: P-256 or RSA. Its certificate may be in the same file.",
             valueName: "path"),
         completion: .file())
     var clientKeyFile: String?
 
-    @Option(help: .init("Which of the client's registered keys that is.", valueName: "kid"))
+    @Option(help: .init("The id under which the key is registered.", valueName: "kid"))
     var clientKeyID: String?
 
     @Option(
         help: .init(
-            "How an RSA key signs: RS256 or PS256. Without it: what the profile says, else RS256.", valueName: "name"),
+            "How an RSA key signs: RS256 or PS256. By default: what the profile says, else RS256.", valueName: "name"),
         completion: .list(["RS256", "PS256"]))
     var clientKeyAlgorithm: String?
 
@@ -70,25 +70,26 @@ struct ClientAuthenticationOptions: ParsableArguments {
         let source = try secret.source
         guard ClientAuthentication.methodNames.contains(method) else {
             throw Failure.usage(
-                "\(Printable.shortened(method)) is not a known client authentication",
+                "\(Printable.shortened(method)) is not a client authentication method",
                 hint: "use \(Self.methods)")
         }
         guard
             method == "private_key_jwt" || (clientKeyFile == nil && clientKeyID == nil && clientKeyAlgorithm == nil)
         else {
-            throw Failure.usage("\(method) has no client key", hint: "leave out --client-key-file and its options")
+            throw Failure.usage(
+                "\(method) does not use a client key", hint: "leave out --client-key-file and its options")
         }
         guard method != "private_key_jwt" else {
             guard let clientKeyFile, source == nil else {
                 throw Failure.usage(
-                    "private_key_jwt needs the client's key and no secret", hint: "use --client-key-file PATH")
+                    "private_key_jwt needs the client's key, and no secret", hint: "use --client-key-file PATH")
             }
             let pem = try reader.read("Client key", from: .file(clientKeyFile))
             return .privateKeyJWT(try key(pem, profile))
         }
         guard method != "none" else {
             guard source == nil else {
-                throw Failure.usage("--client-auth none has no client secret", hint: "leave out one of them")
+                throw Failure.usage("--client-auth none does not use a client secret", hint: "use only one of them")
             }
             return .none
         }
@@ -112,7 +113,7 @@ extension ClientAuthenticationOptions {
         else {
             throw Failure.usage(
                 "the client key cannot sign with \(Printable.shortened(clientKeyAlgorithm))",
-                hint: key.isRSA ? "an RSA key takes RS256 or PS256" : "a P-256 key takes ES256 alone")
+                hint: key.isRSA ? "an RSA key supports RS256 and PS256" : "a P-256 key supports only ES256")
         }
         return try key.signing(by: algorithm)
     }
@@ -126,8 +127,7 @@ struct FurtherSecretOptions: ParsableArguments {
     @Option(
         help: .init(
             """
-            A second client secret, for the time of an exchange. It never goes with a refresh token. Given again: a \
-            third, and so on.
+            A second client secret, while secrets are being replaced. It is never sent with a refresh token. Repeatable.
             """, valueName: "path"),
         completion: .file())
     var secondClientSecretFile: [String] = []
@@ -143,8 +143,8 @@ struct FurtherSecretOptions: ParsableArguments {
         guard let source else { return nil }
         guard method.hasPrefix("client_secret") else {
             throw Failure.usage(
-                "with \(method) there is no first secret that a second one could follow",
-                hint: "name the first, too: --client-secret-file PATH")
+                "with \(method) there is no first secret for a second one to follow",
+                hint: "give the first one, too: --client-secret-file PATH")
         }
         let sources = [source] + secondClientSecretFile.dropFirst().map { .file($0) }
         var secrets: [ClientSecret] = []

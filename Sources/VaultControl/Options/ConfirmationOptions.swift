@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// For commands that destroy something.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(name: [.customShort("y"), .customLong("yes")], help: "Do it without asking.")
+    @Flag(name: [.customShort("y"), .customLong("yes")], help: "Do not ask for confirmation.")
     var isConfirmed = false
 
     /// Asks on a terminal; elsewhere `--yes` must have been given.
@@ -13,7 +13,8 @@ struct ConfirmationOptions: ParsableArguments {
     func require(_ deed: String, isFinal: Bool = true, _ invocation: Invocation) throws {
         guard
             try isAsked(
-                isFinal ? "this cannot be undone, and there is no terminal to ask on" : Self.nobodyToAsk, invocation)
+                isFinal ? "this cannot be undone, and there is no terminal to confirm it on" : Self.nobodyToAsk,
+                invocation)
         else { return }
         let answer = try ask("\(deed)?\(isFinal ? " This cannot be undone." : "") [y/N] ", invocation)
         guard ["y", "yes"].contains(answer.lowercased()) else { throw Self.refused }
@@ -25,13 +26,13 @@ struct ConfirmationOptions: ParsableArguments {
         guard try ask("Type \(word) to \(deed): ", invocation) == word else { throw Self.refused }
     }
 
-    private static let nobodyToAsk = "this must be confirmed, and there is no terminal to ask on"
+    private static let nobodyToAsk = "this needs confirmation, and there is no terminal to ask on"
     private static let refused = Failure(.usage, code: "notConfirmed", "nothing was changed")
 
     private func isAsked(_ problem: String, _ invocation: Invocation) throws -> Bool {
         guard !isConfirmed else { return false }
         guard invocation.console.inputIsTerminal else {
-            throw Failure(.usage, code: "confirmationNeeded", problem, hints: ["add --yes to go on"])
+            throw Failure(.usage, code: "confirmationNeeded", problem, hints: ["add --yes to proceed"])
         }
         return true
     }

@@ -1,12 +1,12 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// When an access token that is given runs out.
+/// When a given access token expires.
 struct ExpiryOptions: ParsableArguments {
-    @Option(help: .init("How long the access token is valid from now: 90, 15m, 2h, 30d.", valueName: "time"))
+    @Option(help: .init("How long the access token is valid from now, such as 90, 15m, 2h or 30d.", valueName: "time"))
     var expiresIn: TimeSpan?
 
-    @Option(help: .init("When the access token expires: 2026-11-21T03:15:00Z.", valueName: "date"))
+    @Option(help: .init("When the access token expires, such as 2026-11-21T03:15:00Z.", valueName: "date"))
     var expiresAt: String?
 
     /// Nil: the expiry is unknown.
@@ -19,11 +19,11 @@ struct ExpiryOptions: ParsableArguments {
         case (nil, let text?):
             guard let date = try? Date(text, strategy: .iso8601) else {
                 throw Failure.usage(
-                    "\(Printable.shortened(text)) is not a date", hint: "write it like 2026-11-21T03:15:00Z")
+                    "\(Printable.shortened(text)) is not a date", hint: "use the form 2026-11-21T03:15:00Z")
             }
             return date
         case (_?, _?):
-            throw Failure.usage("--expires-in and --expires-at cannot be combined", hint: "give one of them")
+            throw Failure.usage("--expires-in and --expires-at cannot be combined", hint: "use only one of them")
         }
     }
 }

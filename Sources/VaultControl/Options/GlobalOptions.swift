@@ -12,7 +12,7 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "The most memory that a try of a passphrase may take (or TOKENVAULT_PASSPHRASE_MEMORY_LIMIT).",
+            "The most memory that checking a passphrase may use (or TOKENVAULT_PASSPHRASE_MEMORY_LIMIT).",
             valueName: "size"))
     var passphraseMemoryLimit: ByteCount?
 
@@ -24,17 +24,17 @@ struct GlobalOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Use a file system that is not known to be local, and that no other machine uses (or TOKENVAULT_TRUST_FILE_SYSTEM=1)."
+            "Trust a file system not known to be local; no other machine may use it (or TOKENVAULT_TRUST_FILE_SYSTEM=1)."
     )
     var trustFileSystem = false
 
-    @Flag(help: "Print one JSON document instead of text for people.")
+    @Flag(help: "Print one JSON document instead of text.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Print results and errors only.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Show each request to a provider with its answer, and what the library logs.")
+    @Flag(name: .shortAndLong, help: "Show each request to a provider, its reply, and the library's log.")
     var verbose = false
 
     func validate() throws {

@@ -2,42 +2,43 @@ import ArgumentParser
 import OAuthClient
 import TokenVault
 
-/// What a log-in through the browser is to be.
+/// How a user logs in through the browser.
 struct LogInOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: .init("The user in your system; made if there is none yet.", valueName: "id"))
+    @Option(
+        name: .shortAndLong, help: .init("The user's id in your system; the user is created if new.", valueName: "id"))
     var user: String
 
     @Option(name: .shortAndLong, help: .init("The provider's name in the vault.", valueName: "name"))
     var provider: String
 
-    @Option(help: .init("What to ask for, instead of the provider's own scope.", valueName: "scope"))
+    @Option(help: .init("The scope to request, instead of the provider's own.", valueName: "scope"))
     var scope: String?
 
-    @Option(help: .init("What to call the login, to tell several apart.", valueName: "text"))
+    @Option(help: .init("A label for the login, to tell several apart.", valueName: "text"))
     var label: String?
 
-    @Option(help: .init("Whom the provider should propose to log in.", valueName: "name"))
+    @Option(help: .init("The account that the provider should suggest.", valueName: "name"))
     var loginHint: String?
 
-    @Flag(inversion: .prefixedNo, help: "Bind the login to a DPoP key; without either, the provider's policy decides.")
+    @Flag(inversion: .prefixedNo, help: "Bind the login to a DPoP key. By default, the provider's policy decides.")
     var dpop: Bool?
 
     @Option(
-        help: .init("Where the tokens are to be used (RFC 8707). May be repeated.", valueName: "uri"))
+        help: .init("A resource that the tokens are for (RFC 8707). Repeatable.", valueName: "uri"))
     var resource: [String] = []
 
-    @Option(help: .init("What the provider asks the user: login, consent, select_account.", valueName: "text"))
+    @Option(help: .init("What the provider asks of the user: login, consent or select_account.", valueName: "text"))
     var prompt: String?
 
-    @Option(help: .init("How long ago the user may have authenticated at most, such as 5m.", valueName: "time"))
+    @Option(help: .init("How recently the user must have authenticated, such as 5m.", valueName: "time"))
     var maxAge: TimeSpan?
 
-    @Option(help: .init("A way to authenticate that is preferred (acr_values). May be repeated.", valueName: "name"))
+    @Option(help: .init("A preferred authentication method (acr_values). Repeatable.", valueName: "name"))
     var acr: [String] = []
 
     @Option(
         help: .init(
-            "Anything else that this provider knows, as NAME=VALUE. May be repeated.", valueName: "name=value"))
+            "Any other parameter of this provider, as NAME=VALUE. Repeatable.", valueName: "name=value"))
     var parameter: [String] = []
 
     func begin(_ users: UserManager, redirectURI: String?) async throws -> AuthorizationRequest {
@@ -56,7 +57,7 @@ struct LogInOptions: ParsableArguments {
             for text in parameter {
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2, !parts[0].isEmpty else {
-                    throw .usage("a parameter is NAME=VALUE", hint: "such as: --parameter ui_locales=de")
+                    throw .usage("a parameter is NAME=VALUE", hint: "for example: --parameter ui_locales=de")
                 }
                 if parts[0] == "authorization_details" {
                     parameters.authorizationDetails = String(parts[1])

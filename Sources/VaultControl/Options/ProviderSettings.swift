@@ -5,37 +5,37 @@ import TokenVault
 /// What can be said of a provider when it is added, and changed later.
 struct ProviderSettings: ParsableArguments {
     @Option(
-        help: .init("What is particular about this provider.", valueName: "name"),
+        help: .init("The profile that describes this provider's particulars.", valueName: "name"),
         completion: .list(ProviderProfile.shipped.map(\.name)))
     var profile: String?
 
-    @Option(help: .init("The same, from a file of your own.", valueName: "path"), completion: .file())
+    @Option(help: .init("A profile from a file of your own.", valueName: "path"), completion: .file())
     var profileFile: String?
 
-    @Option(help: .init("What a log-in asks for if it does not say.", valueName: "scope"))
+    @Option(help: .init("The scope of log-ins that do not specify one.", valueName: "scope"))
     var scope: String?
 
-    @Option(help: .init("Where the callback goes if a log-in does not say.", valueName: "url"))
+    @Option(help: .init("The redirect URI of log-ins that do not specify one.", valueName: "url"))
     var redirectURI: String?
 
     @Option(
-        help: .init("When logins are bound to a DPoP key: never, optional or required.", valueName: "policy"),
+        help: .init("Whether logins are bound to a DPoP key: never, optional or required.", valueName: "policy"),
         completion: .list(DPoPPolicy.allCases.map(\.rawValue)), transform: DPoPPolicy.init(argument:))
     var dpop: DPoPPolicy?
 
-    @Option(help: .init(valueName: "url"))
+    @Option(help: .init("The authorization endpoint, if not from the metadata or the profile.", valueName: "url"))
     var authorizationEndpoint: String?
 
-    @Option(help: .init(valueName: "url"))
+    @Option(help: .init("The token endpoint, if not from the metadata or the profile.", valueName: "url"))
     var tokenEndpoint: String?
 
-    @Option(help: .init(valueName: "url"))
+    @Option(help: .init("The revocation endpoint (RFC 7009), likewise.", valueName: "url"))
     var revocationEndpoint: String?
 
-    @Option(help: .init(valueName: "url"))
+    @Option(help: .init("The endpoint for pushed authorization requests (RFC 9126), likewise.", valueName: "url"))
     var pushedAuthorizationEndpoint: String?
 
-    @Option(help: .init(valueName: "url"))
+    @Option(help: .init("The introspection endpoint (RFC 7662), likewise.", valueName: "url"))
     var introspectionEndpoint: String?
 }
 

@@ -2,7 +2,8 @@ import ArgumentParser
 
 /// For what should not be done by a habit of the fingers, and not by a script that meant another row.
 struct TypedConfirmation: ParsableArguments {
-    @Option(name: .customLong("confirm"), help: .init("The row once more: do it without asking.", valueName: "row"))
+    @Option(
+        name: .customLong("confirm"), help: .init("Repeat the row's name instead of being asked.", valueName: "row"))
     var confirmed: String?
 
     /// Asks for `word` on a terminal; elsewhere it must have been given.
@@ -10,14 +11,14 @@ struct TypedConfirmation: ParsableArguments {
         if let confirmed {
             guard confirmed == word else {
                 throw Failure.usage(
-                    "--confirm does not name what is to be discarded; nothing was changed",
-                    hint: "write --confirm \(word)")
+                    "--confirm does not match the row; nothing was changed",
+                    hint: "use --confirm \(word)")
             }
             return
         }
         guard invocation.console.inputIsTerminal else {
             throw Failure(
-                .usage, code: "confirmationNeeded", "this must be confirmed, and there is no terminal to ask on",
+                .usage, code: "confirmationNeeded", "this needs confirmation, and there is no terminal to ask on",
                 hints: ["add --confirm \(word)"])
         }
         try invocation.console.write("Type \(word) to \(deed): ", to: .error)

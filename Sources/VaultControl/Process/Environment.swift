@@ -24,7 +24,7 @@ enum Environment {
     static func refuseSecrets(_ environment: [String: String]) throws(Failure) {
         for name in ["TOKENVAULT_PASSPHRASE", "TOKENVAULT_KEY"] where environment[name] != nil {
             throw .usage(
-                "\(name) is set, and an environment variable is no safe place for a secret",
+                "\(name) is set, but an environment variable is not a safe place for a secret",
                 hint: "unset it, and use TOKENVAULT_KEY_FILE or TOKENVAULT_PASSPHRASE_FILE")
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The first signal cancels the command: a renewal that was sent is finished and stored before the program ends. Another
 /// one, at least a second later, or one that comes while the program waits for input, ends it at once, with the terminal's
-/// echo restored. What comes sooner is the same wish told twice: `timeout` signals its child and then the whole group, and
+/// echo restored. A sooner one is the same signal sent twice: `timeout` signals its child and then the whole group, and
 /// so do a terminal and a wrapper that forwards Ctrl-C.
 struct Interrupts {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
@@ -34,7 +34,8 @@ struct Interrupts {
                 guard meaning == .stop else { return }
                 cancel()
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1_000)) {
-                    try? console.write("vaultctl: finishing what is under way; again to stop at once\n", to: .error)
+                    try? console.write(
+                        "vaultctl: finishing the work in progress; signal again to stop at once\n", to: .error)
                 }
             }
             source.resume()

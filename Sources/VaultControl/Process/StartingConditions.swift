@@ -13,7 +13,7 @@ enum StartingConditions {
                 continue
             }
             return .usage(
-                "argument \(index) is not valid UTF-8", hint: "ids and names are UTF-8: set the terminal to it")
+                "argument \(index) is not valid UTF-8", hint: "ids and names are UTF-8: use a UTF-8 terminal")
         }
         return nil
     }
@@ -44,7 +44,7 @@ enum StartingConditions {
         for thread in started { pthread_join(thread, nil) }
         guard started.count < threads else { return nil }
         return Failure(
-            .machine, "the system gives this program no threads",
+            .machine, "the system does not let this program start threads",
             hints: ["raise the limits on processes and address space: ulimit -u, ulimit -v"])
     }
 }

@@ -12,7 +12,7 @@ enum InputWait {
 
     private static let state = Mutex(State())
 
-    /// Notes that a signal came: from now on nothing is waited for. Tells whether somebody waits already.
+    /// Notes that a signal came: from now on nothing waits. Returns whether something waits already.
     static func interrupt() -> Bool {
         state.withLock { state in
             state.isInterrupted = true

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Reads a line that a person may type while something else is awaited.
 ///
-/// Unlike other prompts it ends when its task is cancelled, and leaves a signal to whoever waits.
+/// Unlike other prompts, it ends when its task is cancelled, and leaves signals to its caller.
 struct PatientLineReader {
     private static let maximumBytes = 65_536
     private static let pollMilliseconds: Int32 = 50

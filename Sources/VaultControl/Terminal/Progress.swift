@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One line on standard error that tells how far long work has come; nothing unless that is a terminal.
+/// One line on standard error that shows the progress of long work; nothing unless that is a terminal.
 final class Progress: Sendable {
     private struct State {
         var lastPercent = -1

@@ -16,7 +16,7 @@ enum Instant {
     }
 
     static func duration(_ seconds: Double) -> String {
-        // Whoever stores a date of the year 200 000 000 gets an answer, not a trap.
+        // A stored date of the year 200 000 000 gets an answer, not a trap.
         let whole = seconds.isFinite ? Int(min(seconds.rounded(), 1e15)) : 0
         switch whole {
         case ..<120: return "\(whole) s"

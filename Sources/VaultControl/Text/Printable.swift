@@ -19,7 +19,7 @@ enum Printable {
 
     /// Escaped and cut after `length` characters: for messages and for tables on a terminal.
     static func shortened(_ text: String, to length: Int = 64) -> String {
-        // Cut first: nobody wants a megabyte escaped.
+        // Cut first: escaping a megabyte would be wasted.
         let head = text.prefix(length)
         let isCut = head.endIndex != text.endIndex
         let escaped = escape(String(head))

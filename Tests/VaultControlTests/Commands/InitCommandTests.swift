@@ -16,7 +16,7 @@ struct InitCommandTests {
         #expect(json["keyFile"] as? String == harness.key)
         let again = try await harness.run("init")
         #expect(again.status == 1)
-        #expect(again.error.contains("there is already a file"))
+        #expect(again.error.contains("a file already exists"))
     }
 
     /// What a killed `init` leaves between its two files.
@@ -26,7 +26,7 @@ struct InitCommandTests {
         for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(harness.vault + suffix) }
         let result = try await harness.run("init")
         #expect(result.status == 0)
-        #expect(result.error.contains("the key file was there already"))
+        #expect(result.error.contains("used the existing key file"))
         #expect(try await harness.run("verify").status == 0)
     }
 
@@ -34,7 +34,7 @@ struct InitCommandTests {
         let harness = try Harness()
         let result = try await harness.run("init", "--vault", harness.path("no/app.vault"))
         #expect(result.status == 2)
-        #expect(result.error.contains("hint: make it first: mkdir -m 700 \(harness.path("no"))\n"))
+        #expect(result.error.contains("hint: create the directory first: mkdir -m 700 \(harness.path("no"))\n"))
         #expect(!FileManager.default.fileExists(atPath: harness.key))
     }
 

@@ -80,7 +80,7 @@ struct MaintainCommandTests {
             #expect(requests >= 10)
             print("maintain: two processes renewed \(one) + \(two), \(requests) requests")
             let lines = try String(contentsOfFile: world.harness.path("one-err"), encoding: .utf8)
-            #expect(lines.contains("looking after this vault"))
+            #expect(lines.contains("maintaining this vault"))
             let verified = try await world.ok("verify", "--json").json
             #expect(verified["isClean"] as? Bool == true)
         }

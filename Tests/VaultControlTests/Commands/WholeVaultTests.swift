@@ -109,6 +109,6 @@ struct WholeVaultTests {
         let remnants = try #require(try result.json["remnants"] as? [String: Any])
         #expect(remnants["state"] as? String == "held")
         #expect((remnants["processes"] as? [Int])?.map(String.init) == [String(said[0])])
-        #expect(result.error.contains("process \(said[0]) reads the vault as it was"))
+        #expect(result.error.contains("process \(said[0]) still reads the vault as it was before"))
     }
 }

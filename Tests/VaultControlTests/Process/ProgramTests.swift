@@ -54,7 +54,7 @@ struct ProgramTests {
         let result = try await Program(harness: harness).shell(script)
         let document =
             #"{"error":{"code":"usage","message":"argument 4 is not valid UTF-8","#
-            + #""hints":["ids and names are UTF-8: set the terminal to it"],"exitCode":1}}"#
+            + #""hints":["ids and names are UTF-8: use a UTF-8 terminal"],"exitCode":1}}"#
         #expect(result.output == "1\n1\n1\n\(document)\n1\n0\n", "\(result.output) \(result.error)")
         #expect(result.error.contains("argument 4 is not valid UTF-8"), "\(result.error)")
         #expect(result.error.contains("hint: "))
@@ -68,7 +68,7 @@ struct ProgramTests {
             """
         let result = try await Program(harness: harness).shell(script)
         #expect(result.output == "10\n", "\(result.output) \(result.error)")
-        #expect(result.error.contains("gives this program no threads"), "\(result.error)")
+        #expect(result.error.contains("does not let this program start threads"), "\(result.error)")
     }
 
     @Test(arguments: ["000", "077", "777"])

@@ -107,7 +107,7 @@ struct SignalTests {
             try await Task.sleep(for: .seconds(1))
             slow(world, by: .seconds(12))
             let process = try start(world, ["token", "get", "--user", "alice", "--deadline", "1"])
-            while !errors(world).contains("the renewal goes on"), process.isRunning {
+            while !errors(world).contains("the renewal continues"), process.isRunning {
                 try await Task.sleep(for: .milliseconds(20))
             }
             #expect(process.isRunning)
@@ -124,7 +124,7 @@ struct SignalTests {
             #expect(result.status == 3)
             #expect(result.output.contains("expires"))
             #expect(result.error.contains("vaultctl: warning: the token is valid for"))
-            #expect(result.error.contains("not for the 2 h that were asked for"))
+            #expect(result.error.contains("not for the 2 h requested"))
             try await world.ok("token", "get", "--user", "alice", "--min-validity", "2m")
             let revealed = try await world.harness.run(
                 "token", "get", "--user", "alice", "--min-validity", "2h", "--reveal", revealing: true)

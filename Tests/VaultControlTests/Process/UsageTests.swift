@@ -6,7 +6,7 @@ import Testing
 struct UsageTests {
     @Test(arguments: [
         (["nonsense"], "unexpected argument"),
-        (["token", "get"], "no login was named"),
+        (["token", "get"], "no login specified"),
         (["token", "get", "not-an-id"], "is not a login id"),
         (["token", "get", "--user", "a", "aaaaaaaaaaaaaaaaaaaaaaaaaa"], "cannot be combined"),
         (["token", "get", "--user"], "missing value"),
@@ -16,7 +16,7 @@ struct UsageTests {
         (["login", "complete", "--code-file", "f"], "needs its --state"),
         (["login", "add", "--user", "a"], "no token was given"),
         (["token", "update", "--user", "a"], "no access token was given"),
-        (["provider", "add", "acme", "--client-id", "x"], "endpoints are not known"),
+        (["provider", "add", "acme", "--client-id", "x"], "endpoints are unknown"),
         (["provider", "add", "acme", "--client-id", "x", "--issuer", "u", "--dpop", "often"], "often"),
         (["status", "--frobnicate"], "unknown option"),
         (["token", "update", "--user", "a", "--access-token", "-", "--access-token-file", "f"], "cannot be combined"),
@@ -32,13 +32,13 @@ struct UsageTests {
 
     /// In one line, with a hint that leads on from there.
     @Test(arguments: [
-        (["--json", "status"], "unknown option '--json'", "options come after the command"),
+        (["--json", "status"], "unknown option '--json'", "put options after the command"),
         (["login", "lst"], "unexpected argument 'lst'", "vaultctl login --help lists all commands"),
         (["status", "--what"], "unknown option '--what'", "usage: vaultctl status [--brief] [<options>]"),
         (["status", "--what"], "unknown option '--what'", "vaultctl status --help lists all options"),
         (["events", "-n", "-1"], "the value '-1' is invalid for '-n <number>'", "usage: vaultctl events"),
-        (["login", "add", "--user", "a", "--expires-in", "1y"], "'1y' is invalid", "like 90s, 15m, 2h or 30d"),
-        (["status", "--passphrase-memory-limit", "3"], "'3' is invalid", "write a size like 512M or 2G"),
+        (["login", "add", "--user", "a", "--expires-in", "1y"], "'1y' is invalid", "such as 90s, 15m, 2h or 30d"),
+        (["status", "--passphrase-memory-limit", "3"], "'3' is invalid", "use a size such as 512M or 2G"),
         (
             ["provider", "update", "a", "--remove", "x"],
             "one of the following: issuer, authorization-endpoint, ", "vaultctl provider update --help"
@@ -75,7 +75,7 @@ struct UsageTests {
         try await harness.run("init")
         let malformed = try await harness.run("key", "remove", "xx", "--yes")
         #expect(malformed.status == 1)
-        #expect(malformed.error.contains("xx is not the id of a key slot"))
+        #expect(malformed.error.contains("xx is not a key slot id"))
         let unknown = try await harness.run("key", "remove", "aaaaaaaaaaaaaaaaaaaaaaaaaa", "--yes")
         #expect(unknown.status == 2)
     }
@@ -94,7 +94,7 @@ struct UsageTests {
     func secretsOnTheCommandLineAreRefusedAndNotRepeated(_ arguments: [String]) async throws {
         let result = try await Harness().run(arguments)
         #expect(result.status == 1)
-        #expect(result.error.contains("takes no secret on the command line"))
+        #expect(result.error.contains("does not accept a secret on the command line"))
     }
 
     @Test(arguments: [
@@ -118,7 +118,7 @@ struct UsageTests {
     @Test func aVaultMustBeNamed() async throws {
         let result = try await Harness().run("status", environment: [:])
         #expect(result.status == 1)
-        #expect(result.error.contains("no vault was named"))
+        #expect(result.error.contains("no vault specified"))
     }
 
     @Test func aKeyMustBeNamedWhereNobodyCanBeAsked() async throws {
@@ -126,7 +126,7 @@ struct UsageTests {
         try await harness.run("init")
         let result = try await harness.run("status", environment: ["TOKENVAULT_VAULT": harness.vault])
         #expect(result.status == 7)
-        #expect(result.error.contains("no key was named"))
+        #expect(result.error.contains("no key specified"))
     }
 
     @Test func withJSONAFailureIsADocumentToo() async throws {

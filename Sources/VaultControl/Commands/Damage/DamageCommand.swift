@@ -4,10 +4,10 @@ import TokenVault
 struct DamageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "damage",
-        abstract: "Rows that cannot be opened: look at them, keep a copy, discard them.",
+        abstract: "Rows that cannot be opened: inspect, export or discard them.",
         discussion: """
-            A damaged row stops nothing but itself, and stays as it is until you discard it. A row is named by its random \
-            handle, or by its table and number, as in outbox#17, where the handle cannot be read.
+            A damaged row affects nothing else, and stays as it is until you discard it. A row is named by its random \
+            handle or, where that cannot be read, by its table and number, such as outbox#17.
 
             vaultctl damage list
             vaultctl damage show ROW

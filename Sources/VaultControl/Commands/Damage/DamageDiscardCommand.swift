@@ -4,14 +4,14 @@ import TokenVault
 struct DamageDiscardCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard",
-        abstract: "Delete a row that cannot be opened, and what hangs on it.",
+        abstract: "Delete a row that cannot be opened, and what depends on it.",
         discussion: """
-            Only what cannot be opened can be discarded. What it held is lost: tokens in it can be neither used nor \
+            Only what cannot be opened can be discarded. Its content is lost: tokens in it can be neither used nor \
             revoked. The audit log keeps the row's name, what was wrong with it and its hash. Keep a copy first: \
             vaultctl damage export.
 
-            A provider with logins is not discarded. Register it again in its place, and its logins stay: \
-            vaultctl provider add NAME --replace-damaged ROW …
+            A provider with logins is not discarded. Register it again in its place, and its logins are kept: vaultctl \
+            provider add NAME --replace-damaged ROW …
             """)
 
     @OptionGroup var selection: DamagedRowSelection

@@ -4,17 +4,17 @@ import TokenVault
 struct DamageExportCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a damaged row as it lies in the file, and what goes with it, as JSON.",
+        abstract: "Write a damaged row, as stored in the file, and what belongs to it, as JSON.",
         discussion: """
             vaultctl damage export ROW --output row.json
             vaultctl damage export ROW --output - | …
 
-            Sealed cells stay sealed; bytes are base64. A file is made anew, for its owner alone.
+            Sealed cells stay sealed; bytes are in base64. The file must not exist yet; only its owner can read it.
             """)
 
     @OptionGroup var selection: DamagedRowSelection
 
-    @Option(help: .init("The file to make; - for standard output.", valueName: "file"))
+    @Option(help: .init("The file to create; - for standard output.", valueName: "file"))
     var output: String
 
     @OptionGroup var global: GlobalOptions

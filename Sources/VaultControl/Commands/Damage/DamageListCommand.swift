@@ -3,9 +3,9 @@ import TokenVault
 
 struct DamageListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the rows that cannot be opened. Looks at every row of the vault.")
+        commandName: "list", abstract: "List the rows that cannot be opened. Reads every row of the vault.")
 
-    @Option(help: "How many to list at most.")
+    @Option(help: "The most rows to list.")
     var limit = 1_000
 
     @OptionGroup var global: GlobalOptions
@@ -18,10 +18,10 @@ struct DamageListCommand: VaultCommand {
         let rows = try await VaultAccess(global, invocation).open { try await $0.damage(limit: limit) }
         try invocation.emit("damage", rows.map(DamageFacts.sheet), DamageFacts.headings)
         guard let first = rows.first else {
-            invocation.hint("every row opens; vaultctl verify checks the audit trail and the file, too")
+            invocation.hint("every row opens; vaultctl verify also checks the audit log and the file")
             return
         }
-        if rows.count == limit { invocation.warn("there may be more: --limit says how many are listed") }
-        invocation.hint("see what is left of one with: vaultctl damage show \(first.id)")
+        if rows.count == limit { invocation.warn("there may be more: raise --limit to list them") }
+        invocation.hint("see what is left of one: vaultctl damage show \(first.id)")
     }
 }

@@ -4,7 +4,7 @@ import TokenVault
 struct DamageShowCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Tell what is wrong with a row, what lies in the file of it, and what discarding it loses.")
+        abstract: "Show what is wrong with a row, what the file holds of it, and what discarding it loses.")
 
     @OptionGroup var selection: DamagedRowSelection
     @OptionGroup var global: GlobalOptions
@@ -13,7 +13,7 @@ struct DamageShowCommand: VaultCommand {
         let id = try selection.id
         let content = try await VaultAccess(global, invocation).open { try await $0.damagedRow(id) }
         try invocation.emit(DamageFacts.sheet(content))
-        invocation.hint("keep a copy with: vaultctl damage export \(id) --output FILE")
-        invocation.hint("discard it with: vaultctl damage discard \(id)")
+        invocation.hint("keep a copy: vaultctl damage export \(id) --output FILE")
+        invocation.hint("discard it: vaultctl damage discard \(id)")
     }
 }

@@ -31,7 +31,7 @@ enum PrivateFile {
     private static func failure(_ path: String, _ error: Int32) -> Failure {
         let name = Printable.shortened(path, to: 200)
         return switch error {
-        case EEXIST: .usage("\(name) is there already", hint: "choose another file: nothing is overwritten")
+        case EEXIST: .usage("\(name) already exists", hint: "choose another file; nothing is overwritten")
         case ENOSPC, EDQUOT:
             Failure(.machine, code: "outputFull", "\(name) could not be written: the disk is full")
         default: Failure(.machine, code: "outputFailed", "\(name) could not be written")

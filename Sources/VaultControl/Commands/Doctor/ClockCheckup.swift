@@ -41,7 +41,7 @@ enum ClockCheckup {
         } catch {
             return .unseen(
                 .clock, about: provider.name, "it cannot be reached",
-                hint: "check the network, and vaultctl provider test")
+                hint: "check the network, and run: vaultctl provider test NAME")
         }
         guard let offset = ClockOffset.measured(response, startedAt: startedAt, repliedAt: Date()) else {
             return .unseen(.clock, about: provider.name, "its reply has no usable Date header")

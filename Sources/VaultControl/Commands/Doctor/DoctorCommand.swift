@@ -4,17 +4,17 @@ import TokenVault
 struct DoctorCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look for what is wrong around the vault, and say what to do about it.",
+        abstract: "Find problems around the vault, and suggest what to do about them.",
         discussion: """
             vaultctl doctor
             vaultctl doctor --online
 
-            Looks at files and their permissions, the key file, SQLite, locked memory, renewals that are open and their \
-            owners, the spool, revocations that are not confirmed and logins that have died. With --online each provider \
-            is asked for the time, too. Changes nothing and sends no token; vaultctl verify checks what is in the vault.
+            Checks files and their permissions, the key file, SQLite, locked memory, open renewals and their owners, \
+            the spool, pending revocations and dead logins. With --online, it also asks each provider for the time. \
+            Changes nothing and sends no token; vaultctl verify checks what is in the vault.
 
-            If the vault cannot be opened, it tells what can be seen from outside. Exit code 3 if there is a problem or a \
-            warning.
+            If the vault cannot be opened, it reports what can be seen from outside. The exit code is 3 if there is a \
+            problem or a warning.
             """)
 
     @Flag(help: "Ask the providers for the time, and compare.")
@@ -77,7 +77,7 @@ enum LockedVaultCheckup {
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }
 
-    /// Without its key, too, it can be told whether this is a vault at all.
+    /// Whether this is a vault at all shows without its key, too.
     private static func schema(_ path: String) -> [DoctorFinding] {
         do {
             let status = try Vault.migrationStatus(at: path)
@@ -85,9 +85,9 @@ enum LockedVaultCheckup {
             return [
                 DoctorFinding(
                     isCurrent ? .ok : .warning, .vault, about: path,
-                    "is a vault, of schema version \(status.schemaVersion)"
+                    "is a vault with schema version \(status.schemaVersion)"
                         + (isCurrent ? "" : "; this vaultctl writes \(status.newestVersion)"),
-                    hint: isCurrent ? nil : "vaultctl migrate plan tells what is missing")
+                    hint: isCurrent ? nil : "see what is missing: vaultctl migrate plan")
             ]
         } catch {
             let failure = Failure(error)

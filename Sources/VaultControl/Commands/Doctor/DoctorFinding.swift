@@ -2,9 +2,9 @@
 struct DoctorFinding: Sendable {
     enum Level: String, Sendable, CaseIterable {
         case ok
-        /// Good to know; nothing is to be done.
+        /// Good to know; no action is needed.
         case note
-        /// It works, and somebody should look at it.
+        /// It works, but should be looked at soon.
         case warning
         /// Something does not work, or is not safe.
         case problem
@@ -59,7 +59,7 @@ struct DoctorFinding: Sendable {
     static func unseen(
         _ check: Check, about subject: String? = nil, _ why: String, level: Level = .warning, hint: String? = nil
     ) -> DoctorFinding {
-        var finding = DoctorFinding(level, check, about: subject, "not looked at: \(why)", hint: hint)
+        var finding = DoctorFinding(level, check, about: subject, "not checked: \(why)", hint: hint)
         finding.wasLookedAt = false
         return finding
     }

@@ -37,7 +37,7 @@ struct DoctorReport {
         let parts = [
             Count.of(count(.problem), "problem"), Count.of(count(.warning), "warning"), Count.of(count(.note), "note"),
         ]
-        return (parts + (unseen > 0 ? ["\(unseen) not looked at"] : [])).joined(separator: ", ")
+        return (parts + (unseen > 0 ? ["\(unseen) not checked"] : [])).joined(separator: ", ")
     }
 
     private static let labelWidth = 9

@@ -14,11 +14,11 @@ enum FileCheckup {
             }
             if let detail = file.detail {
                 return DoctorFinding(
-                    .ok, .file, about: file.path, "\(words(file.role)): \(detail), does what SQLite needs")
+                    .ok, .file, about: file.path, "\(words(file.role)): \(detail), supports what SQLite needs")
             }
             return DoctorFinding(
                 .ok, .file, about: file.path,
-                "\(words(file.role)): " + (file.mode == nil ? "not there now" : "safe\(mode(file.mode))"))
+                "\(words(file.role)): " + (file.mode == nil ? "does not exist now" : "safe\(mode(file.mode))"))
         }
     }
 
@@ -49,7 +49,7 @@ enum KeyFileCheckup {
         guard unsafe lstat(path, &info) == 0 else {
             return [
                 DoctorFinding(
-                    .problem, .keyFile, about: path, errno == ENOENT ? "is not there" : "cannot be looked at",
+                    .problem, .keyFile, about: path, errno == ENOENT ? "does not exist" : "cannot be checked",
                     hint: "check --key-file, or restore the key file from its backup")
             ]
         }
@@ -57,12 +57,13 @@ enum KeyFileCheckup {
         var findings: [DoctorFinding] = []
         if info.st_mode & S_IFMT != S_IFREG {
             findings.append(
-                DoctorFinding(.problem, .keyFile, about: path, "is no regular file", hint: "name the key file itself"))
+                DoctorFinding(
+                    .problem, .keyFile, about: path, "is not a regular file", hint: "specify the key file itself"))
         } else if mode & 0o077 != 0 {
             findings.append(
                 DoctorFinding(
                     .problem, .keyFile, about: path, "others may read or write it\(FileCheckup.mode(mode))",
-                    hint: "chmod 600 \(path), and think about who may have read it"))
+                    hint: "chmod 600 \(path), and consider who may have read it"))
         } else if info.st_uid != geteuid(), info.st_uid != 0 {
             findings.append(
                 DoctorFinding(.problem, .keyFile, about: path, "belongs to another user", hint: "chown it to yourself"))
@@ -79,7 +80,7 @@ enum KeyFileCheckup {
             return [
                 DoctorFinding(
                     .problem, .keyFile, about: directory(path),
-                    "others may exchange files in its directory\(FileCheckup.mode(own.st_mode & 0o7777))",
+                    "others may replace files in its directory\(FileCheckup.mode(own.st_mode & 0o7777))",
                     hint: "chmod go-w \(directory(path))")
             ]
         }
@@ -88,7 +89,7 @@ enum KeyFileCheckup {
         }
         return [
             DoctorFinding(
-                .note, .keyFile, about: path, "lies beside the vault: who copies the directory has both",
+                .note, .keyFile, about: path, "is in the vault's directory: anyone who copies that has both",
                 hint: "keep it in another directory, apart from backups of the vault")
         ]
     }
@@ -104,14 +105,14 @@ enum SQLiteCheckup {
     static func findings() -> [DoctorFinding] {
         let version = Vault.sqliteVersion
         guard Vault.isSQLiteAffectedByWALReset else {
-            return [DoctorFinding(.ok, .sqlite, about: version, "as it should be")]
+            return [DoctorFinding(.ok, .sqlite, about: version, "not affected by known bugs")]
         }
         return [
             DoctorFinding(
                 .note, .sqlite, about: version,
                 "has the WAL-reset bug (3.7.0 to 3.51.2): a checkpoint at the wrong moment can lose commits. The vault is "
-                    + "safe from it, because its checkpoints wait at a gate until no other can run",
-                hint: "let no other program write to the vault's file; 3.51.3 and later do not have the bug")
+                    + "safe from it: its checkpoint gate keeps other writers out meanwhile",
+                hint: "let no other program write to the vault's file; the bug is fixed in 3.51.3")
         ]
     }
 }

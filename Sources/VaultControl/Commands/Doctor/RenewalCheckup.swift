@@ -15,7 +15,7 @@ struct RenewalCheckup {
 
     func findings(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
         let renewals = diagnosis.openRenewals
-        guard !renewals.isEmpty else { return [DoctorFinding(.ok, .renewal, "none is open")] }
+        guard !renewals.isEmpty else { return [DoctorFinding(.ok, .renewal, "none in progress")] }
         let listed = renewals.prefix(Self.mostListed).map { finding($0) }
         guard renewals.count > listed.count else { return listed }
         let count = diagnosis.hasMoreOpenRenewals ? "more than \(renewals.count)" : "\(renewals.count)"
@@ -23,8 +23,8 @@ struct RenewalCheckup {
         return listed + [
             DoctorFinding(
                 dead > 0 ? .warning : .note, .renewal,
-                "\(count) are open, \(dead) of these from processes that have ended",
-                hint: "where a service runs, it settles them by itself; look at its log if their number does not fall")
+                "\(count) are open, \(dead) of them from processes that have ended",
+                hint: "a running service settles them by itself; check its log if their number does not fall")
         ]
     }
 
@@ -36,7 +36,7 @@ struct RenewalCheckup {
             let login = try vault.diagnosis(of: renewal.login)
             // It may have ended while this was read.
             guard login.renewal != nil else {
-                return DoctorFinding(.ok, .renewal, about: id, "has ended meanwhile")
+                return DoctorFinding(.ok, .renewal, about: id, "has since ended")
             }
             return DoctorFinding(
                 level(login), .renewal, about: id, text, hint: NextStepWords.words(login, now: invocation.now))

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenVault
 
-/// What can be told of a vault that is open. Whatever cannot be read is said, and does not hide the rest.
+/// Checks an open vault. What cannot be read is reported, and does not hide the rest.
 struct VaultCheckup {
     let vault: Vault
     let invocation: Invocation
@@ -33,7 +33,7 @@ struct VaultCheckup {
                 DoctorFinding(
                     .warning, .lockedMemory,
                     state == .partial ? "some keys may be written to swap" : "keys may be written to swap",
-                    hint: "raise the limit of locked memory: ulimit -l, or LimitMEMLOCK= of the service")
+                    hint: "raise the limit on locked memory: ulimit -l, or LimitMEMLOCK= in the service's unit")
             ]
         }
     }
@@ -43,18 +43,18 @@ struct VaultCheckup {
             return [DoctorFinding(.note, .ownership, reason)]
         }
         guard !diagnosis.ownsItsLock else {
-            return [DoctorFinding(.ok, .ownership, "others see this process as alive")]
+            return [DoctorFinding(.ok, .ownership, "other processes see this one as alive")]
         }
         return [
             DoctorFinding(
-                .problem, .ownership, "others do not see this process as alive, so nothing could be sent from here",
-                hint: "use a local file system with record locks")
+                .problem, .ownership, "other processes do not see this one as alive, so it could not send anything",
+                hint: "use a local file system that supports record locks")
         ]
     }
 
     static func spool(_ spool: VaultDiagnosis.Spool) -> [DoctorFinding] {
         if let problem = spool.problem {
-            return [.unseen(.spool, problem, level: .problem, hint: "look at the spool's files and their permissions")]
+            return [.unseen(.spool, problem, level: .problem, hint: "check the spool's files and their permissions")]
         }
         var findings: [DoctorFinding] = []
         if spool.entries > 0 {
@@ -63,16 +63,17 @@ struct VaultCheckup {
                     .warning, .spool,
                     "\(Count.of(spool.entries, "reply", plural: "replies")) of providers could not be stored, and "
                         + "\(spool.entries == 1 ? "waits" : "wait") beside the vault",
-                    hint: "make room on the disk; a running service stores them then within seconds, and without one, "
-                        + "vaultctl login refresh of the login does. Keep the .spool directory"))
+                    hint: "free some disk space; a running service then stores them within seconds; without one, "
+                        + "run vaultctl login refresh for the login. Keep the .spool directory"))
         }
         if spool.tornEntries > 0 {
             findings.append(
                 DoctorFinding(
                     .warning, .spool,
-                    "\(Count.of(spool.tornEntries, "entry", plural: "entries")) cut short while written",
+                    "\(Count.of(spool.tornEntries, "entry", plural: "entries")) cut short while being written",
                     hint:
-                        "its login may have lost its chain: look for logins in doubt, and let these users log in again")
+                        "the login may have lost its chain: look for logins in doubt, and ask those users to log in again"
+                )
             )
         }
         if spool.damagedEntries > 0 {
@@ -90,7 +91,7 @@ struct VaultCheckup {
             let first = try vault.pendingRevocations(limit: 1)
             let count = try await vault.status().pendingRevocations
             guard let oldest = first.entries.first else {
-                return [DoctorFinding(.ok, .outbox, "no revocation waits to be confirmed")]
+                return [DoctorFinding(.ok, .outbox, "no revocation is pending")]
             }
             var text = "\(Count.of(count, "revocation")) not confirmed by their providers"
             var isOld = false
@@ -101,7 +102,7 @@ struct VaultCheckup {
             return [
                 DoctorFinding(
                     isOld ? .warning : .note, .outbox, text,
-                    hint: "vaultctl outbox list tells which; vaultctl outbox retry tries them now")
+                    hint: "list them: vaultctl outbox list; try them now: vaultctl outbox retry")
             ]
         } catch {
             let failure = Failure(error)
@@ -109,7 +110,7 @@ struct VaultCheckup {
         }
     }
 
-    /// Reads every login: what died is in sealed cells.
+    /// Reads every login: sealed cells hold which of them are dead.
     private func logins() -> [DoctorFinding] {
         var (count, failed, damaged) = (0, 0, 0)
         var last: LoginID?
@@ -138,13 +139,13 @@ struct VaultCheckup {
             findings.append(
                 DoctorFinding(
                     .problem, .login, "\(Count.of(damaged, "login")) of \(count) cannot be opened",
-                    hint: "vaultctl damage list tells what is wrong with them"))
+                    hint: "see what is wrong with them: vaultctl damage list"))
         }
         if failed > 0 {
             findings.append(
                 DoctorFinding(
                     .note, .login, "\(failed) of \(Count.of(count, "login")) dead: nothing is sent for them",
-                    hint: "vaultctl login list shows which; let these users log in again"))
+                    hint: "list them: vaultctl login list; then ask their users to log in again"))
         }
         return findings.isEmpty ? [DoctorFinding(.ok, .login, "\(Count.of(count, "login")), none dead")] : findings
     }

@@ -26,7 +26,7 @@ struct EventLines {
     }
 
     private static let headings = ["TIME", "EVENT", "USER", "LOGIN", "GEN", "DETAIL"]
-    /// Fixed, because nobody knows what comes.
+    /// Fixed, because the lines to come are unknown.
     private static let widths = [20, 22, 16, 26, 5, 0]
 
     private static func columns(_ cells: [String]) -> String {

@@ -4,25 +4,25 @@ import TokenVault
 struct EventsCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Show what has happened to logins, and what happens.",
+        abstract: "Show what has happened to logins, and follow what happens next.",
         discussion: """
-            Shows the last events of the audit trail: of this and other programs, and of vaultctl. With --follow it stays, and \
-            tells what happens from then on, also that access tokens run out. Ends when it is interrupted, and when \
-            nobody reads its output any more. With --json each event is one line.
+            Shows the last events of the audit log, from every program that uses the vault. With --follow, it keeps \
+            running and shows new events, including access tokens that expire. It ends when interrupted, or when its \
+            output is closed. With --json, each event is one line.
             """)
 
-    @Flag(name: .shortAndLong, help: "Stay, and show events as they happen.")
+    @Flag(name: .shortAndLong, help: "Keep running, and show events as they happen.")
     var follow = false
 
     @Option(
         name: [.customShort("n"), .long],
-        help: .init("How many past events to show (by default 20; 10 with --follow).", valueName: "number"))
+        help: .init("How many past events to show (default: 20; 10 with --follow).", valueName: "number"))
     var last: Int?
 
-    @Option(help: .init("Only those of one login.", valueName: "id"))
+    @Option(help: .init("Only those of this login.", valueName: "id"))
     var login: String?
 
-    @Option(name: .shortAndLong, help: .init("Only those of one user.", valueName: "id"))
+    @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
 
     @OptionGroup var global: GlobalOptions
@@ -33,7 +33,7 @@ struct EventsCommand: VaultCommand {
         let login = try chosenLogin
         let count = last ?? (follow ? 10 : 20)
         guard (0...Self.mostPast).contains(count) else {
-            throw Failure.usage("--last \(count) is not a number from 0 to \(Self.mostPast)", hint: "try --last 100")
+            throw Failure.usage("--last must be between 0 and \(Self.mostPast)", hint: "for example: --last 100")
         }
         try await VaultAccess(global, invocation).open { vault in
             // First, so that nothing is lost between what was and what comes.
@@ -42,7 +42,7 @@ struct EventsCommand: VaultCommand {
             var lines = EventLines(invocation)
             for event in past { try lines.print(event) }
             guard let coming else {
-                if past.isEmpty { invocation.hint("nothing has happened yet") }
+                if past.isEmpty { invocation.hint("there are no events yet") }
                 return
             }
             try await print(coming, after: past, lines, invocation)
@@ -55,10 +55,10 @@ struct EventsCommand: VaultCommand {
             guard let id = LoginID(text) else {
                 throw .usage(
                     "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
-                    hint: "vaultctl login list shows the ids")
+                    hint: "list all logins: vaultctl login list")
             }
             guard user == nil else {
-                throw .usage("--login and --user cannot be combined", hint: "give one of them")
+                throw .usage("--login and --user cannot be combined", hint: "use only one of them")
             }
             return id
         }

@@ -5,19 +5,19 @@ import TokenVault
 struct KeyAddCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add a key file or a passphrase that opens the vault, too.",
+        abstract: "Add another key file or passphrase that opens the vault.",
         discussion: """
             vaultctl key add --new-key-file backup.key --label "offline copy"
 
-            A key file that does not exist is made. Without --new-key-file, a new passphrase is asked for.
+            A key file that does not exist is created. Without --new-key-file, vaultctl asks for a new passphrase.
             """)
 
-    @Option(help: .init("The key file to add; made if there is none.", valueName: "path"), completion: .file())
+    @Option(help: .init("The key file to add; created if it does not exist.", valueName: "path"), completion: .file())
     var newKeyFile: String?
 
     @OptionGroup var newPassphrase: SecretOptions<NewPassphraseKind>
 
-    @Option(help: .init("What to call the slot.", valueName: "text"))
+    @Option(help: .init("A label for the slot.", valueName: "text"))
     var label: String?
 
     @OptionGroup var global: GlobalOptions
@@ -44,7 +44,7 @@ struct KeyAddCommand: VaultCommand {
         if let newKeyFile {
             guard source == nil else {
                 throw Failure.usage(
-                    "--new-key-file and a new passphrase cannot be combined", hint: "choose one of them")
+                    "--new-key-file and a new passphrase cannot be combined", hint: "use only one of them")
             }
             guard unsafe Glibc.access(newKeyFile, F_OK) != 0 else { return (.keyFile(newKeyFile), nil) }
             try KeyFiles.generate(at: newKeyFile)
@@ -54,7 +54,7 @@ struct KeyAddCommand: VaultCommand {
             return (.passphrase(Passphrase(try reader.read("New passphrase", from: source))), nil)
         }
         guard access.invocation.console.inputIsTerminal else {
-            throw Failure.usage("no new key was named", hint: "use --new-key-file PATH or --new-passphrase-file PATH")
+            throw Failure.usage("no new key specified", hint: "use --new-key-file PATH or --new-passphrase-file PATH")
         }
         return (.passphrase(Passphrase(try access.newPassphrase(&reader))), nil)
     }

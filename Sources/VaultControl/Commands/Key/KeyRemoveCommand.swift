@@ -4,19 +4,19 @@ import TokenVault
 struct KeyRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove a key slot; its key no longer opens the vault.",
+        abstract: "Remove a key slot, so that its key no longer opens the vault.",
         discussion: """
             vaultctl key remove SLOT --proven-by-key-file backup.key
 
-            A key that works always remains: the one that opens the vault now, or another one that you prove. Anyone who
-            has the removed key and an old copy of the vault can still open the copy.
+            A working key always remains: the one that opens the vault now, or another one that you prove. Anyone who
+            has the removed key and an old copy of the vault can still open that copy.
             """)
 
     @Argument(help: "The slot's id, from vaultctl key list.")
     var slot: String
 
     @Option(
-        help: .init("Prove that this key file opens the vault, and stays.", valueName: "path"), completion: .file())
+        help: .init("Prove that this key file, which stays, opens the vault.", valueName: "path"), completion: .file())
     var provenByKeyFile: String?
 
     @OptionGroup var provenByPassphrase: SecretOptions<ProvenPassphraseKind>
@@ -40,8 +40,8 @@ struct KeyRemoveCommand: VaultCommand {
     private func removableSlot(of vault: Vault, isProven: Bool) throws -> KeySlot {
         guard KeyFacts.isID(slot) else {
             throw Failure.usage(
-                "\(Printable.shortened(slot)) is not the id of a key slot, which is 26 letters and digits",
-                hint: "vaultctl key list shows all key slots")
+                "\(Printable.shortened(slot)) is not a key slot id, which is 26 letters and digits",
+                hint: "list all key slots: vaultctl key list")
         }
         let slots = try vault.keySlots()
         guard let found = slots.first(where: { $0.id == slot }) else {
@@ -49,7 +49,7 @@ struct KeyRemoveCommand: VaultCommand {
         }
         guard slots.count > 1 else {
             throw Failure(
-                .inUse, "this is the last key slot: without it nothing could open the vault again",
+                .inUse, "this is the last key slot: without it, nothing could open the vault",
                 hints: ["add another key first: vaultctl key add --new-key-file PATH"])
         }
         guard isProven || vault.openingKeySlot != found.id else {

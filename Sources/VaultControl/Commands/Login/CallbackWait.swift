@@ -46,17 +46,17 @@ struct CallbackWait {
             guard !text.isEmpty else { continue }
             if let callback = LoopbackCallback(text), callback.answers(state) { return callback }
             try console.write(
-                "That is not the address of this log-in; it begins with \(listener.redirectURI)?\n", to: .error)
+                "That is not the address for this log-in, which begins with \(listener.redirectURI)?\n", to: .error)
         }
         return nil
     }
 
     private var timedOut: Failure {
         Failure(
-            .provider, code: "timedOut", "no browser came back within \(Instant.duration(timeout.inSeconds))",
+            .provider, code: "timedOut", "no browser returned within \(Instant.duration(timeout.inSeconds))",
             hints: [
-                "try again; --timeout 15m waits longer",
-                "if the browser has ended at an address of this machine: vaultctl login complete --callback-url -",
+                "try again; to wait longer, use --timeout 15m",
+                "if the browser ended at an address of this machine: vaultctl login complete --callback-url -",
             ])
     }
 }

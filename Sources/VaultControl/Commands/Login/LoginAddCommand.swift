@@ -6,15 +6,16 @@ import TokenVault
 struct LoginAddCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add a login whose tokens come from elsewhere.",
+        abstract: "Add a login with tokens from elsewhere.",
         discussion: """
             vaultctl login add --user alice --provider acme --refresh-token-file alice.refresh
 
-            At least one token is needed. Make sure that no other program goes on using the same refresh token: most \
-            providers take each of them only once, and end the grant when one comes twice.
+            At least one token is needed. Make sure that no other program keeps using the same refresh token: most \
+            providers accept each refresh token only once, and end the grant when one comes twice.
             """)
 
-    @Option(name: .shortAndLong, help: .init("The user in your system; made if there is none yet.", valueName: "id"))
+    @Option(
+        name: .shortAndLong, help: .init("The user's id in your system; the user is created if new.", valueName: "id"))
     var user: String
 
     @Option(name: .shortAndLong, help: .init("The provider that renews the login.", valueName: "name"))
@@ -24,10 +25,10 @@ struct LoginAddCommand: VaultCommand {
     @OptionGroup var refresh: SecretOptions<RefreshTokenKind>
     @OptionGroup var expiry: ExpiryOptions
 
-    @Option(help: .init("What the tokens are good for.", valueName: "scope"))
+    @Option(help: .init("The scope of the tokens.", valueName: "scope"))
     var scope: String?
 
-    @Option(help: .init("What to call the login, to tell several apart.", valueName: "text"))
+    @Option(help: .init("A label for the login, to tell several apart.", valueName: "text"))
     var label: String?
 
     @OptionGroup var global: GlobalOptions

@@ -4,15 +4,15 @@ import TokenVault
 struct LoginBeginCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "begin",
-        abstract: "Begin a log-in: prints the URL for the user's browser.",
+        abstract: "Begin a log-in, and print the URL for the user's browser.",
         discussion: """
-            What is needed to finish the log-in is kept sealed in the vault, so that any process may do it:
+            The vault keeps, sealed, what is needed to finish the log-in, so any process can do that:
             vaultctl login complete --callback-url URL
             """)
 
     @OptionGroup var logIn: LogInOptions
 
-    @Option(help: .init("Where the callback goes, instead of the provider's own.", valueName: "url"))
+    @Option(help: .init("The redirect URI, instead of the provider's own.", valueName: "url"))
     var redirectURI: String?
 
     @OptionGroup var global: GlobalOptions
@@ -29,7 +29,7 @@ struct LoginBeginCommand: VaultCommand {
         let isShort = request.urlExpiresAt < request.expiresAt
         let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""
         invocation.hint("open this URL in the user's browser\(until)")
-        invocation.hint("then, with the URL that the browser ends at: vaultctl login complete --callback-url URL")
+        invocation.hint("then, with the URL at which the browser ends: vaultctl login complete --callback-url URL")
         invocation.hint("this log-in can be completed until \(Instant.words(request.expiresAt, now: invocation.now))")
     }
 }

@@ -3,7 +3,7 @@ import ArgumentParser
 struct LoginCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "The logins of users: one grant from one provider each.",
+        abstract: "The users' logins, each a grant from one provider.",
         subcommands: [
             LoginBeginCommand.self, LoginCompleteCommand.self, LoginOpenCommand.self, LoginAddCommand.self,
             LoginListCommand.self, LoginShowCommand.self, LoginRefreshCommand.self, LoginTakeOverCommand.self,

@@ -5,22 +5,22 @@ import TokenVault
 struct LoginCompleteCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",
-        abstract: "Finish a log-in with the URL that the user's browser was sent back to.",
+        abstract: "Finish a log-in with the URL to which the user's browser returned.",
         discussion: """
             vaultctl login complete --callback-url 'https://app.example/callback?code=…&state=…'
 
-            --callback-url - reads the URL from standard input. A code can be used once and for a short time only; where \
-            that is not enough, give --state and let the code be asked for, or read it with --code-file, --code-fd \
+            --callback-url - reads the URL from standard input. A code works once, and only for a short time; where \
+            that is not enough, give --state and enter the code at the prompt, or read it with --code-file, --code-fd \
             or --code -.
 
-            Whoever brings a callback completes the log-in with it: take callbacks only from the person to whom you gave \
-            the URL of vaultctl login begin. A service binds its log-ins to browsers instead.
+            Anyone who brings a callback completes the log-in with it: accept callbacks only from the person to whom \
+            you gave the URL. A service binds its log-ins to browsers instead.
             """)
 
     @Option(help: .init("The URL, or - for standard input.", valueName: "url"))
     var callbackURL: String?
 
-    @Option(help: .init("The state parameter of the callback.", valueName: "text"))
+    @Option(help: .init("The callback's state parameter.", valueName: "text"))
     var state: String?
 
     @OptionGroup var code: SecretOptions<CodeKind>
@@ -30,7 +30,7 @@ struct LoginCompleteCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let source = try code.source
         guard callbackURL == nil || (state == nil && source == nil) else {
-            throw Failure.usage("--callback-url and --state or a code cannot be combined", hint: "give one of them")
+            throw Failure.usage("--callback-url and --state or a code cannot be combined", hint: "use only one of them")
         }
         guard source == nil || state != nil else {
             throw Failure.usage("a code needs its --state", hint: "both are in the callback URL; or use --callback-url")
@@ -46,13 +46,13 @@ struct LoginCompleteCommand: VaultCommand {
             } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
                 var failure = Failure(error)
                 failure.hints = [
-                    "copy the whole URL from the browser; if this is all of it, do not use it, for it may be forged"
+                    "copy the whole URL from the browser; if that is all of it, do not use it: it may be forged"
                 ]
                 throw failure
             }
         }
         try LoginFacts.emit(new: login, invocation)
-        invocation.hint("get its token with: vaultctl token get \(login.id)")
+        invocation.hint("get its token: vaultctl token get \(login.id)")
     }
 
     private func url(_ reader: inout SecretReader, _ invocation: Invocation) throws -> String {

@@ -4,10 +4,10 @@ import TokenVault
 struct LoginListCommand: VaultCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List logins.")
 
-    @Option(name: .shortAndLong, help: .init("Only those of one user.", valueName: "id"))
+    @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
 
-    @Option(name: .shortAndLong, help: .init("Only those at one provider.", valueName: "name"))
+    @Option(name: .shortAndLong, help: .init("Only those at this provider.", valueName: "name"))
     var provider: String?
 
     @OptionGroup var global: GlobalOptions
@@ -23,12 +23,12 @@ struct LoginListCommand: VaultCommand {
                 return (sheets, page.count == Listing.pageSize ? page.last.map(Self.id) : nil)
             }
             if listing.isEmpty {
-                invocation.hint("there is no such login: vaultctl login begin --user ID --provider NAME")
+                invocation.hint("there is no such login; log a user in: vaultctl login begin --user ID --provider NAME")
             }
         }
     }
 
-    /// Damaged rows are never hidden: nobody knows what they were.
+    /// Damaged rows are never hidden: what they were is unknown.
     private func isWanted(_ entry: LoginEntry) -> Bool {
         guard let provider, case .login(let login) = entry else { return true }
         return login.provider == provider

@@ -8,21 +8,21 @@ struct LoginOpenCommand: VaultCommand {
         commandName: "open",
         abstract: "Log a user in through a browser on this machine.",
         discussion: """
-            Opens the provider's log-in page and waits on a port of this machine (RFC 8252) until the browser comes back.
+            Opens the provider's log-in page, and waits on a port of this machine (RFC 8252) until the browser returns.
 
-            Over SSH: open the printed URL in the browser in front of you. In the end that browser shows an address at \
-            127.0.0.1 that it cannot reach; paste it at the prompt.
+            Over SSH, open the printed URL in your local browser. It ends at an address at 127.0.0.1 that it cannot \
+            reach; paste that address at the prompt.
             """)
 
     @OptionGroup var logIn: LogInOptions
 
     @Option(
         help: .init(
-            "Where the browser comes back to: http://127.0.0.1/callback or what the provider knows; any free port.",
+            "Where the browser returns: by default http://127.0.0.1/callback, or what is registered; on any free port.",
             valueName: "url"))
     var redirectURI: String?
 
-    @Option(help: .init("Listen on this port, where the provider insists on one.", valueName: "number"))
+    @Option(help: .init("The port to listen on, if the provider requires a fixed one.", valueName: "number"))
     var port: Int?
 
     @Option(help: .init("How long to wait for the browser, such as 90s or 10m.", valueName: "time"))
@@ -30,7 +30,7 @@ struct LoginOpenCommand: VaultCommand {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Open the browser; without either, if this is a terminal and there is a desktop or $BROWSER.")
+        help: "Open the browser. By default, if this is a terminal and there is a desktop or $BROWSER.")
     var browser: Bool?
 
     @OptionGroup var global: GlobalOptions
@@ -45,13 +45,13 @@ struct LoginOpenCommand: VaultCommand {
                 await listener.finish(showing: .done)
                 return login
             } catch {
-                // Where a browser has brought an answer, `logIn` has shown it what became of it.
+                // Where a browser has brought an answer, `logIn` has shown it the outcome.
                 await listener.close()
                 throw error
             }
         }
         try LoginFacts.emit(new: login, invocation)
-        invocation.hint("get its token with: vaultctl token get \(login.id)")
+        invocation.hint("get its token: vaultctl token get \(login.id)")
     }
 
     private func logIn(
@@ -59,7 +59,7 @@ struct LoginOpenCommand: VaultCommand {
     ) async throws -> Login {
         let request = try await logIn.begin(users, redirectURI: listener.redirectURI)
         let state = try AuthorizationState(request.state)
-        try tell(request, listener, invocation)
+        try announce(request, listener, invocation)
         let wait = CallbackWait(
             listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
         let answer = try await wait.answer()
@@ -80,8 +80,8 @@ struct LoginOpenCommand: VaultCommand {
         if let redirectURI {
             guard let given = LoopbackRedirectURI(redirectURI) else {
                 throw Failure.usage(
-                    "--redirect-uri must be at this machine, such as http://127.0.0.1/callback",
-                    hint: "for a callback elsewhere use: vaultctl login begin")
+                    "--redirect-uri must be on this machine, such as http://127.0.0.1/callback",
+                    hint: "for a callback elsewhere: vaultctl login begin")
             }
             uri = given
         } else if let registered = try users.vault.provider(named: logIn.provider).redirectURI {
@@ -95,29 +95,30 @@ struct LoginOpenCommand: VaultCommand {
             return try await .start(at: uri)
         } catch LoopbackRedirectError.portTaken {
             throw Failure(
-                .machine, code: "portTaken", "port \(uri.port ?? 0) of this machine is taken",
-                hints: ["stop what listens there, or choose another that the provider knows with --port"])
+                .machine, code: "portTaken", "port \(uri.port ?? 0) of this machine is already in use",
+                hints: ["stop what listens there, or choose another registered port with --port"])
         } catch is LoopbackRedirectError {
-            throw Failure(.machine, code: "cannotListen", "no port of this machine can be listened on")
+            throw Failure(.machine, code: "cannotListen", "cannot listen on any port of this machine")
         }
     }
 
-    /// The URL is needed by whoever looks after a quiet run, too.
-    private func tell(
+    /// The URL is printed in a quiet run, too: without it no one can go on.
+    private func announce(
         _ request: AuthorizationRequest, _ listener: LoopbackRedirectListener, _ invocation: Invocation
     ) throws {
         let desktop = DesktopBrowser(invocation.console.environment)
         let isOpened =
             (browser ?? (invocation.console.isTerminal(.error) && desktop.isLikely)) && desktop.open(request.url)
-        let title = isOpened ? "The browser opens this page; if it does not, open it yourself:" : "Open this page:"
+        let title =
+            isOpened ? "Your browser should open this page; if it does not, open it yourself:" : "Open this page:"
         invocation.note(title)
         try invocation.console.write(Printable.escape(request.url) + "\n", to: .error)
-        if browser == true, !isOpened { invocation.warn("no browser could be started") }
+        if browser == true, !isOpened { invocation.warn("could not start a browser") }
         invocation.note(
             "Waiting for the browser at \(listener.redirectURI) for \(Instant.duration(timeout.duration.inSeconds)).")
         if invocation.console.inputIsTerminal {
             invocation.note(
-                "If it runs on another machine, paste the address at which it ends (it is not shown), then press Enter."
+                "If it runs on another machine, paste the address at which it ends (not echoed), then press Enter."
             )
         }
     }

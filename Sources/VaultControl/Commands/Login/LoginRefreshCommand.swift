@@ -3,7 +3,7 @@ import TokenVault
 
 struct LoginRefreshCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Renew a login now, however long its access token is still valid.")
+        commandName: "refresh", abstract: "Renew a login now, even if its access token is still valid.")
 
     @OptionGroup var selection: LoginSelection
     @OptionGroup var global: GlobalOptions

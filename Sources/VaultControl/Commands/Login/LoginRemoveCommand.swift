@@ -4,8 +4,8 @@ import TokenVault
 struct LoginRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Forget a login without telling its provider.",
-        discussion: "The grant lives on at the provider until it expires; vaultctl login revoke ends it there, too.")
+        abstract: "Forget a login without notifying its provider.",
+        discussion: "The grant stays valid at the provider until it expires; vaultctl login revoke ends it there, too.")
 
     @OptionGroup var selection: LoginSelection
     @OptionGroup var damaged: DamagedLoginOptions

@@ -4,18 +4,18 @@ import TokenVault
 struct LoginReviveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "revive",
-        abstract: "Use a login again that was given up without a word of its provider.",
+        abstract: "Revive a login that was given up although its provider never ended it.",
         discussion: """
             vaultctl login revive LOGIN
 
-            A login ends as unclassifiedRejection or keyMismatch when its provider has refused it alone for a day and never \
-            said that its grant is over. Its refresh token and key are kept. Remove what stood in the way, such as a firewall \
-            rule, and revive it: the next renewal uses them again.
+            A login ends as unclassifiedRejection or keyMismatch when its provider has refused only this login for a \
+            day without saying that its grant is over. Its refresh token and key are kept. Remove the cause, such as a \
+            firewall rule, and revive it: the next renewal uses them again.
 
-            A login that waits for its user to act, or for an administrator, can be revived once that has been done.
+            A login that waits for its user or an administrator to act can be revived once they have.
 
-            Nothing is sent by this. If the provider still refuses, the login ends again in the same way. One whose provider \
-            ended the grant cannot be revived: its refresh token is gone, and the user must log in again.
+            This sends nothing. If the provider still refuses, the login ends again in the same way. A login whose \
+            provider ended the grant cannot be revived: its refresh token is gone, and the user must log in again.
             """)
 
     @OptionGroup var selection: LoginSelection
@@ -28,6 +28,6 @@ struct LoginReviveCommand: VaultCommand {
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
-        invocation.hint("see whether it works with: vaultctl login refresh \(login.id)")
+        invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }
 }

@@ -6,8 +6,8 @@ struct LoginRevokeCommand: VaultCommand {
         commandName: "revoke",
         abstract: "End a login here and at its provider.",
         discussion: """
-            The tokens are unusable here at once. Exit code 3 says that the provider has not confirmed yet; the \
-            revocation is kept in the vault until it has.
+            The tokens are unusable here at once. Exit code 3 means that the provider has not confirmed yet; the vault \
+            keeps the revocation until it has.
             """)
 
     @OptionGroup var selection: LoginSelection

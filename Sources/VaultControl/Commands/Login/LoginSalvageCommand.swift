@@ -4,31 +4,31 @@ import TokenVault
 struct LoginSalvageCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Look into unusable replies, and take a refresh token from one.",
+        abstract: "Inspect unusable replies, and take a refresh token from one.",
         discussion: """
             vaultctl login salvage LOGIN
             vaultctl login salvage LOGIN --use REPLY
             vaultctl login salvage LOGIN --reveal REPLY > reply.bin
 
-            When the provider answers a renewal with something that cannot be read, the answer may hold the only copy of \
-            the next refresh token. It is kept, sealed, for a week or until the login is renewed.
+            When the provider answers a renewal with something that cannot be parsed, the answer may hold the only \
+            copy of the next refresh token. It is kept, sealed, for a week or until the login is renewed.
 
-            --use takes the refresh token that can be read in it for the login's next one. Nothing is sent by that; if \
-            the provider refuses it at the next renewal, the login ends.
+            --use makes the refresh token found in it the login's next one. It sends nothing; if the provider refuses \
+            it at the next renewal, the login ends.
 
-            --reveal prints the bytes as they came, which are very likely tokens, and a stranger's text. It is written \
-            to the audit log, and is refused on a terminal without --on-terminal.
+            --reveal prints the bytes as they came: very likely tokens, in any case untrusted text. It is recorded in \
+            the audit log, and refused on a terminal without --on-terminal.
             """)
 
     @OptionGroup var selection: LoginSelection
 
-    @Option(name: .customLong("use"), help: .init("Take the refresh token of this reply.", valueName: "reply"))
+    @Option(name: .customLong("use"), help: .init("Take the refresh token from this reply.", valueName: "reply"))
     var used: String?
 
     @Option(name: .customLong("reveal"), help: .init("Print the body of this reply.", valueName: "reply"))
     var revealed: String?
 
-    @Flag(help: "Print the body even if a terminal shows it.")
+    @Flag(help: "Print the body even on a terminal.")
     var onTerminal = false
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -39,15 +39,15 @@ struct LoginSalvageCommand: VaultCommand {
         case (nil, nil): try await list(invocation)
         case (let text?, nil): try await use(Self.id(text), invocation)
         case (nil, let text?): try await reveal(Self.id(text), invocation)
-        case (_?, _?): throw Failure.usage("--use and --reveal cannot be combined", hint: "give one of them")
+        case (_?, _?): throw Failure.usage("--use and --reveal cannot be combined", hint: "use only one of them")
         }
     }
 
     private static func id(_ text: String) throws -> UnusableReplyID {
         guard let id = UnusableReplyID(text) else {
             throw Failure.usage(
-                "\(Printable.shortened(text)) is not the id of a reply, which is 26 letters and digits",
-                hint: "vaultctl login salvage lists the replies that are kept")
+                "\(Printable.shortened(text)) is not a reply id, which is 26 letters and digits",
+                hint: "list the kept replies: vaultctl login salvage LOGIN")
         }
         return id
     }
@@ -61,9 +61,9 @@ struct LoginSalvageCommand: VaultCommand {
             for reply in replies { try listing.append(Self.sheet(reply)) }
             try listing.finish()
             if listing.isEmpty {
-                invocation.hint("no reply is kept for this login")
+                invocation.hint("no replies are kept for this login")
             } else if let reply = replies.last(where: { $0.isCurrent && $0.refreshTokenCount == 1 }) {
-                invocation.hint("take its refresh token with: vaultctl login salvage \(login.id) --use \(reply.id)")
+                invocation.hint("take its refresh token: vaultctl login salvage \(login.id) --use \(reply.id)")
             }
         }
     }
@@ -72,19 +72,19 @@ struct LoginSalvageCommand: VaultCommand {
         let login = try await VaultAccess(global, invocation).manage { users in
             let login = try selection.find(in: users.vault)
             try confirmation.require(
-                "Take the refresh token of this reply for \(LoginFacts.name(login))", isFinal: false, invocation)
+                "Take the refresh token from this reply for \(LoginFacts.name(login))", isFinal: false, invocation)
             return try await users.useUnusableReply(id, of: login.id)
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
-        invocation.hint("see whether it works with: vaultctl login refresh \(login.id)")
+        invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }
 
     private func reveal(_ id: UnusableReplyID, _ invocation: Invocation) async throws {
         guard onTerminal || !invocation.isTerminal else {
             throw Failure.usage(
-                "the body of a reply is not shown on a terminal",
-                hint: "send it to a file or a pipe, or add --on-terminal")
+                "a reply's body is not shown on a terminal",
+                hint: "write it to a file or a pipe, or add --on-terminal")
         }
         let (body, isUTF8) = try await VaultAccess(global, invocation).manage { users in
             let login = try selection.find(in: users.vault)

@@ -4,7 +4,7 @@ import TokenVault
 struct LoginShowCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Tell the state of a login, what is under way and what comes next, without its tokens.")
+        abstract: "Show a login's state, its renewal and the next step, without its tokens.")
 
     @OptionGroup var selection: LoginSelection
     @OptionGroup var global: GlobalOptions

@@ -8,11 +8,12 @@ struct LoginTakeOverCommand: VaultCommand {
         discussion: """
             vaultctl login take-over LOGIN
 
-            A process that was stopped in the middle of a renewal keeps it, and the others wait: nobody knows what it will \
-            still send. End that process, if you can: then any other takes over at once, and safely.
+            A process that was stopped in the middle of a renewal keeps it, and the others wait, because the process \
+            may still send the token. End that process if you can: another then takes over at once, and safely.
 
-            If it cannot be ended, this takes the renewal away from it. Should it go on after all, the provider sees the \
-            same refresh token twice. Many providers then end every token of the grant, and the user must log in again.
+            If it cannot be ended, this takes the renewal away from it. Should it resume after all, the provider sees \
+            the same refresh token twice. Many providers then end every token of the grant, and the user must log in \
+            again.
             """)
 
     @OptionGroup var selection: LoginSelection
@@ -25,27 +26,27 @@ struct LoginTakeOverCommand: VaultCommand {
             let before = try users.vault.diagnosis(of: login.id)
             let renewal = try Self.renewal(of: before)
             warn(renewal, before, invocation)
-            try confirmation.require(typing: "take over", to: "take it from that process", invocation)
+            try confirmation.require(typing: "take over", to: "take over the renewal", invocation)
             try await users.takeOver(login: login.id)
             return try users.vault.diagnosis(of: login.id)
         }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
-        invocation.note("took over \(LoginFacts.name(diagnosis.login)); it is in doubt now")
+        invocation.note("took over the renewal of \(LoginFacts.name(diagnosis.login)); it is now in doubt")
     }
 
-    /// The renewal, if it can only be had this way.
+    /// The renewal, if there is no other way to it.
     private static func renewal(of diagnosis: LoginDiagnosis) throws(Failure) -> OpenRenewal {
         let id = diagnosis.login.id
         guard let renewal = diagnosis.renewal, renewal.owner != .nobody else {
             throw Failure(
-                .usage, code: "nothingToTakeOver", "no process has begun a renewal of this login",
-                hints: ["vaultctl login show \(id) tells what comes next"])
+                .usage, code: "nothingToTakeOver", "no process has begun to renew this login",
+                hints: ["see the next step: vaultctl login show \(id)"])
         }
         guard renewal.owner != .dead else {
             throw Failure(
                 .usage, code: "nothingToTakeOver",
-                "the process that renewed this login has ended, so there is no process to take it from",
-                hints: ["any call for its token takes over safely, such as: vaultctl login refresh \(id)"])
+                "the process that renewed this login has ended, so there is none to take the renewal from",
+                hints: ["any call for its token takes over safely: vaultctl login refresh \(id)"])
         }
         return renewal
     }
@@ -54,12 +55,12 @@ struct LoginTakeOverCommand: VaultCommand {
         let since = Instant.relative(renewal.startedAt, now: invocation.now)
         invocation.warn(
             """
-            another process, which lives, began to renew \(LoginFacts.name(diagnosis.login)) \(since). If it goes on after \
-            all, the provider sees the same refresh token twice, and may end every token of this login: then the user \
+            another process, which is alive, began to renew \(LoginFacts.name(diagnosis.login)) \(since). If it resumes \
+            after all, the provider sees the same refresh token twice, and may end every token of this login; the user then \
             must log in again. Ending that process instead is safe, and needs no take-over.
             """)
         if diagnosis.nextStep == .waitForRenewal {
-            invocation.warn("it has not had longer than a renewal can take: wait, and look again")
+            invocation.warn("this is not longer than a renewal can take: wait, and look again")
         }
     }
 }

@@ -4,14 +4,15 @@ import TokenVault
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring a vault of an older version up to date.",
+        abstract: "Bring a vault from an older version up to date.",
         subcommands: [
             MigratePlanCommand.self, MigrateUpCommand.self, MigrateStatusCommand.self, MigrateDiscardCommand.self,
         ])
 }
 
 struct MigratePlanCommand: VaultCommand {
-    static let configuration = CommandConfiguration(commandName: "plan", abstract: "List the steps that are missing.")
+    static let configuration = CommandConfiguration(
+        commandName: "plan", abstract: "List the migration steps that are missing.")
 
     @OptionGroup var global: GlobalOptions
 
@@ -19,13 +20,13 @@ struct MigratePlanCommand: VaultCommand {
         let status = try MigrationFacts.status(VaultAccess(global, invocation))
         let missing = status.steps.filter { $0.appliedAt == nil }
         try MigrationFacts.emit(missing, of: status, invocation)
-        invocation.note(missing.isEmpty ? "nothing to do" : "apply with: vaultctl migrate up")
+        invocation.note(missing.isEmpty ? "nothing to do" : "apply them: vaultctl migrate up")
     }
 }
 
 struct MigrateStatusCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "List all steps, and the copies from before them.")
+        commandName: "status", abstract: "List all migration steps, and the copies made before them.")
 
     @OptionGroup var global: GlobalOptions
 
@@ -33,19 +34,21 @@ struct MigrateStatusCommand: VaultCommand {
         let status = try MigrationFacts.status(VaultAccess(global, invocation))
         try MigrationFacts.emit(status.steps, of: status, invocation)
         for snapshot in status.snapshots {
-            invocation.note("kept from before a migration: \(snapshot.path), schema version \(snapshot.schemaVersion)")
+            invocation.note("copy from before a migration: \(snapshot.path), schema version \(snapshot.schemaVersion)")
         }
-        if !status.snapshots.isEmpty { invocation.hint("they hold erased users, too: vaultctl migrate discard") }
+        if !status.snapshots.isEmpty {
+            invocation.hint("these copies may still hold erased users; remove them: vaultctl migrate discard")
+        }
     }
 }
 
 struct MigrateDiscardCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard",
-        abstract: "Remove the copies that were kept from before migrations.",
+        abstract: "Remove the copies made before migrations.",
         discussion: """
-            They hold everything that the vault held then, users who have been erased since, too. Without this command \
-            they are removed 30 days after they were made, by whatever opens the vault next. Needs no key.
+            They hold everything that the vault held then, including users who have since been erased. Without this \
+            command, the first process that opens the vault after 30 days removes them. No key is needed.
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -61,15 +64,15 @@ struct MigrateDiscardCommand: VaultCommand {
         try invocation.emit(
             Sheet([.data("discarded", gone.map(MigrationFacts.sheet))]),
             text: gone.map { Printable.shortened($0.path, to: 400) + "\n" }.joined())
-        if gone.isEmpty { invocation.note("nothing to do: there is no copy") }
+        if gone.isEmpty { invocation.note("nothing to do: there are no copies") }
     }
 }
 
 struct MigrateUpCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "up",
-        abstract: "Apply the steps that are missing.",
-        discussion: "Stop the services that use the vault first. An interrupted migration goes on where it was.")
+        abstract: "Apply the migration steps that are missing.",
+        discussion: "Stop the services that use the vault first. An interrupted migration resumes where it stopped.")
 
     @OptionGroup var global: GlobalOptions
 
@@ -87,7 +90,7 @@ struct MigrateUpCommand: VaultCommand {
         try MigrationFacts.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
         if let snapshot = after.snapshots.last {
-            invocation.note("as it was before, for 30 days: \(snapshot.path)")
+            invocation.note("copy from before, kept for 30 days: \(snapshot.path)")
         }
     }
 }

@@ -4,7 +4,7 @@ import TokenVault
 
 struct OutboxListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List what is still to be revoked, oldest first.")
+        commandName: "list", abstract: "List pending revocations, oldest first.")
 
     @OptionGroup var global: GlobalOptions
 
@@ -16,7 +16,7 @@ struct OutboxListCommand: VaultCommand {
                 let page = try vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
                 return (page.entries.map { Self.sheet($0, now: invocation.now) }, page.next)
             }
-            invocation.hint(listing.isEmpty ? "nothing is left to be revoked" : "try again with: vaultctl outbox retry")
+            invocation.hint(listing.isEmpty ? "no revocations are pending" : "try again: vaultctl outbox retry")
         }
     }
 

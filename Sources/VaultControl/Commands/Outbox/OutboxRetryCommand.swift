@@ -4,23 +4,23 @@ import TokenVault
 struct OutboxRetryCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Ask providers again to revoke what they have not confirmed.",
+        abstract: "Retry revocations that providers have not confirmed.",
         discussion: """
-            vaultctl outbox retry               what is due
-            vaultctl outbox retry --all         also what waits for its time, or for the provider's Retry-After
+            vaultctl outbox retry               those that are due
+            vaultctl outbox retry --all         also those that are not due yet, or wait for the provider's Retry-After
             vaultctl outbox retry REVOCATION    this one, now
 
-            Exit code 3 says that something is left. What no provider confirms for 30 days is given up: its tokens are \
-            destroyed here, and the audit log says so.
+            Exit code 3 means that some are left. A revocation not confirmed for 30 days is given up: its tokens are \
+            destroyed here, and the audit log records that.
             """)
 
-    @Argument(help: "Revocations from vaultctl outbox list; by default all that are due.")
+    @Argument(help: "Revocations from vaultctl outbox list; by default, all that are due.")
     var revocations: [String] = []
 
-    @Flag(help: "Also those whose time has not come.")
+    @Flag(help: "Also retry those that are not due yet.")
     var all = false
 
-    @Option(help: "How many to try at most.")
+    @Option(help: "The most revocations to try.")
     var limit = 1_000
 
     @OptionGroup var global: GlobalOptions
@@ -28,7 +28,7 @@ struct OutboxRetryCommand: VaultCommand {
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }
         guard !all || revocations.isEmpty else {
-            throw ValidationError("--all and single revocations exclude each other")
+            throw ValidationError("--all and specific revocations cannot be combined")
         }
     }
 
@@ -36,7 +36,8 @@ struct OutboxRetryCommand: VaultCommand {
         let ids = try revocations.map { text in
             guard let id = RevocationID(text) else {
                 throw Failure.usage(
-                    "\(Printable.shortened(text)) is not the id of a revocation", hint: "see vaultctl outbox list")
+                    "\(Printable.shortened(text)) is not a revocation id",
+                    hint: "list pending revocations: vaultctl outbox list")
             }
             return id
         }
@@ -47,7 +48,7 @@ struct OutboxRetryCommand: VaultCommand {
         }
         try emit(report, left, invocation)
         guard report.isComplete else {
-            invocation.warn("not every provider has confirmed; what is left stays in the vault")
+            invocation.warn("not every provider has confirmed; the vault keeps the rest")
             throw ExitRequest(status: .partlyDone)
         }
     }
@@ -63,6 +64,6 @@ struct OutboxRetryCommand: VaultCommand {
                 .data("revocations", results),
             ]), text: invocation.text(Table(["REVOCATION", "AT THE PROVIDER"], results)))
         invocation.note("\(Count.of(report.results.count, "revocation")) tried, \(left) left")
-        if left > 0, report.isComplete { invocation.hint("--all also tries what is not due yet") }
+        if left > 0, report.isComplete { invocation.hint("--all also tries those that are not due yet") }
     }
 }

@@ -9,15 +9,14 @@ struct ProviderAddCommand: VaultCommand {
         discussion: """
             vaultctl provider add acme --issuer https://login.acme.example --client-id 4711
 
-            With --issuer, the endpoints come from the provider's metadata (RFC 8414, OpenID Connect Discovery). \
-            With --profile, what is particular about a provider is known, and often its endpoints too; \
-            `vaultctl provider profiles` lists them. A file of your own (docs/adding-a-provider.md) is sealed with the \
-            provider, so that changing the file later changes nothing. \
-            Endpoints given by hand take precedence; without --issuer, --token-endpoint is needed. \
-            A client secret is asked for where the client authentication needs one.
+            With --issuer, the endpoints come from the provider's metadata (RFC 8414, OpenID Connect Discovery). A \
+            --profile holds the particulars of a provider, and often its endpoints; vaultctl provider profiles lists \
+            them. A profile of your own (docs/adding-a-provider.md) is sealed with the provider, so changing the file \
+            later has no effect. Endpoints that you specify take precedence; without --issuer, --token-endpoint is \
+            required. vaultctl asks for a client secret if the client authentication needs one.
             """)
 
-    @Argument(help: "The name under which the vault knows it.")
+    @Argument(help: "The provider's name in the vault.")
     var name: String
 
     @Option(help: .init("The issuer, exactly as the provider documents it.", valueName: "url"))
@@ -30,7 +29,7 @@ struct ProviderAddCommand: VaultCommand {
 
     @OptionGroup var settings: ProviderSettings
 
-    @Option(help: .init("Put it in the place of a damaged provider, whose logins it keeps.", valueName: "row"))
+    @Option(help: .init("Replace this damaged provider, and keep its logins.", valueName: "row"))
     var replaceDamaged: String?
 
     @Flag(help: "Accept http:// on this machine, for development servers.")
@@ -46,8 +45,8 @@ struct ProviderAddCommand: VaultCommand {
                 || chosen.profile.endpoints.issuer != nil
         else {
             throw Failure.usage(
-                "the provider's endpoints are not known",
-                hint: "give --issuer URL to find them, or --token-endpoint and --authorization-endpoint")
+                "the provider's endpoints are unknown",
+                hint: "discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint")
         }
         let provider = try await access.open { vault, reader in
             let authentication = try client.authentication(
@@ -69,7 +68,7 @@ struct ProviderAddCommand: VaultCommand {
         }
         try invocation.emit(ProviderFacts.sheet(provider))
         if provider.revocationEndpoint == nil {
-            invocation.note("note: the provider has no revocation endpoint, so a log-out cannot end its grants")
+            invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
         }
         if provider.authorizationEndpoint != nil {
             invocation.hint(

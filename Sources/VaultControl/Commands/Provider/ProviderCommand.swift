@@ -3,7 +3,7 @@ import ArgumentParser
 struct ProviderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provider",
-        abstract: "Authorization servers, and this client's registration at them.",
+        abstract: "Authorization servers, and this client's registration with them.",
         subcommands: [
             ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderUpdateCommand.self,
             ProviderRemoveCommand.self, ProviderTestCommand.self, ProviderProfilesCommand.self,

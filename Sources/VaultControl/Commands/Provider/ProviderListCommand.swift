@@ -10,7 +10,7 @@ struct ProviderListCommand: VaultCommand {
         let providers = try await VaultAccess(global, invocation).open { try $0.providers() }
         try invocation.emit("providers", providers.map(ProviderFacts.sheet), ProviderFacts.headings)
         if providers.isEmpty {
-            invocation.hint("there is no provider yet: vaultctl provider add NAME --issuer URL --client-id ID")
+            invocation.hint("there is no provider yet; add one: vaultctl provider add NAME --issuer URL --client-id ID")
         }
     }
 }

@@ -26,11 +26,11 @@ extension ServerMetadata {
         let methods = tokenEndpointAuthMethodsSupported
         if !methods.isEmpty, !methods.contains(authentication), authentication != "none" {
             throw .usage(
-                "the provider does not take \(authentication)",
-                hint: "it takes: \(Printable.shortened(methods.joined(separator: ", "), to: 200))")
+                "the provider does not accept \(authentication)",
+                hint: "it accepts: \(Printable.shortened(methods.joined(separator: ", "), to: 200))")
         }
         if dpop == .required, !supportsDPoP {
-            throw .usage("the provider does not speak DPoP", hint: "leave out --dpop required")
+            throw .usage("the provider does not support DPoP", hint: "leave out --dpop required")
         }
     }
 }

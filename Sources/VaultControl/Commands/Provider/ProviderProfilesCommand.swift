@@ -10,8 +10,8 @@ struct ProviderProfilesCommand: VaultCommand {
             vaultctl provider profiles
             vaultctl provider profiles --dir ./profiles
 
-            A profile says what is particular about one provider: docs/adding-a-provider.md. Needs no vault. With --dir, \
-            every file that ends in .json is checked; the exit code is 3 if one of them cannot be used.
+            A profile describes the particulars of one provider: docs/adding-a-provider.md. No vault is needed. With \
+            --dir, every file whose name ends in .json is checked; the exit code is 3 if any of them cannot be used.
             """)
 
     @Option(help: .init("A directory with profiles of your own.", valueName: "path"), completion: .directory)
@@ -42,7 +42,7 @@ struct ProviderProfilesCommand: VaultCommand {
             throw invocation.end(
                 afterOutput: Failure(
                     .partlyDone, "\(failures.count) of \(Count.of(rows.count, "profile")) cannot be used",
-                    hints: ["the fields are explained in docs/adding-a-provider.md"]))
+                    hints: ["docs/adding-a-provider.md explains the fields"]))
         }
     }
 

@@ -3,7 +3,7 @@ import TokenVault
 
 struct ProviderRemoveCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a provider that no login belongs to.")
+        commandName: "remove", abstract: "Remove a provider that has no logins.")
 
     @Argument(help: "The provider's name.")
     var name: String

@@ -3,7 +3,7 @@ import TokenVault
 
 struct ProviderShowCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Tell what the vault knows of a provider, without secrets.")
+        commandName: "show", abstract: "Show what the vault knows about a provider, without secrets.")
 
     @Argument(help: "The provider's name.")
     var name: String

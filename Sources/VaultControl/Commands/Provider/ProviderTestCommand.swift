@@ -9,8 +9,8 @@ struct ProviderTestCommand: VaultCommand {
         discussion: """
             vaultctl provider test acme
 
-            Asks the provider for its metadata, if the vault knows its issuer, and compares. Sends no token. Exit code 9 \
-            if the provider cannot be reached or something that a log-in needs is missing.
+            Fetches the provider's metadata, if the vault knows its issuer, and compares. Sends no token. The exit \
+            code is 9 if the provider cannot be reached, or something that a log-in needs is missing.
             """)
 
     @Argument(help: "The provider's name.")
@@ -32,13 +32,15 @@ struct ProviderTestCommand: VaultCommand {
             ]),
             text: invocation.text(
                 ProviderFacts.sheet(provider)
-                    + [.line("metadata", provider.issuer == nil ? "not asked: no issuer" : "found")]
+                    + [.line("metadata", provider.issuer == nil ? "not fetched: no issuer" : "found")]
                     + Sheet(findings.all.map { .line($0.isFatal ? "missing" : "note", $0.text) })))
         guard !findings.all.contains(where: \.isFatal) else {
             throw invocation.end(
                 afterOutput: Failure(
                     .provider, "the provider cannot be used as it is",
-                    hints: ["vaultctl provider update \(Printable.escape(name)) changes it; --rediscover asks it again"]
+                    hints: [
+                        "change it: vaultctl provider update \(Printable.escape(name)); --rediscover asks it again"
+                    ]
                 ))
         }
     }
@@ -70,37 +72,39 @@ struct ProviderFindings {
         if provider.authorizationEndpoint == nil { missing("no authorization endpoint, so no user can log in") }
         if provider.pushedAuthorizationEndpoint == nil {
             if profile.wantsPushedRequests {
-                missing("the profile wants pushed requests, and no endpoint for them is known")
+                missing("the profile wants pushed requests, but their endpoint is unknown")
             } else if provider.requiresPushedRequests {
-                missing("the provider takes pushed requests alone, and no endpoint for them is known")
+                missing("the provider accepts only pushed requests, but their endpoint is unknown")
             }
         }
-        if provider.revocationEndpoint == nil { note("no revocation endpoint, so a log-out cannot end its grants") }
+        if provider.revocationEndpoint == nil { note("no revocation endpoint, so logging out cannot end its grants") }
         let methods = profile.authenticationMethods
         if !methods.isEmpty, !methods.contains(provider.clientAuthentication) {
             note("the profile does not list \(provider.clientAuthentication)")
         }
         if profile.keyBinding == .required, provider.dpop != .required {
-            missing("the profile requires DPoP, and this provider was added without")
+            missing("the profile requires DPoP, but this provider was added without it")
         }
         if provider.clientSecretCount > 1 {
-            note("\(provider.clientSecretCount) client secrets: the first alone goes with refresh tokens and codes")
+            note("\(provider.clientSecretCount) client secrets: only the first is sent with refresh tokens and codes")
         }
         guard let metadata else { return }
         compare("token endpoint", provider.tokenEndpoint, metadata.tokenEndpoint.rawValue)
         compare("authorization endpoint", provider.authorizationEndpoint, metadata.authorizationEndpoint?.rawValue)
         compare("revocation endpoint", provider.revocationEndpoint, metadata.revocationEndpoint?.rawValue)
-        if provider.dpop == .required, !metadata.supportsDPoP { missing("the provider does not speak DPoP with ES256") }
+        if provider.dpop == .required, !metadata.supportsDPoP {
+            missing("the provider does not support DPoP with ES256")
+        }
         let offered = metadata.tokenEndpointAuthMethodsSupported
         if provider.clientAuthentication != "none", !offered.contains(provider.clientAuthentication) {
-            missing("the provider does not take \(provider.clientAuthentication)")
+            missing("the provider does not accept \(provider.clientAuthentication)")
         }
         if profile.usesPKCE, !metadata.supportsPKCE { note("the metadata does not offer PKCE with S256") }
     }
 
-    private mutating func compare(_ what: String, _ stored: String?, _ told: String?) {
-        guard let told, let stored, told != stored else { return }
-        note("the metadata names another \(what): \(Printable.shortened(told, to: 200))")
+    private mutating func compare(_ what: String, _ stored: String?, _ found: String?) {
+        guard let found, let stored, found != stored else { return }
+        note("the metadata has a different \(what): \(Printable.shortened(found, to: 200))")
     }
 
     private mutating func missing(_ text: String) { all.append(Finding(isFatal: true, text: text)) }

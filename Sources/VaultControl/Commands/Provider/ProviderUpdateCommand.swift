@@ -10,14 +10,15 @@ struct ProviderUpdateCommand: VaultCommand {
             vaultctl provider update acme --rediscover
             vaultctl provider update acme --client-secret-file new.secret
 
-            Shows every field that changes, before and after, and asks. Secrets are never shown. The change takes effect \
-            at once in every process, and is written to the audit log.
+            Shows every field that changes, before and after, and asks for confirmation. Secrets are never shown. The \
+            change takes effect at once in every process, and is recorded in the audit log.
 
-            A client secret is exchanged in three steps: --second-client-secret-file makes the new one known, \
-            --promote-client-secret uses it with refresh tokens, too, and --drop-further-client-secrets forgets the old.
+            Replace a client secret in three steps: --second-client-secret-file adds the new one, \
+            --promote-client-secret uses it with refresh tokens, too, and --drop-further-client-secrets forgets the \
+            old one.
 
-            Logins belong to one client at one server. A change after which their refresh tokens would go elsewhere is \
-            refused; --force makes it all the same.
+            Logins belong to one client at one server. A change that would send their refresh tokens elsewhere is \
+            refused; --force makes it anyway.
             """)
 
     @Argument(help: "The provider's name.")
@@ -28,7 +29,7 @@ struct ProviderUpdateCommand: VaultCommand {
     @Flag(help: "Show what would change, and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Change it even if logins can no longer be renewed.")
+    @Flag(help: "Make the change even if logins can no longer be renewed.")
     var force = false
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -43,12 +44,12 @@ struct ProviderUpdateCommand: VaultCommand {
             let changes = ProviderChanges(preview, namesSecrets: change.namesSecrets)
             guard !preview.changes.isEmpty else {
                 try changes.emit(invocation, isWritten: false)
-                return invocation.note("nothing changes: the provider already has these values")
+                return invocation.note("nothing to change: the provider already has these values")
             }
             try refuseOrphans(of: preview, changes, invocation)
             guard !dryRun else {
                 try changes.emit(invocation, isWritten: false)
-                return invocation.note("nothing was changed: this was a dry run")
+                return invocation.note("dry run: nothing was changed")
             }
             let isAsked = !confirmation.isConfirmed && invocation.console.inputIsTerminal
             if isAsked { try invocation.console.write(changes.words(for: .error, invocation), to: .error) }
@@ -76,7 +77,7 @@ struct ProviderUpdateCommand: VaultCommand {
                 .inUse, problem,
                 hints: [
                     "add it as a new provider: vaultctl provider add NAME",
-                    "if it is the same server under another name: --force",
+                    "if it is the same server under another name, use --force",
                 ])
         }
         invocation.warn(problem)

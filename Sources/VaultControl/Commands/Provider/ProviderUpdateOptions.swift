@@ -2,9 +2,9 @@ import ArgumentParser
 import OAuthClient
 import TokenVault
 
-/// What is to change of a provider.
+/// Changes to a provider.
 struct ProviderUpdateOptions: ParsableArguments {
-    /// What a provider need not have.
+    /// Fields that a provider can do without.
     enum Removable: String, ExpressibleByArgument, CaseIterable {
         case issuer
         case authorizationEndpoint = "authorization-endpoint"
@@ -15,10 +15,10 @@ struct ProviderUpdateOptions: ParsableArguments {
         case redirectURI = "redirect-uri"
     }
 
-    @Flag(help: "Ask the issuer that is stored for its endpoints again.")
+    @Flag(help: "Fetch the stored issuer's metadata again.")
     var rediscover = false
 
-    @Option(help: .init("Another issuer, which is asked for its endpoints.", valueName: "url"))
+    @Option(help: .init("A new issuer, whose metadata is fetched.", valueName: "url"))
     var issuer: String?
 
     @Option(help: .init("This client's id at the provider.", valueName: "id"))
@@ -36,7 +36,7 @@ struct ProviderUpdateOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "Take a field away: \(Removable.allCases.map(\.rawValue).joined(separator: ", ")). May be repeated.",
+            "Remove a field: \(Removable.allCases.map(\.rawValue).joined(separator: ", ")). Repeatable.",
             valueName: "field"))
     var remove: [Removable] = []
 
@@ -79,14 +79,14 @@ struct ProviderUpdateOptions: ParsableArguments {
         if remove.contains(name) { field = .remove }
     }
 
-    /// What the provider says of itself, if it is to be asked.
+    /// The provider's own metadata, if it should be fetched.
     private func discovered(
         _ provider: Provider, _ profile: ProviderProfile, _ access: VaultAccess
     ) async throws -> ProviderChange {
         // An issuer with its endpoints given by hand is taken at its word, as `provider add` does.
         guard rediscover || (issuer != nil && settings.tokenEndpoint == nil) else { return ProviderChange() }
         guard let issuer = issuer ?? provider.issuer else {
-            throw Failure.usage("the vault knows no issuer of this provider", hint: "name it: --issuer URL")
+            throw Failure.usage("the vault does not know this provider's issuer", hint: "specify it: --issuer URL")
         }
         // What is stored was allowed when it was added.
         let isInsecure = allowInsecureLoopback || (self.issuer == nil && issuer.hasPrefix("http:"))
@@ -116,7 +116,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             throw Failure.usage("--\(field.rawValue) and --remove \(field.rawValue) cannot be combined")
         }
         guard !(rediscover && remove.contains(.issuer)), !(rediscover && issuer != nil) else {
-            throw Failure.usage("--rediscover asks the issuer that is stored", hint: "leave out one of them")
+            throw Failure.usage("--rediscover uses the stored issuer", hint: "use only one of them")
         }
         let further = client.further
         let namesFurther =
@@ -124,8 +124,8 @@ struct ProviderUpdateOptions: ParsableArguments {
             || !further.secondClientSecretFile.isEmpty
         guard !dropFurtherClientSecrets || !(promoteClientSecret || namesFurther) else {
             throw Failure.usage(
-                "--drop-further-client-secrets goes alone",
-                hint: "promote first, see that the new secret works, then drop the old one")
+                "--drop-further-client-secrets cannot be combined with other changes of secrets",
+                hint: "promote first, check that the new secret works, then drop the old one")
         }
         let isAsked =
             try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
@@ -134,7 +134,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {
             throw Failure.usage(
-                "no change was given", hint: "vaultctl help provider update lists what can be")
+                "no change specified", hint: "see what can be changed: vaultctl help provider update")
         }
     }
 }

@@ -6,17 +6,16 @@ import TokenVault
 struct TokenGetCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Get a good access token, renewed if need be.",
+        abstract: "Get a valid access token, renewed if necessary.",
         discussion: """
             vaultctl token get --user alice
             curl -H "Authorization: Bearer $(vaultctl token get --user alice --reveal)" https://api.example/
 
-            Without --reveal it tells about the token but not the token itself. Every reveal is written to the audit \
-            log.
+            Without --reveal, it describes the token without showing it. Every reveal is recorded in the audit log.
 
-            A token that is valid for less than --min-validity, because the provider gives none that is valid for longer, \
-            is printed with a warning, and the exit code is 3. Without --min-validity a token is renewed when less than \
-            five minutes are left of it, or a fifth of its lifetime if that is less.
+            If the provider's tokens do not last as long as --min-validity, the token is printed with a warning, and \
+            the exit code is 3. Without --min-validity, a token is renewed when less than five minutes of it are left, \
+            or a fifth of its lifetime if that is less.
             """)
 
     @OptionGroup var selection: LoginSelection
@@ -24,12 +23,12 @@ struct TokenGetCommand: VaultCommand {
     @Flag(help: "Print the access token itself.")
     var reveal = false
 
-    @Option(help: .init("How long the token must still be valid: 90, 15m, 2h.", valueName: "time"))
+    @Option(help: .init("How long the token must still be valid, such as 90, 15m or 2h.", valueName: "time"))
     var minValidity: TimeSpan?
 
     @Option(
         help: .init(
-            "How long to wait for an answer. A renewal that was begun is finished before vaultctl ends.",
+            "How long to wait for an answer. vaultctl still finishes a renewal in progress before it ends.",
             valueName: "time"))
     var deadline: TimeSpan?
 
@@ -37,7 +36,7 @@ struct TokenGetCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let choice = try selection.choice
-        // What is to be said is said before the vault is closed, which waits for a renewal that was begun.
+        // Printed before the vault is closed, which waits for a renewal in progress.
         let isValidForLess = try await VaultAccess(global, invocation).manage { users in
             do {
                 let token = try await get(choice, users)
@@ -66,7 +65,7 @@ struct TokenGetCommand: VaultCommand {
 
     private func sayWhatGoesOn(_ users: UserManager, _ invocation: Invocation) {
         guard deadline != nil, users.vault.isWorking else { return }
-        invocation.note("vaultctl: the renewal goes on; this process ends when its result is stored")
+        invocation.note("vaultctl: the renewal continues; this process ends when its result is stored")
     }
 
     /// Whether the token is valid for less than was asked for: the provider's new one may be.
@@ -75,7 +74,7 @@ struct TokenGetCommand: VaultCommand {
         let left = max(0, expiresAt.timeIntervalSince(invocation.now))
         guard left < wanted.duration / .seconds(1) else { return false }
         let words = (Instant.duration(left), Instant.duration(wanted.duration / .seconds(1)))
-        invocation.warn("the token is valid for \(words.0), not for the \(words.1) that were asked for")
+        invocation.warn("the token is valid for \(words.0), not for the \(words.1) requested")
         return true
     }
 

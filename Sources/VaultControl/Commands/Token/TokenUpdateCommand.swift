@@ -6,11 +6,11 @@ import TokenVault
 struct TokenUpdateCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Set a new access token, which also brings a dead login back to life.",
+        abstract: "Set a new access token; this also revives a dead login.",
         discussion: """
             vaultctl token update --user alice --access-token-file new.token --expires-in 1h
 
-            Without a new refresh token, the login keeps the one it has. To renew the token it has, use:
+            Without a new refresh token, the login keeps the one it has. To renew the current token, use:
             vaultctl login refresh
             """)
 

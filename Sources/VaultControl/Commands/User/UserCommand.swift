@@ -3,7 +3,7 @@ import ArgumentParser
 struct UserCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "The users of the vault.",
+        abstract: "The vault's users.",
         subcommands: [
             UserListCommand.self, UserShowCommand.self, UserDisableCommand.self, UserEnableCommand.self,
             UserEraseCommand.self,

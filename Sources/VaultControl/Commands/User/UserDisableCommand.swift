@@ -4,7 +4,7 @@ import TokenVault
 struct UserDisableCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "End all logins of a user, and let no new one begin until the user is enabled.")
+        abstract: "End all of a user's logins, and refuse new ones until the user is enabled.")
 
     @OptionGroup var ending: UserEnding
     @OptionGroup var global: GlobalOptions

@@ -3,7 +3,7 @@ import TokenVault
 
 struct UserEnableCommand: VaultCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "Let a disabled user log in again.")
+        commandName: "enable", abstract: "Allow a disabled user to log in again.")
 
     @Argument(help: "The user's id.")
     var id: String
@@ -13,6 +13,8 @@ struct UserEnableCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).manage { try await $0.enableUser(id) }
         try invocation.emit(Sheet([.data("enabled", id)]), text: "")
-        invocation.note("enabled user \(Printable.shortened(id)); ended logins stay ended: vaultctl login begin")
+        invocation.note(
+            "enabled user \(Printable.shortened(id)); their logins stay ended; log the user in: vaultctl login begin"
+        )
     }
 }

@@ -9,7 +9,7 @@ struct UserEnding: ParsableArguments {
     @OptionGroup var confirmation: ConfirmationOptions
 
     /// - Parameters:
-    ///   - question: what will be done, of the user and of his logins, as in `Erase user alice and 2 logins`.
+    ///   - question: what will be done, of the user and of their logins, as in `Erase user alice and 2 logins`.
     ///   - deed: what was done, such as `erased`.
     ///   - endsDamaged: whether it is done also to a user whose row cannot be opened.
     func run(

@@ -4,12 +4,12 @@ import TokenVault
 struct UserEraseCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
-        abstract: "End all logins of a user and destroy what the vault knows of him.",
+        abstract: "End all of a user's logins, and destroy what the vault knows about the user.",
         discussion: """
-            His key is destroyed, so that nothing of him can be read from this file again. A backup made earlier still \
-            holds it, until the root key of that time is retired.
+            Destroys the user's key, so nothing about the user can be read from this file again. A backup made earlier \
+            still holds that key, until the backup's root key is retired.
 
-            What cannot be opened is discarded, and exit code 3 says that grants were left at the provider.
+            What cannot be opened is discarded; exit code 3 then means that grants were left at the provider.
             """)
 
     @OptionGroup var ending: UserEnding
@@ -37,6 +37,6 @@ struct UserEraseCommand: VaultCommand {
         invocation.warn(
             "\(copies) of the vault from before a migration may still hold the user: "
                 + snapshots.map { Printable.shortened($0.path, to: 200) }.joined(separator: ", ")
-                + "; remove with: vaultctl migrate discard")
+                + "; remove them: vaultctl migrate discard")
     }
 }

@@ -14,7 +14,7 @@ struct UserListCommand: VaultCommand {
                 return (page.entries.map(UserFacts.sheet), page.next)
             }
             if listing.isEmpty {
-                invocation.hint("there is no user yet: vaultctl login begin --user ID --provider NAME")
+                invocation.hint("there is no user yet; log one in: vaultctl login begin --user ID --provider NAME")
             }
         }
     }

@@ -35,7 +35,7 @@ struct DamageCommandTests {
             #expect(row == login)
             let shown = try await world.ok("damage", "show", row, "--json").json
             #expect(shown["user"] as? String == "alice" && shown["provider"] as? String == "acme")
-            #expect((shown["loses"] as? String)?.contains("grant lives on") == true)
+            #expect((shown["loses"] as? String)?.contains("grant stays valid") == true)
             #expect(try await world.ok("damage", "show", row).output.contains("login.generation\t1"))
 
             let file = world.harness.path("row.json")

@@ -88,7 +88,7 @@ struct DoctorTests {
         let harness = try await BadInputTests.filled()
         let other = try await BadInputTests.filled()
         let cases: [([String: String], String, String)] = [
-            (["TOKENVAULT_VAULT": harness.vault], "warning", "no key was named"),
+            (["TOKENVAULT_VAULT": harness.vault], "warning", "no key specified"),
             (["TOKENVAULT_VAULT": harness.vault, "TOKENVAULT_KEY_FILE": other.key], "problem", "cannot be opened"),
             (["TOKENVAULT_VAULT": harness.vault, "TOKENVAULT_KEY_FILE": "/no/such"], "problem", "cannot be opened"),
         ]
@@ -98,7 +98,7 @@ struct DoctorTests {
             let opening = try Self.findings(result, "vault")
             #expect(opening.first?["level"] as? String == level, "\(result.output)")
             #expect((opening.first?["text"] as? String)?.contains(words) == true, "\(result.output)")
-            #expect((opening.last?["text"] as? String)?.contains("is a vault, of schema version") == true)
+            #expect((opening.last?["text"] as? String)?.contains("is a vault with schema version") == true)
             #expect(try Self.levels(result, "file").count == 7)
             #expect(try Self.findings(result, "sqlite").count == 1)
             let unseen = try Self.findings(result).filter { $0["wasLookedAt"] as? Bool == false }
@@ -248,6 +248,6 @@ struct DoctorTests {
         #expect(terminal.screen.contains("note     key file"))
         #expect(terminal.screen.contains("hint: keep it in another directory"))
         #expect(terminal.screen.contains("0 problems, 0 warnings, "))
-        #expect(terminal.screen.contains("1 not looked at"))
+        #expect(terminal.screen.contains("1 not checked"))
     }
 }

@@ -24,7 +24,7 @@ struct KeyCommandTests {
         let key = try Data(contentsOf: URL(filePath: harness.key))
         let again = try await harness.run("init")
         #expect(again.status == 1)
-        #expect(again.error.contains("there is already a file"))
+        #expect(again.error.contains("a file already exists"))
         #expect(try Data(contentsOf: URL(filePath: harness.key)) == key)
         #expect(try await harness.run("status").status == 0)
     }

@@ -56,7 +56,7 @@ struct OpenRenewalTests {
             #expect(words.output.contains("next step\tnone: it is renewed when a call needs it\n"))
             #expect(words.output.contains("generation\t1\n"))
             let refused = try await world.fails(.usage, "login", "take-over", login, "--yes")
-            #expect(refused.error.contains("no process has begun a renewal"))
+            #expect(refused.error.contains("no process has begun to renew"))
         }
     }
 
@@ -96,7 +96,7 @@ struct OpenRenewalTests {
             #expect(words.output.contains("by a process that has ended"))
             #expect(words.output.contains("vaultctl login refresh \(login)"))
             let refused = try await world.fails(.usage, "login", "take-over", login, "--yes")
-            #expect(refused.error.contains("has ended, so there is no process to take it from"))
+            #expect(refused.error.contains("has ended, so there is none to take the renewal from"))
             let doctor = try await world.harness.run("doctor")
             #expect(doctor.status == 3)
             #expect(doctor.output.contains("warning\trenewal\t\(login)\tbegun"))
@@ -125,7 +125,7 @@ struct OpenRenewalTests {
             for answer in ["y\n", "\n", "take\n"] {
                 let terminal = try PseudoTerminal(
                     ["login", "take-over", login], environment: world.harness.environment)
-                try await terminal.wait(for: "Type take over to take it from that process: ")
+                try await terminal.wait(for: "Type take over to take over the renewal: ")
                 #expect(terminal.screen.contains("Ending that process instead is safe"))
                 terminal.type(answer)
                 #expect(try await terminal.exitCode() == 1, "\(terminal.screen)")
@@ -141,7 +141,7 @@ struct OpenRenewalTests {
             #expect((shown["doubt"] as? [String: Any])?["cause"] as? String == "takenOver")
             #expect(try await world.ok("status", "--json").json["auditEntries"] as? Int == entries + 1)
             let again = try await world.fails(.usage, "login", "take-over", login, "--yes")
-            #expect(again.error.contains("no process has begun a renewal"))
+            #expect(again.error.contains("no process has begun to renew"))
             owner.send(SIGKILL)
             _ = try await owner.exitCode()
         }
@@ -171,7 +171,7 @@ struct OpenRenewalTests {
             #expect((renewal["doubt"] as? [String: Any])?["cause"] as? String == "serverError")
             let words = try await world.ok("login", "show", login)
             #expect(words.output.contains("doubt\tsince "))
-            #expect(words.output.contains("the server answered with an error of its own"))
+            #expect(words.output.contains("the server reported an internal error"))
         }
     }
 }

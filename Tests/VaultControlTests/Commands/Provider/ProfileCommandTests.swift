@@ -97,13 +97,13 @@ struct ProfileCommandTests {
             #expect(result.error.contains("vaultctl provider update acme"))
             let findings = try Self.findings(result)
             #expect(findings.contains("missing: no authorization endpoint, so no user can log in"))
-            #expect(findings.contains("note: no revocation endpoint, so a log-out cannot end its grants"))
+            #expect(findings.contains("note: no revocation endpoint, so logging out cannot end its grants"))
             #expect(findings.contains { $0.hasPrefix("note: 2 client secrets") })
-            #expect(findings.contains { $0.hasPrefix("note: the metadata names another token endpoint: ") })
+            #expect(findings.contains { $0.hasPrefix("note: the metadata has a different token endpoint: ") })
             try await world.ok("provider", "update", "acme", "--profile-file", own, "--yes")
             let bound = try Self.findings(try await world.harness.run("provider", "test", "acme", "--json"))
-            #expect(bound.contains("missing: the profile requires DPoP, and this provider was added without"))
-            #expect(bound.contains("missing: the profile wants pushed requests, and no endpoint for them is known"))
+            #expect(bound.contains("missing: the profile requires DPoP, but this provider was added without it"))
+            #expect(bound.contains("missing: the profile wants pushed requests, but their endpoint is unknown"))
             try await world.ok("provider", "update", "acme", "--rediscover", "--dpop", "required", "--yes")
             let mended = try await world.ok("provider", "test", "acme", "--json")
             #expect(try Self.findings(mended).allSatisfy { $0.hasPrefix("note: ") })
@@ -140,7 +140,8 @@ struct ProfileCommandTests {
         let byHand = try await harness.run("provider", "test", "byhand", "--json")
         #expect(byHand.status == 0)
         #expect(try byHand.json["hasMetadata"] as? Bool == false)
-        #expect(try await harness.run("provider", "test", "byhand").output.contains("metadata\tnot asked: no issuer\n"))
+        let output = try await harness.run("provider", "test", "byhand").output
+        #expect(output.contains("metadata\tnot fetched: no issuer\n"))
         try await harness.run(
             "provider", "update", "byhand", "--issuer", "https://127.0.0.1:1", "--token-endpoint",
             "https://127.0.0.1:1/token", "--yes")

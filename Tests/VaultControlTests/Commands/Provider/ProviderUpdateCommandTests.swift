@@ -195,7 +195,7 @@ struct ProviderUpdateCommandTests {
                 "revocation-endpoint", "--yes")
             #expect(try await Self.provider(world) != whole)
             let tested = try await world.ok("provider", "test", "acme")
-            #expect(tested.output.contains("the metadata names another authorization endpoint"))
+            #expect(tested.output.contains("the metadata has a different authorization endpoint"))
             let result = try await world.ok("provider", "update", "acme", "--rediscover", "--yes")
             #expect(
                 result.output.contains("authorizationEndpoint\thttps://old.example/authorize\t\(world.server.base)"))
@@ -209,7 +209,7 @@ struct ProviderUpdateCommandTests {
             try await world.fails(.provider, "provider", "update", "acme", "--issuer", "https://127.0.0.1:1")
             try await world.ok("provider", "update", "acme", "--remove", "issuer", "--yes")
             let unknown = try await world.fails(.usage, "provider", "update", "acme", "--rediscover")
-            #expect(unknown.error.contains("knows no issuer"))
+            #expect(unknown.error.contains("does not know this provider's issuer"))
         }
     }
 
@@ -229,19 +229,19 @@ struct ProviderUpdateCommandTests {
     }
 
     @Test(arguments: [
-        ([], "no change was given"), (["--client-secret=CANARY-x"], "takes no secret on the command line"),
-        (["--second-client-secret", "CANARY-x"], "takes no secret on the command line"),
+        ([], "no change specified"), (["--client-secret=CANARY-x"], "does not accept a secret on the command line"),
+        (["--second-client-secret", "CANARY-x"], "does not accept a secret on the command line"),
         (["--token-endpoint", "http://acme.example/token"], "neither https"),
         (["--remove", "token-endpoint"], "remove"),
         (["--scope", "a", "--remove", "scope"], "cannot be combined"),
         (["--rediscover", "--issuer", "https://a.example"], "--rediscover"),
-        (["--promote-client-secret", "--drop-further-client-secrets"], "goes alone"),
-        (["--client-auth", "magic", "--client-secret-file", "/dev/null"], "not a known client authentication"),
-        (["--client-auth", "none", "--client-secret-file", "/dev/null"], "has no client secret"),
+        (["--promote-client-secret", "--drop-further-client-secrets"], "cannot be combined with other changes"),
+        (["--client-auth", "magic", "--client-secret-file", "/dev/null"], "is not a client authentication method"),
+        (["--client-auth", "none", "--client-secret-file", "/dev/null"], "does not use a client secret"),
         (["--client-secret-file", "/dev/null"], "is empty"), (["--profile", "nonesuch"], "no profile"),
         (["--drop-further-client-secrets"], "no secret that another one could follow"),
         (["--client-id", ""], "client id"),
-        (["--second-client-secret-file", "/dev/null"], "no first secret that a second one could follow"),
+        (["--second-client-secret-file", "/dev/null"], "no first secret for a second one to follow"),
         (["--dpop", "often"], "often"),
     ])
     func whatCannotBeIsRefusedAndChangesNothing(_ options: [String], _ words: String) async throws {
