@@ -36,6 +36,7 @@ public enum CommandLineTool {
         do {
             try SecretArguments.check(arguments)
             try Environment.refuseSecrets(console.environment)
+            try HelpRequest.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any VaultCommand {
                 let global = command.global

@@ -141,7 +141,7 @@ extension UserManager {
         throw VaultError(.storageFailed, "the login could not be stored")
     }
 
-    private func refuseDisabled(_ userID: String) throws {
+    func refuseDisabled(_ userID: String) throws {
         do throws(StoreError) {
             guard try vault.store.user(userID).status == .active else {
                 throw StoreError(.userDisabled, "the user is disabled")

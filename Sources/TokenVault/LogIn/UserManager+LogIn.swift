@@ -24,6 +24,7 @@ extension UserManager {
     ///   - parameters: What this log-in asks for beyond its scope.
     ///   - context: Given back by ``completeLogIn(callbackURL:boundTo:expectedUserId:)``: up to 16 values of 1 KiB,
     ///     sealed.
+    /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``.
     public func beginLogIn(
         userId: String, provider name: String, redirectURI: String? = nil, scope: String? = nil, dpop: Bool? = nil,
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
@@ -33,6 +34,8 @@ extension UserManager {
         let label = try ArgumentCheck.label(label)
         try parameters.check()
         let redirectURI = try redirectURI.map { try ArgumentCheck.redirectURI($0) }
+        // Otherwise the user would consent first, and the code would be spent for nothing.
+        try refuseDisabled(userID)
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
         let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()

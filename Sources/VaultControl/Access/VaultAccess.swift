@@ -113,6 +113,11 @@ struct VaultAccess {
     func makeTransport() throws -> ProviderTransport {
         var transport = AsyncHTTPTransport.Options(allowsInsecureLoopback: true, userAgent: "vaultctl")
         if let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") {
+            guard unsafe access(path, F_OK) == 0 else {
+                throw Failure(
+                    .notFound, "there is no CA file at \(Printable.shortened(path, to: 200))",
+                    hints: ["check --ca-file"])
+            }
             do {
                 transport.trustRoots = try .systemAnd(pemFile: path)
             } catch {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a secret is to be read from.
+/// Where a secret comes from.
 enum SecretSource {
     case standardInput
     case descriptor(Int32)
@@ -23,11 +23,11 @@ enum SecretSource {
         ]
         .compactMap(\.self)
         guard given.count <= 1 else {
-            throw .usage("\(given.joined(separator: " and ")) cannot be combined", hint: "choose one of them")
+            throw .usage("\(given.joined(separator: " and ")) cannot be combined", hint: "use only one of them")
         }
         if let dash {
             guard dash == "-" else {
-                throw .usage("--\(name) takes only - (standard input)", hint: "or use --\(name)-file or --\(name)-fd")
+                throw .usage("--\(name) accepts only - (standard input)", hint: "or use --\(name)-file or --\(name)-fd")
             }
             return .standardInput
         }
@@ -63,18 +63,18 @@ struct SecretReader {
             if console.inputIsTerminal {
                 return try Self.nonEmpty(prompt(title), title)
             }
-            bytes = try InputWait.during { try Self.readAll(console.input, title) }
+            bytes = try InputWait.during { try InputFile.readAll(console.input, title, atMost: Self.maximumBytes) }
         case .descriptor(let descriptor):
             guard descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
                 throw Failure.usage("file descriptor \(descriptor) is not open")
             }
             guard isatty(descriptor) == 0 else {
                 throw Failure.usage(
-                    "file descriptor \(descriptor) is a terminal", hint: "leave the option out to be asked")
+                    "file descriptor \(descriptor) is a terminal", hint: "leave the option out to be prompted")
             }
-            bytes = try InputWait.during { try Self.readAll(descriptor, title) }
+            bytes = try InputWait.during { try InputFile.readAll(descriptor, title, atMost: Self.maximumBytes) }
         case .file(let path):
-            bytes = try Self.readFile(path, title)
+            bytes = try InputFile.read(path, title, atMost: Self.maximumBytes)
         }
         return try Self.nonEmpty(Self.text(bytes, title), title)
     }
@@ -82,7 +82,7 @@ struct SecretReader {
     /// Asks without echo.
     func prompt(_ title: String) throws -> String {
         guard console.inputIsTerminal else {
-            throw Failure.usage("there is no terminal to ask for the \(title.lowercased()) on")
+            throw Failure.usage("there is no terminal on which to ask for the \(title.lowercasedFirst) on")
         }
         let bytes = try InputWait.withoutEcho(console.input) {
             // Not before: what is typed at once would be shown, and then dropped with the change of the terminal.
@@ -92,55 +92,19 @@ struct SecretReader {
         return try Self.text(bytes, title)
     }
 
-    private static func readFile(_ path: String, _ title: String) throws -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else {
-            let status: ExitStatus = errno == ENOENT ? .notFound : .machine
-            throw Failure(
-                status,
-                "the \(title.lowercased()) cannot be read from \(Printable.shortened(path, to: 200)): \(reason())")
-        }
-        defer { close(descriptor) }
-        return try readAll(descriptor, title, from: path)
-    }
-
-    /// Of the call that has just failed.
-    private static func reason() -> String {
-        let error = errno
-        return unsafe String(cString: strerror(error)).lowercased()
-    }
-
-    private static func readAll(_ descriptor: Int32, _ title: String, from path: String? = nil) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                let place = path.map { " from \(Printable.shortened($0, to: 200))" } ?? ""
-                throw Failure(.machine, "the \(title.lowercased()) cannot be read\(place): \(reason())")
-            }
-            guard count > 0 else { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= maximumBytes else {
-                throw Failure.usage("the \(title.lowercased()) is longer than \(maximumBytes) bytes")
-            }
-        }
-    }
-
     /// Takes off one line break, as editors and `echo` add it.
     private static func text(_ bytes: [UInt8], _ title: String) throws -> String {
         var bytes = bytes[...]
         if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Failure.usage("the \(title.lowercased()) is not text")
+            throw Failure.usage("the \(title.lowercasedFirst) is not text")
         }
         return text
     }
 
     private static func nonEmpty(_ text: String, _ title: String) throws -> String {
-        guard !text.isEmpty else { throw Failure.usage("the \(title.lowercased()) is empty") }
+        guard !text.isEmpty else { throw Failure.usage("the \(title.lowercasedFirst) is empty") }
         return text
     }
 }

@@ -53,6 +53,19 @@ struct LogInTests {
         #expect(try await other.users.accessToken(userId: "alice").name == "1")
     }
 
+    @Test func noLogInBeginsForADisabledUser() async throws {
+        let world = try await World()
+        let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        world.transport.enqueue(.generation("1"))
+        _ = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding)
+        _ = try await world.users.disableUser("alice")
+        await #expect(throws: VaultError.self) {
+            try await world.users.beginLogIn(userId: "alice", provider: "acme")
+        }
+        try await world.users.enableUser("alice")
+        _ = try await world.users.beginLogIn(userId: "alice", provider: "acme")
+    }
+
     @Test func aCallbackCompletesOnce() async throws {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")

@@ -164,4 +164,36 @@ struct UsageTests {
     func whatIsNoLengthOfTimeIsRefused(_ text: String) {
         #expect(TimeSpan(argument: text) == nil)
     }
+
+    @Test(arguments: [(["help", "nothing"], "vaultctl"), (["help", "login", "nothing"], "vaultctl login")])
+    func helpForAnUnknownCommandIsAUsageError(_ arguments: [String], _ command: String) async throws {
+        let result = try await Harness().run(arguments)
+        #expect(result.status == 1)
+        #expect(result.output.isEmpty)
+        #expect(
+            result.error
+                == "vaultctl: error: \(command) has no command 'nothing'\nhint: \(command) --help lists all commands\n")
+    }
+
+    @Test(arguments: [["help"], ["help", "login"], ["help", "login", "begin"], ["help", "status"]])
+    func helpForAKnownCommandIsPrinted(_ arguments: [String]) async throws {
+        let result = try await Harness().run(arguments)
+        #expect(result.status == 0)
+        #expect(result.output.contains("USAGE: " + (["vaultctl"] + arguments.dropFirst()).joined(separator: " ")))
+        #expect(result.error.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["provider", "add", "acme", "--client-id", "x", "--profile-file"],
+        ["provider", "add", "acme", "--client-id", "x", "--issuer", "https://acme.example", "--ca-file"],
+        ["login", "add", "--user", "alice", "--access-token-file"],
+    ])
+    func aFileThatDoesNotExistIsNotFound(_ arguments: [String]) async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let path = harness.path("nowhere")
+        let result = try await harness.run(arguments + [path])
+        #expect(result.status == 2, "\(result.error)")
+        #expect(result.error.contains(path))
+    }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import OAuthClient
 import TokenVault
 
@@ -10,7 +9,7 @@ struct ChosenProfile {
 
     init(name: String?, file: String?) throws {
         guard name == nil || file == nil else {
-            throw Failure.usage("--profile and --profile-file cannot be combined", hint: "choose one of them")
+            throw Failure.usage("--profile and --profile-file cannot be combined", hint: "use only one of them")
         }
         guard let file else {
             profile =
@@ -20,7 +19,7 @@ struct ChosenProfile {
                     } catch {
                         throw Failure.usage(
                             "there is no profile \(Printable.shortened(name))",
-                            hint: "list them with: vaultctl provider profiles")
+                            hint: "list all profiles: vaultctl provider profiles")
                     }
                 } ?? .generic
             document = nil
@@ -33,20 +32,17 @@ struct ChosenProfile {
 
     /// Reads and checks one file.
     static func read(_ path: String) throws -> (profile: ProviderProfile, bytes: [UInt8]) {
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 65_536 else {
-            throw Failure.usage("\(Printable.shortened(path, to: 200)) cannot be read as a profile")
-        }
-        let bytes = Array(data)
+        let bytes = try InputFile.read(path, "Profile", atMost: 65_536)
         do throws(ProfileError) {
             return (try ProviderProfile(parsing: bytes, file: Printable.shortened(path, to: 200)), bytes)
         } catch {
-            throw Failure.usage(error.description, hint: "the fields are explained in docs/adding-a-provider.md")
+            throw Failure.usage(error.description, hint: "docs/adding-a-provider.md explains the fields")
         }
     }
 }
 
 extension DPoPPolicy {
-    /// What the profile wants where nobody says otherwise.
+    /// The profile's own policy, where the options do not say otherwise.
     init(_ profile: ProviderProfile) {
         self =
             switch profile.keyBinding {

@@ -60,6 +60,21 @@ struct UserCommandTests {
         }
     }
 
+    @Test func noLogInBeginsForADisabledUser() async throws {
+        try await World.with { world in
+            _ = try await world.logIn("alice")
+            try await world.ok("user", "disable", "alice", "--yes")
+            let refused = try await world.fails(
+                .loginDead, "login", "begin", "--user", "alice", "--provider", "acme")
+            #expect(refused.output.isEmpty)
+            #expect(refused.error.contains("error: the user is disabled\nhint: enable the user: vaultctl user enable"))
+            try await world.fails(
+                .loginDead, "login", "open", "--user", "alice", "--provider", "acme", "--no-browser")
+            try await world.ok("user", "enable", "alice")
+            try await world.ok("login", "begin", "--user", "alice", "--provider", "acme")
+        }
+    }
+
     @Test func aUserIDOfAMegabyteIsRefused() async throws {
         let harness = try Harness()
         try await harness.run("init")

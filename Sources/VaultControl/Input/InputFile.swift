@@ -1,0 +1,51 @@
+import Glibc
+
+/// Reads what the command line names.
+enum InputFile {
+    /// - Parameter title: how an error names the content, such as `Access token`.
+    /// - Throws: ``Failure``, `notFound` if there is no such file.
+    static func read(_ path: String, _ title: String, atMost maximum: Int) throws -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else {
+            let status: ExitStatus = errno == ENOENT ? .notFound : .machine
+            throw Failure(
+                status,
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): \(reason())")
+        }
+        defer { close(descriptor) }
+        return try readAll(descriptor, title, from: path, atMost: maximum)
+    }
+
+    static func readAll(
+        _ descriptor: Int32, _ title: String, from path: String? = nil, atMost maximum: Int
+    ) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                let place = path.map { " from \(Printable.shortened($0, to: 200))" } ?? ""
+                throw Failure(.machine, "the \(title.lowercasedFirst) cannot be read\(place): \(reason())")
+            }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= maximum else {
+                throw Failure.usage("the \(title.lowercasedFirst) is longer than \(maximum) bytes")
+            }
+        }
+    }
+
+    /// Of the call that has just failed.
+    private static func reason() -> String {
+        let error = errno
+        return unsafe String(cString: strerror(error)).lowercased()
+    }
+}
+
+extension String {
+    /// A title within a sentence: `CA file` stays as it is.
+    var lowercasedFirst: String {
+        dropFirst().first?.isUppercase == true ? self : prefix(1).lowercased() + dropFirst()
+    }
+}
