@@ -136,27 +136,31 @@ let package = Package(
         ),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
 
-        .testTarget(name: "VaultCryptoTests", dependencies: ["CSodium", "VaultCrypto"], resources: [.copy("Vectors")]),
+        // What tests, probes and proofs share.
+        .target(
+            name: "TestSupport", dependencies: ["CSQLite", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/Support/TestSupport"),
+        .testTarget(
+            name: "VaultCryptoTests", dependencies: ["CSodium", "TestSupport", "VaultCrypto"],
+            resources: [.copy("Vectors")]),
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
             name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/Probes/Storage"),
         // Stands between SQLite and the file system, for tests that let the disk fail. The library knows nothing of it.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Probes/CFaultVFS"),
-        // How a vault of today becomes one of an older version.
-        .target(name: "OlderSchemas", path: "Tests/OlderSchemas"),
         .executableTarget(
-            name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "OlderSchemas", "VaultCrypto", "VaultStorage"],
+            name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "TestSupport", "VaultCrypto", "VaultStorage"],
             path: "Tests/Probes/Fault"),
         .testTarget(
             name: "VaultStorageTests",
             dependencies: [
-                "CSQLite", "OlderSchemas", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe",
+                "CSQLite", "TestSupport", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe",
                 "storage-probe",
             ]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "OAuthClient", "ProviderProfiles",
+                "OAuthClient", "ProviderProfiles", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -166,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "TokenVaultTests",
             dependencies: [
-                "CSQLite", "OAuthClient", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
+                "CSQLite", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
+                "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -181,14 +186,14 @@ let package = Package(
         .target(
             name: "VaultSimulation",
             dependencies: [
-                "OAuthClient", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
+                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Proofs/Simulation"
         ),
         .executableTarget(name: "simulate", dependencies: ["VaultSimulation"], path: "Tests/Proofs/Simulate"),
-        .testTarget(name: "SimulationTests", dependencies: ["simulate"]),
+        .testTarget(name: "SimulationTests", dependencies: ["TestSupport", "simulate"]),
         // Servers and clients that do byte for byte what a test says.
         .target(name: "RawSockets", path: "Tests/Support/RawSockets"),
         .testTarget(
@@ -200,7 +205,7 @@ let package = Package(
         .testTarget(
             name: "TokenVaultHTTPTests",
             dependencies: [
-                "DevAuthorizationServer", "OAuthClient", "RawSockets", "TokenVault", "TokenVaultHTTP",
+                "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestSupport", "TokenVault", "TokenVaultHTTP",
                 "TokenVaultTesting",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -215,7 +220,7 @@ let package = Package(
         .testTarget(
             name: "DevAuthorizationServerTests",
             dependencies: [
-                "DevAuthorizationServer", "dev-authserver",
+                "DevAuthorizationServer", "TestSupport", "dev-authserver",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -229,15 +234,15 @@ let package = Package(
         .executableTarget(
             name: "crash-probe",
             dependencies: [
-                "CFaultVFS", "CSQLite", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "CFaultVFS", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/Probes/Crash"),
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "DevAuthorizationServer", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultCrypto", "VaultStorage",
-                "crash-probe",
+                "DevAuthorizationServer", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultCrypto",
+                "VaultStorage", "crash-probe",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -245,8 +250,8 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "CSQLite", "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
-                "VaultControl", "vaultctl",
+                "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "TestSupport", "TokenVault",
+                "TokenVaultHTTP", "VaultControl", "vaultctl",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]

@@ -1,6 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import OAuthClient
+import TestSupport
 import Testing
 import VaultStorage
 

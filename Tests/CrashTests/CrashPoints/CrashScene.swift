@@ -2,6 +2,7 @@ import DevAuthorizationServer
 import Foundation
 import OAuthClient
 import Synchronization
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultStorage

@@ -1,6 +1,7 @@
 import DevAuthorizationServer
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TokenVault

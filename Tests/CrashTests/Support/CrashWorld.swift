@@ -2,6 +2,7 @@ import Crypto
 import DevAuthorizationServer
 import Foundation
 import OAuthClient
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultStorage
@@ -17,7 +18,7 @@ final class CrashWorld: Sendable {
 
     init(_ configuration: AuthorizationServerConfiguration = .crashes) async throws {
         server = try await DevAuthorizationServer.start(configuration)
-        directory = try PrivateDirectory()
+        directory = try PrivateDirectory(in: PrivateDirectory.fastParent)
     }
 
     static func with(_ body: (CrashWorld) async throws -> Void) async throws {
@@ -98,27 +99,6 @@ struct CrashVault: Sendable {
     var walBytes: Int {
         let attributes = try? FileManager.default.attributesOfItem(atPath: wal)
         return (attributes?[.size] as? NSNumber)?.intValue ?? 0
-    }
-}
-
-/// A directory of the test's own, in memory where possible, that goes with it.
-final class PrivateDirectory: Sendable {
-    let path: String
-
-    init() throws {
-        let isInMemory = unsafe access("/dev/shm", W_OK) == 0
-        path = (isInMemory ? "/dev/shm" : NSTemporaryDirectory()) + "/vault-crash-" + UUID().uuidString.lowercased()
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func subdirectory(_ name: String) throws -> String {
-        let path = path + "/" + name
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        return path
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A `crash-probe` that waits for jobs. It does one at a time, each in a process of its own.
@@ -17,7 +18,7 @@ final class Zygote: Sendable {
     init() throws {
         process = Process()
         let (input, output) = (Pipe(), Pipe())
-        process.executableURL = Self.executable
+        process.executableURL = BuiltProgram.url("crash-probe")
         process.standardInput = input
         process.standardOutput = output
         try process.run()
@@ -32,19 +33,6 @@ final class Zygote: Sendable {
         if pid > 0 { kill(pid, SIGKILL) }
         try? input.close()
     }
-
-    private static let executable: URL? = {
-        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let candidates = [
-            URL(fileURLWithPath: program).deletingLastPathComponent(),
-            URL(fileURLWithPath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? program)
-                .deletingLastPathComponent(),
-            Bundle.main.bundleURL,
-        ]
-        return candidates.map { $0.appendingPathComponent("crash-probe") }.first {
-            FileManager.default.isExecutableFile(atPath: $0.path)
-        }
-    }()
 
     /// Begins a job. The one before must have ended.
     func start(_ job: String, _ options: [String: String]) async throws -> Job {

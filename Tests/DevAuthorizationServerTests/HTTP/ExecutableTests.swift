@@ -1,6 +1,7 @@
 import ArgumentParser
 import DevAuthorizationServer
 import Foundation
+import TestSupport
 import Testing
 
 @testable import dev_authserver
@@ -95,14 +96,6 @@ struct OptionTests {
 
 /// The program itself, as scripts run it.
 struct ExecutableTests {
-    private static let program: URL? = {
-        let directory = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }?
-            .deletingLastPathComponent()
-        let nearby = directory ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let program = nearby.appending(path: "dev-authserver")
-        return FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
-    }()
-
     private struct Running {
         let process = Process()
         let input = Pipe()
@@ -110,7 +103,7 @@ struct ExecutableTests {
         let errors = Pipe()
 
         init(_ arguments: [String]) throws {
-            let program = try #require(ExecutableTests.program)
+            let program = try #require(BuiltProgram.url("dev-authserver"))
             process.executableURL = program
             process.arguments = arguments
             process.standardInput = input
@@ -125,8 +118,9 @@ struct ExecutableTests {
             let rest = output.fileHandleForReading.readDataToEndOfFile()
             let complaints = errors.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
-            let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-            return (code, String(decoding: rest, as: UTF8.self), String(decoding: complaints, as: UTF8.self))
+            return (
+                process.exitCode, String(decoding: rest, as: UTF8.self), String(decoding: complaints, as: UTF8.self)
+            )
         }
     }
 

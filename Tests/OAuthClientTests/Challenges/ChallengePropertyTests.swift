@@ -1,4 +1,5 @@
 import OAuthClient
+import TestSupport
 import Testing
 
 /// Challenges written in every way the grammar allows are read as they were meant; whatever else comes, nothing traps.
@@ -12,17 +13,17 @@ struct ChallengePropertyTests {
     private static let tokenText = "ABCxyz019!#$%&'*+-.^_`|~"
     private static let quotedText = tokenText + " ,=\"\\\t/()<>@;:?[]{}\u{E9}"
 
-    private func text(_ alphabet: String, _ range: ClosedRange<Int>, _ random: inout SplitMix) -> String {
+    private func text(_ alphabet: String, _ range: ClosedRange<Int>, _ random: inout SeededGenerator) -> String {
         let characters = Array(alphabet)
         return String(
             (0..<Int.random(in: range, using: &random)).map { _ in characters.randomElement(using: &random) ?? "a" })
     }
 
-    private func blank(_ random: inout SplitMix) -> String {
+    private func blank(_ random: inout SeededGenerator) -> String {
         ["", "", " ", "\t", "  "].randomElement(using: &random) ?? ""
     }
 
-    private func makeModel(_ random: inout SplitMix) -> Model {
+    private func makeModel(_ random: inout SeededGenerator) -> Model {
         var model = Model(scheme: text(Self.tokenText, 1...8, &random).lowercased())
         switch Int.random(in: 0..<4, using: &random) {
         case 0: break
@@ -38,7 +39,7 @@ struct ChallengePropertyTests {
         return model
     }
 
-    private func write(_ model: Model, _ random: inout SplitMix) -> String {
+    private func write(_ model: Model, _ random: inout SeededGenerator) -> String {
         let scheme = String(
             model.scheme.map { Bool.random(using: &random) ? Character($0.uppercased()) : $0 })
         if let token68 = model.token68 { return scheme + " " + token68 }
@@ -61,7 +62,7 @@ struct ChallengePropertyTests {
     }
 
     @Test func whatIsWrittenIsRead() {
-        var random = SplitMix(state: 11)
+        var random = SeededGenerator(seed: 11)
         var count = 0
         for _ in 0..<3_000 {
             let models = (0..<Int.random(in: 1...5, using: &random)).map { _ in makeModel(&random) }
@@ -85,7 +86,7 @@ struct ChallengePropertyTests {
     }
 
     @Test func randomBytesNeverTrap() {
-        var random = SplitMix(state: 12)
+        var random = SeededGenerator(seed: 12)
         let pieces = [
             "Bearer", "DPoP", " ", ",", "=", "\"", "\\", "error", "use_dpop_nonce", "\t", "a", "==", "\u{7F}", "\u{0}",
             "é", "/", "@",
@@ -103,14 +104,3 @@ struct ChallengePropertyTests {
 }
 
 /// A fixed seed, so that a failure comes back.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,31 +1,19 @@
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
+import TestSupport
 import Testing
 
 /// Random and mutated input: nothing traps, and nothing but a whole verdict is one. The seed is fixed, so that a
 /// failure comes back.
 struct PropertyTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        // SplitMix64.
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-
     private static let seeds = [
         Sample.good(["id_token": "\"e30.eyJzdWIiOiJhIn0.c2ln\"", "scope": "\"a b\"", "x": "[1,{\"y\":null}]"]),
         Sample.error("invalid_grant"), "access_token=a&token_type=bearer&expires_in=3600&refresh_token=b",
         #"{"issuer":"https://a.example","token_endpoint":"https://a.example/token","scopes_supported":["a"]}"#,
     ].map { Array($0.utf8) }
 
-    private func mutated(_ bytes: [UInt8], _ generator: inout Generator) -> [UInt8] {
+    private func mutated(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
             let index = Int.random(in: 0...bytes.count, using: &generator)
@@ -57,7 +45,7 @@ struct PropertyTests {
     }
 
     @Test func randomAndMutatedBytesNeverTrap() throws {
-        var generator = Generator(state: 42)
+        var generator = SeededGenerator(seed: 42)
         let issuer = try Issuer("https://a.example")
         var count = 0
         for round in 0..<4_000 {
@@ -70,7 +58,7 @@ struct PropertyTests {
     }
 
     @Test func randomHeadersNeverTrap() {
-        var generator = Generator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         let pieces = [
             "120", "-1", "Tue", ",", " ", "14", "Nov", "2023", "22:13:20", "GMT", "9999999999999999999", ":", "+",
         ]
@@ -85,7 +73,7 @@ struct PropertyTests {
     }
 
     @Test func randomStringsSurviveTheFormCodec() {
-        var generator = Generator(state: 3)
+        var generator = SeededGenerator(seed: 3)
         for _ in 0..<2_000 {
             let scalars = (0..<Int.random(in: 1...20, using: &generator)).compactMap { _ in
                 Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &generator))

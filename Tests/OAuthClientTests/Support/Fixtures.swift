@@ -102,17 +102,3 @@ final class ScriptedTransport: HTTPTransport {
         }
     }
 }
-
-/// Something that happens once.
-final class Flag: Sendable {
-    private let value = Mutex(false)
-
-    var isSet: Bool { value.withLock { $0 } }
-
-    func set() { value.withLock { $0 = true } }
-
-    /// Waits without caring for cancellation, as an exchange under way does.
-    func wait() async {
-        while !isSet, !Task.isCancelled { await Task.yield() }
-    }
-}

@@ -1,5 +1,5 @@
-import CSQLite
 import Foundation
+import TestSupport
 import TokenVault
 
 /// Those who read for long while others write. They go on until a file says that it is enough.
@@ -54,41 +54,4 @@ enum Readings {
 
 enum Files {
     static func exist(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
-}
-
-/// A connection without any of the store's settings, but one that leaves the WAL as it is.
-@safe final class RawConnection: @unchecked Sendable {
-    struct Refusal: Error { let code: Int32 }
-
-    private let handle: OpaquePointer
-
-    init(_ path: String) throws {
-        var opened: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil)
-        guard code == SQLITE_OK, let handle = unsafe opened else {
-            unsafe sqlite3_close_v2(opened)
-            throw Refusal(code: code)
-        }
-        unsafe self.handle = handle
-        try execute("PRAGMA wal_autocheckpoint = 0")
-        unsafe _ = vault_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil)
-    }
-
-    deinit { unsafe sqlite3_close_v2(handle) }
-
-    func execute(_ sql: String) throws {
-        let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw Refusal(code: code) }
-    }
-
-    /// The one integer that a query gives.
-    func integer(_ sql: String) throws -> Int64 {
-        var statement: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-        guard code == SQLITE_OK else { throw Refusal(code: code) }
-        defer { unsafe _ = sqlite3_finalize(statement) }
-        let step = unsafe sqlite3_step(statement)
-        guard step == SQLITE_ROW else { throw Refusal(code: step) }
-        return unsafe sqlite3_column_int64(statement, 0)
-    }
 }

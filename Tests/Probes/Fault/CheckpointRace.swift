@@ -1,6 +1,7 @@
 import CFaultVFS
 import CSQLite
 import Foundation
+import TestSupport
 import VaultStorage
 
 /// The race in which SQLite 3.7.0–3.51.2 loses acknowledged commits, step by step.
@@ -149,19 +150,4 @@ final class Background: Sendable {
     }
 
     func wait() { end.wait() }
-}
-
-/// SplitMix64: the same numbers at every run with the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
-    }
 }

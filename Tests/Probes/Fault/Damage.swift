@@ -1,5 +1,6 @@
 import CFaultVFS
 import Foundation
+import TestSupport
 import VaultStorage
 
 /// A small vault, database and WAL, of which a byte is flipped, an end cut off, or a part zeroed: one after the other,

@@ -1,4 +1,5 @@
 import CFaultVFS
+import TestSupport
 
 /// The files of a vault as a disk has them: what is safe, and what was written since.
 struct Disk {

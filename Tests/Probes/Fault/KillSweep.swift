@@ -1,5 +1,6 @@
 import CFaultVFS
 import Foundation
+import TestSupport
 import VaultStorage
 
 /// A process dies at the first thing that SQLite asks of a file, then at the second, and so on until it has nothing left
@@ -67,20 +68,14 @@ struct Victim {
     let status: Int32
 
     init(_ task: String, _ operation: Int, _ sandbox: Sandbox) throws {
-        let process = Process()
-        let output = Pipe()
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["victim", "directory=\(sandbox.directory)", "task=\(task)", "operation=\(operation)"]
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        isKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-        status = process.terminationStatus
+        let run = try ProgramRun(
+            blocking: BuiltProgram.current(),
+            ["victim", "directory=\(sandbox.directory)", "task=\(task)", "operation=\(operation)"])
+        isKilled = run.exitCode == 128 + SIGKILL
+        status = run.exitCode
         var acknowledged: [String: Int64] = [:]
         var owner: Int64?
-        for line in text.split(separator: "\n") {
+        for line in run.lines {
             let words = line.split(separator: " ")
             if words.count == 3 { acknowledged[String(words[1])] = Int64(words[2]) }
             if words.count == 2 { owner = Int64(words[1]) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import VaultStorage
 
 /// Somebody else who writes to the vault: another store of this process, or one of a process of its own.
@@ -62,8 +63,7 @@ final class ProcessNeighbour: Neighbour, @unchecked Sendable {
 
     init(_ sandbox: Sandbox, _ ledger: Ledger) throws {
         self.ledger = ledger
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        process.executableURL = URL(fileURLWithPath: program)
+        process.executableURL = try BuiltProgram.current()
         process.arguments = ["neighbour", "directory=\(sandbox.directory)"]
         process.standardInput = input
         process.standardOutput = output

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import VaultCrypto
 import VaultStorage
 
@@ -32,8 +33,7 @@ final class Sandbox: Sendable {
     var keyPath: String { file("vault.key") }
 
     init(_ image: Image? = nil, in parent: String? = nil) throws {
-        let isInMemory = unsafe access("/dev/shm", W_OK) == 0
-        let parent = parent ?? (isInMemory ? "/dev/shm" : NSTemporaryDirectory())
+        let parent = parent ?? PrivateDirectory.fastParent
         var template = Array("\(parent)/vault-fault-XXXXXX".utf8CString)
         let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return false }

@@ -1,6 +1,6 @@
 import CSQLite
 import Foundation
-import OlderSchemas
+import TestSupport
 import VaultCrypto
 import VaultStorage
 

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import OAuthClient
 import Synchronization
+import TestSupport
 import Testing
 import TokenVaultTesting
 
@@ -12,7 +13,7 @@ final class HostileFindings: TokenEndpointResponseListener {
     var count: Int { texts.withLock { $0.count } }
 
     /// Takes every line of every level.
-    var logger: Logger { Logger(label: "hostile") { _ in Sink(findings: self) } }
+    var logger: Logger { LogSink { self.keep([$0]) }.logger }
 
     func show(_ value: Any) {
         var dumped = ""
@@ -47,21 +48,6 @@ final class HostileFindings: TokenEndpointResponseListener {
         for file in try FileManager.default.contentsOfDirectory(atPath: vault.directory) {
             let data = FileManager.default.contents(atPath: vault.directory + "/" + file) ?? Data()
             #expect(data.range(of: Data("CANARY".utf8)) == nil, "\(name): \(file) holds a token in the clear")
-        }
-    }
-
-    private struct Sink: LogHandler {
-        let findings: HostileFindings
-        var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            findings.keep(["\(event.message) \(event.metadata ?? [:])"])
         }
     }
 }

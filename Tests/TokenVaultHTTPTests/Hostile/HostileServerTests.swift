@@ -2,6 +2,7 @@ import Foundation
 import OAuthClient
 import RawSockets
 import Synchronization
+import TestSupport
 import Testing
 import TokenVaultHTTP
 
@@ -15,7 +16,7 @@ struct HostileServerTests {
     @Test(arguments: HostileGroup.all)
     func everyCaseIsClassifiedAsItMustAndCostsLittle(_ group: HostileGroup) async throws {
         let transport = AsyncHTTPTransport(options: .loopback)
-        try await group.cases.forEachConcurrently(8) { one in
+        try await group.cases.concurrently(atMost: 8) { one in
             let run = try await HostileRun(one, through: transport)
             #expect(run.isExpected(one), "\(one.name): \(run.attempt.outcome)")
             #expect(run.connections <= one.requests && run.attempt.requestsSent == one.requests, "\(one.name)")
@@ -54,7 +55,7 @@ struct HostileServerTests {
         let sample = PairSample()
         let transport = AsyncHTTPTransport(options: .loopback)
         let doubts = Mutex(0)
-        try await sample.pairs.forEachConcurrently(12) { pair in
+        try await sample.pairs.concurrently(atMost: 12) { pair in
             let first = try await HostileRun(pair.first, through: transport)
             let isInDoubt = first.attempt.leavesDoubt
             let second = try await HostileRun(pair.second, through: transport, isInDoubt: isInDoubt)
@@ -92,38 +93,12 @@ private struct PairSample {
             pairs = cases.flatMap { first in cases.map { (first, $0) } }
             return
         }
-        var generator = SplitMix(state: seed)
+        var generator = SeededGenerator(seed: seed)
         pairs = (0..<300).map { _ in
             (
                 cases[Int.random(in: cases.indices, using: &generator)],
                 cases[Int.random(in: cases.indices, using: &generator)]
             )
-        }
-    }
-}
-
-/// SplitMix64: the same row of numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
-extension Array where Element: Sendable {
-    /// Runs `body` for every element, so many at a time.
-    func forEachConcurrently(_ width: Int, _ body: @escaping @Sendable (Element) async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, element) in enumerated() {
-                if index >= width { try await group.next() }
-                group.addTask { try await body(element) }
-            }
-            try await group.waitForAll()
         }
     }
 }

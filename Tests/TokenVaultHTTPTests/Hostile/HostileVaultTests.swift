@@ -2,6 +2,7 @@ import HTTPTypes
 import OAuthClient
 import RawSockets
 import Synchronization
+import TestSupport
 import Testing
 import TokenVault
 import TokenVaultHTTP
@@ -51,7 +52,7 @@ struct HostileVaultTests {
         let temporary = try await TemporaryVault(options: VaultOptions(logger: findings.logger))
         let real = AsyncHTTPTransport(options: .loopback)
         let other = try RawServer { $0.readRequest() }
-        try await cases.forEachConcurrently(4) { one in
+        try await cases.concurrently(atMost: 4) { one in
             let users = try await UserManager(
                 vault: temporary.vault, transport: ImpatientTransport(real: real, limits: one.limits),
                 options: UserManagerOptions(tokenEndpointListener: findings))

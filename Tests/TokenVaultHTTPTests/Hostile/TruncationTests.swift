@@ -1,6 +1,7 @@
 import Foundation
 import OAuthClient
 import Synchronization
+import TestSupport
 import Testing
 import TokenVaultHTTP
 
@@ -55,7 +56,7 @@ struct TruncationTests {
         let transport = AsyncHTTPTransport(options: .loopback)
         let bytes = reply.bytes
         let believed = Mutex<[Int]>([])
-        try await Array(0...bytes.count).forEachConcurrently(16) { count in
+        try await Array(0...bytes.count).concurrently(atMost: 16) { count in
             let steps: [HostileStep] = [.readRequest, .write(Array(bytes[..<count]))] + (resets ? [.reset] : [])
             let run = try await HostileRun(HostileCase("cut", steps, .doubt), through: transport)
             #expect(run.connections == 1)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 import Synchronization
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage

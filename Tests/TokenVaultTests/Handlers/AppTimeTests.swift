@@ -1,5 +1,6 @@
 import FoundationEssentials
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage

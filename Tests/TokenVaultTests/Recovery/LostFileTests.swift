@@ -1,6 +1,7 @@
 import CSQLite
 import FoundationEssentials
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultCrypto

@@ -3,6 +3,7 @@ import HTTPTypes
 import Logging
 import OAuthClient
 import ServiceLifecycle
+import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage

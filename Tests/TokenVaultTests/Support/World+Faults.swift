@@ -1,4 +1,5 @@
 import OAuthClient
+import TestSupport
 import TokenVaultTesting
 import VaultStorage
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Logging
 import OAuthClient
+import TestSupport
 import TokenVaultTesting
 
 @testable import TokenVault

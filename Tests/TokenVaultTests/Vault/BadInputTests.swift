@@ -1,5 +1,6 @@
 import Foundation
 import OAuthClient
+import TestSupport
 import Testing
 import TokenVaultTesting
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import Logging
 import OAuthClient
 import Synchronization
+import TestSupport
 import Testing
 import TokenVaultTesting
 

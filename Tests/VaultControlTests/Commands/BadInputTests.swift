@@ -1,8 +1,7 @@
-import CSQLite
 import Foundation
+import TestSupport
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// What an operator can hold out to the program: each has an error of its own, and loses nothing.
 @Suite(.timeLimit(.minutes(10)))
@@ -94,7 +93,7 @@ struct BadInputTests {
 
     @Test func anEditedRowIsToldByVerifyAndServedByNobody() async throws {
         let harness = try await Self.filled()
-        try Self.edit(harness.vault, "UPDATE login SET dueAt = coalesce(dueAt, 0) + 1")
+        try Intruder(path: harness.vault).execute("UPDATE login SET dueAt = coalesce(dueAt, 0) + 1")
         let verified = try await harness.run("verify", "--json")
         #expect(verified.status == 4)
         #expect(try verified.json["isClean"] as? Bool == false)
@@ -109,8 +108,7 @@ struct BadInputTests {
         let harness = try await Self.filled()
         let token = try harness.file("other", Harness.marker + "other")
         try await harness.run("login", "add", "--user", "bob", "--access-token-file", token, "--expires-in", "1h")
-        try Self.edit(
-            harness.vault,
+        try Intruder(path: harness.vault).execute(
             """
             CREATE TEMP TABLE kept AS SELECT rowid AS row, cell FROM login;
             UPDATE login SET cell = (SELECT cell FROM kept WHERE kept.row <> login.rowid);
@@ -124,11 +122,10 @@ struct BadInputTests {
 
     @Test func aRowOfAnOlderBackupIsNotServed() async throws {
         let harness = try await Self.filled()
-        try Self.edit(harness.vault, "VACUUM INTO '\(harness.path("old"))'")
+        try Intruder(path: harness.vault).execute("VACUUM INTO '\(harness.path("old"))'")
         let token = try harness.file("newer", Harness.marker + "newer")
         try await harness.run("token", "update", "--user", "alice", "--access-token-file", token, "--expires-in", "2h")
-        try Self.edit(
-            harness.vault,
+        try Intruder(path: harness.vault).execute(
             """
             ATTACH '\(harness.path("old"))' AS old;
             PRAGMA foreign_keys = OFF;
@@ -141,7 +138,7 @@ struct BadInputTests {
 
     @Test func aNewerVaultIsRefusedUntouched() async throws {
         let harness = try await Self.filled()
-        try Self.edit(harness.vault, "PRAGMA user_version = 4242")
+        try Intruder(path: harness.vault).execute("PRAGMA user_version = 4242")
         let result = try await harness.run("status")
         #expect(result.status == 1)
         #expect(result.error.contains("schema version 4242"))
@@ -180,10 +177,10 @@ struct BadInputTests {
         let harness = try Harness()
         let place = harness.path("small")
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        let mounted = try await Program.spawn(
-            "/bin/mount", ["-t", "tmpfs", "-o", "size=512k,mode=0700", "tmpfs", place], ["PATH": "/usr/bin:/bin"])
+        let mounted = try await ProgramRun(
+            URL(filePath: "/bin/mount"), ["-t", "tmpfs", "-o", "size=512k,mode=0700", "tmpfs", place])
         // Needs the right to mount; elsewhere there is nothing to try.
-        guard mounted == 0 else { return }
+        guard mounted.exitCode == 0 else { return }
         let environment = ["TOKENVAULT_VAULT": place + "/app.vault", "TOKENVAULT_KEY_FILE": harness.key]
         #expect(try await harness.run("init", environment: environment).status == 0)
         let token = try harness.file("token", Harness.marker + String(repeating: "t", count: 20_000))
@@ -201,7 +198,7 @@ struct BadInputTests {
         let users = try await harness.run("user", "list", environment: environment)
         #expect(users.output.split(separator: "\n").count == added)
         #expect(try await harness.run("verify", environment: environment).status == 0)
-        _ = try await Program.spawn("/bin/umount", [place], ["PATH": "/usr/bin:/bin"])
+        _ = try await ProgramRun(URL(filePath: "/bin/umount"), [place])
     }
 
     /// A vault with a user who has a login.
@@ -220,13 +217,5 @@ struct BadInputTests {
         let result = try await harness.run("token", "get", "--user", "alice", "--reveal", revealing: true)
         #expect(result.line == Harness.marker + "token")
         #expect(try await harness.run("verify").status == 0)
-    }
-
-    /// Changes the file as somebody with SQLite and without the key would.
-    static func edit(_ path: String, _ sql: String) throws {
-        var database: OpaquePointer?
-        try #require(unsafe sqlite3_open(path, &database) == SQLITE_OK)
-        defer { unsafe sqlite3_close(database) }
-        try #require(unsafe sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
     }
 }

@@ -1,6 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import VaultControl
@@ -39,7 +40,7 @@ struct SignalTests {
 
     private func end(of process: Process) async -> Int32 {
         while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
-        return process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+        return process.exitCode
     }
 
     /// The next refresh token is spent at once, and the reply comes later.

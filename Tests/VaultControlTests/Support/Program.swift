@@ -1,16 +1,11 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The built program as a process of its own.
 struct Program {
-    static let path: String? = {
-        let directory = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }?
-            .deletingLastPathComponent()
-        let nearby = directory ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let path = nearby.appending(path: "vaultctl").path
-        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-    }()
+    static let path = BuiltProgram.url("vaultctl")?.path
 
     let harness: Harness
 
@@ -23,32 +18,13 @@ struct Program {
         environment["PATH"] = "/usr/bin:/bin"
         environment["vaultctl"] = path
         environment["dir"] = harness.directory
-        let status = try await Self.spawn(
-            "/bin/sh", ["-c", "exec >'\(output)' 2>'\(error)' </dev/null\n" + script], environment)
+        let run = try await ProgramRun(
+            URL(filePath: "/bin/sh"), ["-c", "exec >'\(output)' 2>'\(error)' </dev/null\n" + script],
+            environment: environment)
         let result = RunResult(
-            status: status, output: (try? String(contentsOfFile: output, encoding: .utf8)) ?? "",
+            status: run.exitCode, output: (try? String(contentsOfFile: output, encoding: .utf8)) ?? "",
             error: (try? String(contentsOfFile: error, encoding: .utf8)) ?? "")
         result.expectNoCanary(revealing: script.contains("--reveal"), sourceLocation)
         return result
-    }
-
-    /// Runs a program on a thread of its own: waiting for a process blocks, and the threads of tasks are few.
-    static func spawn(_ path: String, _ arguments: [String], _ environment: [String: String]) async throws -> Int32 {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                let process = Process()
-                process.executableURL = URL(filePath: path)
-                process.arguments = arguments
-                process.environment = environment
-                do {
-                    try process.run()
-                    process.waitUntilExit()
-                    let isSignal = process.terminationReason == .uncaughtSignal
-                    continuation.resume(returning: process.terminationStatus + (isSignal ? 128 : 0))
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// A person at a terminal, played by a test: runs the program on a pseudo terminal, waits for words, types answers.
@@ -82,8 +83,7 @@ final class PseudoTerminal: Sendable {
         process.standardOutput = terminal
         process.standardError = terminal
         process.terminationHandler = { [weak self] process in
-            let isSignal = process.terminationReason == .uncaughtSignal
-            self?.ended.withLock { $0 = process.terminationStatus + (isSignal ? 128 : 0) }
+            self?.ended.withLock { $0 = process.exitCode }
         }
         try process.run()
         self.process.withLock { $0 = process.processIdentifier }

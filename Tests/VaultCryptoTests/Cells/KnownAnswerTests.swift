@@ -1,4 +1,5 @@
 import CSodium
+import TestSupport
 import Testing
 
 @testable import VaultCrypto

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import VaultCrypto
@@ -76,7 +77,7 @@ struct VectorTests {
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TOKENVAULT_VECTOR_OUT"] != nil))
     func freshVectorsAreWrittenForTheIndependentReader() throws {
         let path = try #require(ProcessInfo.processInfo.environment["TOKENVAULT_VECTOR_OUT"])
-        let keys = try TemporaryDirectory()
+        let keys = try PrivateDirectory()
         let book = try VectorBook.make(
             provenance: "written by VaultCryptoTests with throw-away keys", in: URL(filePath: keys.path))
         let encoder = JSONEncoder()

@@ -1,15 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import VaultCrypto
 
 struct NewFileTests {
-    private let directory: TemporaryDirectory
+    private let directory: PrivateDirectory
     private let path: String
     private let content = Data("CANARY-content".utf8)
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try PrivateDirectory()
         path = directory.file("new")
     }
 

@@ -1,16 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import VaultCrypto
 
 struct KeyFileTests {
-    private let directory: TemporaryDirectory
+    private let directory: PrivateDirectory
     private let path: String
     private let key: SealingKey
     private let line: [UInt8]
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try PrivateDirectory()
         path = directory.file("vault.key")
         key = try KeyFile.create(at: path)
         line = try [UInt8](Data(contentsOf: URL(filePath: path)))

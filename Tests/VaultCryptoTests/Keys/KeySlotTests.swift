@@ -1,15 +1,16 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import VaultCrypto
 
 struct KeySlotTests {
     private let vault = SecureRandom.bytes16()
-    private let directory: TemporaryDirectory
+    private let directory: PrivateDirectory
     private let vaultKey: SealingKey
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try PrivateDirectory()
         vaultKey = try .generate()
     }
 

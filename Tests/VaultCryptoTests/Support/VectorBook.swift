@@ -1,3 +1,5 @@
+import TestSupport
+
 /// The vectors that Swift writes and Python reads. All keys in it are throw-away keys.
 struct VectorBook: Codable {
     struct Field: Codable {

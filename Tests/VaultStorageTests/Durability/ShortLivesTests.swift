@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -37,7 +38,7 @@ import VaultCrypto
         let company = hasCompany ? try Probe(fixture, visits: login, "look") : nil
         var largest = 0
         // Enough for the bound to be passed twice.
-        let count = FaultRun.isDeep ? Self.count : 150
+        let count = Depth.isDeep ? Self.count : 150
         for _ in 0..<count {
             #expect(try Probe(fixture, visits: login, "kill").wait() != 0)
             largest = max(largest, fixture.walSize)

@@ -1,5 +1,5 @@
 import Foundation
-import OlderSchemas
+import TestSupport
 import Testing
 import VaultCrypto
 

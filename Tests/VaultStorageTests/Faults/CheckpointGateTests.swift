@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import VaultStorage
 
 /// The race between a checkpoint and a restart of the WAL (<https://sqlite.org/wal.html#walresetbug>).
 @Suite struct CheckpointGateTests {
-    private static let rounds = FaultRun.isDeep ? 1000 : 5
+    private static let rounds = Depth.isDeep ? 1000 : 5
 
     /// Shows that the schedule is the right one: without the gate, this SQLite loses commits that it has acknowledged.
     @Test(

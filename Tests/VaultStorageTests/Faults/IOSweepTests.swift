@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The disk fails at every single operation: the first, the second, and so on until there are no more.
@@ -19,7 +20,7 @@ import Testing
     @Test(.timeLimit(.minutes(120)), arguments: scenarios)
     func noFailureOfTheDiskLosesWhatWasAcknowledged(scenario: String, runs: Int) async throws {
         let sweep = try await FaultRun(
-            "sweep", "scenario=\(scenario)", "lengths=\(FaultRun.isDeep ? "1,0,2,3,7" : "1,0")")
+            "sweep", "scenario=\(scenario)", "lengths=\(Depth.isDeep ? "1,0,2,3,7" : "1,0")")
         #expect(sweep.number("total") ?? 0 >= runs)
     }
 }

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 /// The disk forgets what was not synced.
 @Suite struct PowerLossTests {
-    private static let cases = FaultRun.isDeep ? 20_000 : 200
+    private static let cases = Depth.isDeep ? 20_000 : 200
 
     @Test(.timeLimit(.minutes(120))) func whatWasAcknowledgedSurvivesALossOfPower() async throws {
         let run = try await FaultRun("power", "cases=\(Self.cases)")

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultStorage
@@ -64,7 +65,7 @@ struct FullDiskTests {
 
     /// Disks of 128 KiB to 4 MiB, full after another number of changes each.
     @Test(.timeLimit(.minutes(30))) func spaceMayEndAtAnyStep() async throws {
-        let cases = FaultRun.isDeep ? 300 : 30
+        let cases = Depth.isDeep ? 300 : 30
         var tally = Tally()
         for number in 0..<cases {
             // Every third has hardly room for a vault, the others for one of some size.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import VaultStorage
 
 /// A process of its own on the same vault.
@@ -12,7 +13,7 @@ final class Probe {
     }
 
     init(_ arguments: [String], program: String = "storage-probe") throws {
-        process.executableURL = Self.executable(program)
+        process.executableURL = BuiltProgram.url(program)
         process.arguments = arguments
         process.standardOutput = output
         process.standardInput = input
@@ -31,20 +32,6 @@ final class Probe {
     func release() -> Int32 {
         try? input.fileHandleForWriting.close()
         return wait()
-    }
-
-    /// A program that is built beside the tests.
-    static func executable(_ name: String) -> URL? {
-        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let candidates = [
-            URL(fileURLWithPath: program).deletingLastPathComponent(),
-            URL(fileURLWithPath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? program)
-                .deletingLastPathComponent(),
-            Bundle.main.bundleURL,
-        ]
-        return candidates.map { $0.appendingPathComponent(name) }.first {
-            FileManager.default.isExecutableFile(atPath: $0.path)
-        }
     }
 
     /// Reads until a line makes `isEnough` true, or the process ends.

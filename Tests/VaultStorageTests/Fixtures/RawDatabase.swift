@@ -1,4 +1,5 @@
 import CSQLite
+import TestSupport
 
 /// A vault file as an attacker sees it: a plain SQLite connection without any of the store's settings.
 @safe final class RawDatabase {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A file system of its own with little room, in memory. Only root can mount one.
 final class SmallFileSystem: Sendable {

@@ -1,3 +1,4 @@
+import TestSupport
 import VaultStorage
 
 /// The bytes of a closed, checkpointed sample vault with its key file, to be laid out again as often as needed.

@@ -1,4 +1,3 @@
-import Logging
 import OAuthClient
 import TokenVault
 
@@ -34,31 +33,6 @@ final class SimulatedProcess: @unchecked Sendable {
         switch state {
         case .running, .stalled, .closing: true
         case .dead, .ended: false
-        }
-    }
-}
-
-/// Looks at every line that the library logs.
-final class TaintedLog: @unchecked Sendable {
-    private let onTaint: (String) -> Void
-
-    init(_ onTaint: @escaping (String) -> Void) { self.onTaint = onTaint }
-
-    var logger: Logger { Logger(label: "simulation") { _ in Handler(log: self) } }
-
-    private struct Handler: LogHandler {
-        let log: TaintedLog
-        var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let text = "\(event.message) \(event.metadata ?? [:])"
-            if text.contains("CANARY-") { log.onTaint(text) }
         }
     }
 }

@@ -1,8 +1,8 @@
 import DevAuthorizationServer
 import Foundation
+import TestSupport
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl damage`, and what the other commands do beside a damaged row.
 @Suite(.timeLimit(.minutes(10)))
@@ -22,8 +22,7 @@ struct DamageCommandTests {
 
     /// Overwrites the end of a sealed cell in the first row of a table.
     private static func damage(_ world: World, _ table: String, _ column: String = "cell") throws {
-        try BadInputTests.edit(
-            world.harness.vault,
+        try Intruder(path: world.harness.vault).execute(
             """
             UPDATE \(table) SET \(column) = CAST(substr(\(column), 1, length(\(column)) - 4) || x'00010203' AS BLOB)
             WHERE rowid = (SELECT min(rowid) FROM \(table))

@@ -1,9 +1,9 @@
 import DevAuthorizationServer
 import Foundation
+import TestSupport
 import Testing
-
-@testable import TokenVault
-@testable import VaultControl
+import TokenVault
+import VaultControl
 
 /// `vaultctl doctor`
 @Suite(.timeLimit(.minutes(10)))
@@ -114,14 +114,14 @@ struct DoctorTests {
         #expect(try Self.levels(noVault, "vault").contains("problem"))
         #expect(try Self.levels(noVault, "sqlite").count == 1)
 
-        try BadInputTests.edit(harness.vault, "UPDATE login SET dueAt = coalesce(dueAt, 0) + 1")
+        try Intruder(path: harness.vault).execute("UPDATE login SET dueAt = coalesce(dueAt, 0) + 1")
         let edited = try await harness.run("doctor", "--json")
         #expect(edited.status == 3)
         #expect(try Self.levels(edited, "vault") == ["ok"])
         let login = try #require(try Self.findings(edited, "login").first)
         #expect(login["level"] as? String == "problem")
         #expect((login["hint"] as? String)?.contains("vaultctl damage list") == true)
-        try BadInputTests.edit(harness.vault, "DROP TABLE outbox")
+        try Intruder(path: harness.vault).execute("DROP TABLE outbox")
         let broken = try await harness.run("doctor", "--json")
         #expect(broken.status == 3)
         #expect(try Self.findings(broken).contains { $0["level"] as? String == "problem" })
@@ -133,7 +133,7 @@ struct DoctorTests {
 
     @Test func aNewerVaultIsToldAsSuch() async throws {
         let harness = try await BadInputTests.filled()
-        try BadInputTests.edit(harness.vault, "PRAGMA user_version = 4242")
+        try Intruder(path: harness.vault).execute("PRAGMA user_version = 4242")
         let result = try await harness.run("doctor")
         #expect(result.status == 3)
         #expect(result.output.contains("schema version 4242"))

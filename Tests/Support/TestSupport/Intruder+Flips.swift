@@ -1,23 +1,8 @@
 import CSQLite
 
 extension Intruder {
-    /// The first value of the first row.
-    func text(_ sql: String) throws -> String? {
-        var connection: OpaquePointer?
-        guard unsafe sqlite3_open(path, &connection) == SQLITE_OK else { throw Failed(code: SQLITE_CANTOPEN) }
-        defer { unsafe sqlite3_close(connection) }
-        var statement: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil)
-        guard code == SQLITE_OK else { throw Failed(code: code) }
-        defer { unsafe sqlite3_finalize(statement) }
-        guard unsafe sqlite3_step(statement) == SQLITE_ROW, let text = unsafe sqlite3_column_text(statement, 0) else {
-            return nil
-        }
-        return unsafe String(cString: text)
-    }
-
     /// The names of a table's columns that hold something in this row.
-    func columns(of table: String, row: Int64) throws -> [String] {
+    package func columns(of table: String, row: Int64) throws -> [String] {
         let names = try text("SELECT group_concat(name) FROM pragma_table_info('\(table)')") ?? ""
         return try names.split(separator: ",").map(String.init).filter {
             try text("SELECT \($0) IS NOT NULL FROM \(table) WHERE rowid = \(row)") == "1"
@@ -25,7 +10,7 @@ extension Intruder {
     }
 
     /// Changes one bit of a value: of a number, or of the byte in the middle or at the end of a blob.
-    func flip(_ table: String, _ column: String, row: Int64, atEnd: Bool) throws {
+    package func flip(_ table: String, _ column: String, row: Int64, atEnd: Bool) throws {
         let place = "FROM \(table) WHERE rowid = \(row)"
         let change: String
         if try text("SELECT typeof(\(column)) \(place)") == "integer" {

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    var hex: String {
+    package var hex: String {
         map { byte in
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits
@@ -7,7 +7,7 @@ extension [UInt8] {
     }
 
     /// An empty array for text that is not hexadecimal.
-    init(hex: String) {
+    package init(hex: String) {
         let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == hex.utf8.count, digits.count.isMultiple(of: 2) else {
             self = []

@@ -2,11 +2,14 @@ import Foundation
 import Glibc
 
 /// A directory that only one test uses, removed with it.
-final class PrivateDirectory: Sendable {
-    let path: String
+package final class PrivateDirectory: Sendable {
+    package let path: String
+
+    /// In memory where the machine offers it, for tests that write much.
+    package static var fastParent: String { unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NSTemporaryDirectory() }
 
     /// - Parameter parent: an existing directory.
-    init(in parent: String = NSTemporaryDirectory()) throws {
+    package init(in parent: String = NSTemporaryDirectory()) throws {
         var template = Array("\(parent)/vault-XXXXXX".utf8CString)
         let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return false }
@@ -19,18 +22,25 @@ final class PrivateDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func file(_ name: String) -> String { "\(path)/\(name)" }
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    package func subdirectory(_ name: String) throws -> String {
+        let path = file(name)
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return path
+    }
 }
 
 /// A file's bytes. Never to be used on a file that this process has open through SQLite: closing any descriptor of
 /// it drops the process's locks.
-enum FileBytes {
-    static func read(_ path: String) throws -> [UInt8] {
+package enum FileBytes {
+    package static func read(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
     /// A new file with mode 0600.
-    static func write(_ bytes: [UInt8], to path: String) throws {
+    package static func write(_ bytes: [UInt8], to path: String) throws {
         let isMade = FileManager.default.createFile(
             atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
         guard isMade, unsafe chmod(path, 0o600) == 0 else { throw POSIXError(.EIO) }

@@ -1,13 +1,12 @@
 import CSQLite
-import Glibc
 
-/// A connection without any of the store's settings.
-@safe final class RawConnection: @unchecked Sendable {
-    struct Refusal: Error { let code: Int32 }
+/// A connection without any of the store's settings, but one that leaves the WAL as it is.
+@safe package final class RawConnection: @unchecked Sendable {
+    package struct Refusal: Error { package let code: Int32 }
 
     private let handle: OpaquePointer
 
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil)
         guard code == SQLITE_OK, let handle = unsafe opened else {
@@ -23,13 +22,13 @@ import Glibc
 
     deinit { unsafe sqlite3_close_v2(handle) }
 
-    func execute(_ sql: String) throws {
+    package func execute(_ sql: String) throws {
         let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw Refusal(code: code) }
     }
 
     /// The one integer that a query gives.
-    func integer(_ sql: String) throws -> Int64 {
+    package func integer(_ sql: String) throws -> Int64 {
         var statement: OpaquePointer?
         let code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
         guard code == SQLITE_OK else { throw Refusal(code: code) }
@@ -39,20 +38,8 @@ import Glibc
         return unsafe sqlite3_column_int64(statement, 0)
     }
 
-    /// A checkpoint as SQLite runs it by itself: without anybody who keeps writers away. Gives SQLite's result code.
-    func checkpointUngated() -> Int32 {
+    /// A checkpoint as SQLite runs it by itself: with no lock that keeps writers away. Returns SQLite's result code.
+    package func checkpointUngated() -> Int32 {
         unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    }
-}
-
-/// Somebody who holds a snapshot of a vault until his input ends.
-enum Reader {
-    static func hold(_ options: Options) throws {
-        guard let path = options.text("vault") else { exit(64) }
-        let connection = try RawConnection(path)
-        try connection.execute("BEGIN; SELECT count(*) FROM login")
-        say("ready")
-        while readLine() != nil {}
-        try connection.execute("COMMIT")
     }
 }

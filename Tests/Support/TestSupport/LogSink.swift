@@ -1,19 +1,26 @@
-import Logging
+package import Logging
 import Synchronization
 
 /// Keeps every log line, of every level, with its metadata.
-final class LogSink: Sendable {
+package final class LogSink: Sendable {
     private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
+    private let onLine: @Sendable (String) -> Void
 
-    var logger: Logger {
+    /// - Parameter onLine: is called with each line as it is logged.
+    package init(onLine: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.onLine = onLine
+    }
+
+    package var logger: Logger {
         Logger(label: "test") { _ in Handler(sink: self) }
     }
 
-    var text: String { lines.withLock { $0.map(\.text).joined(separator: "\n") } }
-    var loudest: Logger.Level? { lines.withLock { $0.map(\.level).max() } }
+    package var text: String { lines.withLock { $0.map(\.text).joined(separator: "\n") } }
+    package var loudest: Logger.Level? { lines.withLock { $0.map(\.level).max() } }
 
     private func keep(_ level: Logger.Level, _ text: String) {
         lines.withLock { $0.append((level, text)) }
+        onLine(text)
     }
 
     private struct Handler: LogHandler {
