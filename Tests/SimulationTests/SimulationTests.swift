@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The simulation takes over Swift's concurrency, so it runs in a process of its own. Here is a small part of it;
-/// `scripts/simulate` plays more.
+/// `scripts/proofs/simulate` plays more.
 @Suite(.timeLimit(.minutes(10)))
 struct SimulationTests {
     private func simulate(_ arguments: String...) async throws -> (status: Int32, output: String) {

@@ -2,8 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import TokenVault
+import TokenVault
 
 /// A process is killed at every place on the way of everything that changes a login; then another one comes.
 @Suite(.serialized, .timeLimit(.minutes(60)))

@@ -1,8 +1,7 @@
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import TokenVault
+import TokenVault
 
 /// A process is killed while it brings to an end what another killed process has left.
 @Suite(.serialized, .timeLimit(.minutes(60)))

@@ -4,8 +4,7 @@ import OAuthClient
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import TokenVault
+import TokenVault
 
 /// Four services with fifty logins; again and again one of them is killed, whatever it does at that moment.
 @Suite(.serialized, .timeLimit(.minutes(120)))

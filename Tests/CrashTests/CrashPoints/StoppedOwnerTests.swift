@@ -3,8 +3,7 @@ import Glibc
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import TokenVault
+import TokenVault
 
 /// The owner of a renewal is stopped at every place on its way, and goes on later.
 @Suite(.serialized, .timeLimit(.minutes(60)))

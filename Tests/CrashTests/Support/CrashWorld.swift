@@ -4,10 +4,9 @@ import Foundation
 import OAuthClient
 import TestSupport
 import Testing
+import TokenVault
 import VaultCrypto
 import VaultStorage
-
-@testable import TokenVault
 import TokenVaultHTTP
 
 /// A real authorization server, and vaults for processes that come and go. The test is one of these processes.

@@ -3,7 +3,7 @@ import HTTPTypes
 import OAuthClient
 import Testing
 
-/// Signs proofs for a verifier by other people, `scripts/interop/dpop_proof_check.py`, where `TOKENVAULT_PROOF_OUT` names
+/// Signs proofs for a verifier by other people, `scripts/proofs/interop/dpop_proof_check.py`, where `TOKENVAULT_PROOF_OUT` names
 /// a file for them.
 struct ProofInteropTests {
     static let urls = [

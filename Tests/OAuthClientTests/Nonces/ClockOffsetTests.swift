@@ -1,8 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
+import OAuthClient
 import Testing
-
-@testable import OAuthClient
 
 /// How far a server's clock is ahead, and when that cannot be known.
 struct ClockOffsetTests {

@@ -1,7 +1,6 @@
+import OAuthClient
 import Synchronization
 import Testing
-
-@testable import OAuthClient
 
 @Suite(.timeLimit(.minutes(1)))
 struct NonceGateTests {

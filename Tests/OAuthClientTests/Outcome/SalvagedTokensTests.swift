@@ -1,6 +1,5 @@
+import OAuthClient
 import Testing
-
-@testable import OAuthClient
 
 /// Refresh tokens are found in what is left of a reply, and nothing else is taken for one.
 struct SalvagedTokensTests {

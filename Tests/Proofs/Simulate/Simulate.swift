@@ -1,7 +1,7 @@
 import Glibc
 import VaultSimulation
 
-/// Plays schedules of the renewal engine in a simulated world: `scripts/simulate` runs it for many seeds.
+/// Plays schedules of the renewal engine in a simulated world: `scripts/proofs/simulate` runs it for many seeds.
 @main
 enum Simulate {
     static func main() {

@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// One test for each line of what is taken from Kii.
 @Suite(.timeLimit(.minutes(10)))

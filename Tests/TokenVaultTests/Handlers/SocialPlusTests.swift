@@ -1,10 +1,9 @@
 import FoundationEssentials
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
 import VaultStorage
-
-@testable import TokenVault
 
 /// One test for each line of what is taken from social.plus about renewals.
 @Suite(.timeLimit(.minutes(10)))

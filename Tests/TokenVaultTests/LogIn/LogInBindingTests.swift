@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// A log-in ends in the browser in which it began (RFC 9700 §4.7).
 @Suite(.timeLimit(.minutes(5)))

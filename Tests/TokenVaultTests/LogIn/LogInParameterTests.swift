@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// What one log-in asks for, and what the provider says to it.
 @Suite(.timeLimit(.minutes(5)))

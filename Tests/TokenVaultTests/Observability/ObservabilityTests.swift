@@ -5,10 +5,9 @@ import Metrics
 import MetricsTestKit
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
 import Tracing
-
-@testable import TokenVault
 
 @Suite(.timeLimit(.minutes(1)))
 struct ObservabilityTests {

@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// What a provider's profile changes, from the log-in to the log-out.
 @Suite(.timeLimit(.minutes(1)))

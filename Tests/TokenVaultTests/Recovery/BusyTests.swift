@@ -1,9 +1,8 @@
 import CSQLite
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// Another process that holds the vault's write lock for longer than anybody waits for it.
 @Suite(.timeLimit(.minutes(5)))

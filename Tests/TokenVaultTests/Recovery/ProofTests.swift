@@ -2,11 +2,10 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
 import VaultCrypto
 import VaultStorage
-
-@testable import TokenVault
 
 /// How long the refresh token before the current one is kept, and what for.
 @Suite(.timeLimit(.minutes(10)))

@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// What must not make a login forget that its refresh token may be spent: else a loss of ours is blamed on the grant.
 @Suite(.timeLimit(.minutes(10)))

@@ -2,9 +2,8 @@ import HTTPTypes
 import OAuthClient
 import Synchronization
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// Who listens to the token endpoint hears of everything, after it is safe, and delays nobody.
 @Suite(.timeLimit(.minutes(10)))

@@ -3,10 +3,9 @@ import HTTPTypes
 import OAuthClient
 import TestSupport
 import Testing
+import TokenVault
 import TokenVaultTesting
 import VaultStorage
-
-@testable import TokenVault
 
 /// Replies that moved the chain on, or may have, and cannot be used as they are.
 @Suite(.timeLimit(.minutes(5)))

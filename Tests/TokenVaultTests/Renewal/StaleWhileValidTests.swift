@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// If an early renewal does not succeed and the old token still satisfies the caller, he gets the old token.
 @Suite(.timeLimit(.minutes(1)))

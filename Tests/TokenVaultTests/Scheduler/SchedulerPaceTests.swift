@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// How much a provider gets to do.
 @Suite(.timeLimit(.minutes(2)))

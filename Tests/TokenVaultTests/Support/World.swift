@@ -2,9 +2,8 @@ import FoundationEssentials
 import Logging
 import OAuthClient
 import TestSupport
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// A real vault on disk, a provider made of a script, and a clock that stands still.
 struct World: Sendable {

@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// Requests to APIs: what is added to them, where they may go, and what their replies mean.
 @Suite(.timeLimit(.minutes(10)))

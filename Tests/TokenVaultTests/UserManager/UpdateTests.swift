@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// Tokens that the app sets, at rest and while a renewal is under way.
 @Suite(.timeLimit(.minutes(10)))

@@ -2,9 +2,8 @@ import Foundation
 import OAuthClient
 import TestSupport
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 /// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,8 +1,7 @@
 import FoundationEssentials
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 struct ReadinessTests {
     @Test func aVaultIsReadyAsLongAsItsFileLiesThereAndItIsOpen() async throws {

@@ -1,9 +1,8 @@
 import Foundation
 import OAuthClient
 import Testing
+import TokenVault
 import TokenVaultTesting
-
-@testable import TokenVault
 
 @Suite(.timeLimit(.minutes(10)))
 struct VaultTests {

@@ -1,8 +1,7 @@
 import Foundation
 import Glibc
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// A vault from its making to its upgrade, as an operator meets it.
 @Suite(.timeLimit(.minutes(30)))

@@ -1,8 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl maintain` and what `vaultctl status` tells of it, against a real server.
 @Suite(.timeLimit(.minutes(3)))

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// Between two commands a vault is one file. Each command is a process of its own here.
 @Suite(.timeLimit(.minutes(60)))

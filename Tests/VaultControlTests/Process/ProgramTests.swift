@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// The program as shells and scripts meet it.
 @Suite(.timeLimit(.minutes(10)))

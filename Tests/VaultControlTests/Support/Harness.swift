@@ -1,8 +1,7 @@
 import Foundation
 import Glibc
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// What a run of the program left behind.
 struct RunResult: Sendable {

@@ -1,7 +1,6 @@
 import DevAuthorizationServer
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// A vault with a provider, and the provider's server.
 final class World: Sendable {

@@ -1,8 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// A person at a terminal.
 @Suite(.timeLimit(.minutes(10)))

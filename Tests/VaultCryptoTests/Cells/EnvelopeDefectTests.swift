@@ -1,6 +1,5 @@
 import Testing
-
-@testable import VaultCrypto
+import VaultCrypto
 
 struct EnvelopeDefectTests {
     @Test func eachDefectOfACellHasItsExactError() throws {

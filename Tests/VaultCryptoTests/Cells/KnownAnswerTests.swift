@@ -1,8 +1,7 @@
 import CSodium
 import TestSupport
 import Testing
-
-@testable import VaultCrypto
+import VaultCrypto
 
 /// Published vectors for the two primitives, through the very functions that cells are made with.
 struct KnownAnswerTests {

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import VaultCrypto
+import VaultCrypto
 
 struct SealedCellTests {
     @Test(arguments: [0, 1, 126, 127, 128, 129, 1_000, 32 * 1024, 100_000])

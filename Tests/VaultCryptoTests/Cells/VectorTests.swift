@@ -73,7 +73,7 @@ struct VectorTests {
         }
     }
 
-    /// Cells for the independent reader, `scripts/vectors/check_vectors.py`.
+    /// Cells for the independent reader, `scripts/proofs/vectors/check_vectors.py`.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TOKENVAULT_VECTOR_OUT"] != nil))
     func freshVectorsAreWrittenForTheIndependentReader() throws {
         let path = try #require(ProcessInfo.processInfo.environment["TOKENVAULT_VECTOR_OUT"])

@@ -1,8 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-
-@testable import VaultCrypto
+import VaultCrypto
 
 struct KeyFileTests {
     private let directory: PrivateDirectory

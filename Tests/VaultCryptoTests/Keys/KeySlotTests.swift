@@ -1,8 +1,7 @@
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import VaultCrypto
+import VaultCrypto
 
 struct KeySlotTests {
     private let vault = SecureRandom.bytes16()

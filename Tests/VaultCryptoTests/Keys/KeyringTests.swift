@@ -1,6 +1,5 @@
 import Testing
-
-@testable import VaultCrypto
+import VaultCrypto
 
 struct KeyringTests {
     @Test func aKeyringComesBackWhole() throws {

@@ -1,4 +1,4 @@
-@testable import VaultCrypto
+import VaultCrypto
 
 /// A cell with one thing wrong, and the error that must say so.
 struct EnvelopeDefect {

@@ -1,7 +1,6 @@
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// A damaged login hides no other login of its user, and damaged revocations hide no other revocation.
 @Suite struct DamagedLoginTests {

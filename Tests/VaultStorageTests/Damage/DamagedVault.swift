@@ -1,7 +1,6 @@
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// The sample vault with kept replies, closed, and ways to damage one value of it.
 struct DamagedVault {

@@ -1,7 +1,6 @@
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// What is damaged can be looked at and discarded, and then the vault is whole.
 @Suite struct DiscardTests {

@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 struct CanaryTests {
     /// Nothing that must be sealed is in any file of the vault, at any time of its life.

@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 @Suite(.serialized)
 struct CrashTests {

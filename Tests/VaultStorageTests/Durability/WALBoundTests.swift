@@ -3,8 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// The WAL begins anew whoever reads, and in time.
 @Suite(.serialized) struct WALBoundTests {

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
-
-@testable import VaultStorage
+import VaultStorage
 
 /// The race between a checkpoint and a restart of the WAL (<https://sqlite.org/wal.html#walresetbug>).
 @Suite struct CheckpointGateTests {

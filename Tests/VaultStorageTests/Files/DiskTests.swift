@@ -2,8 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// File systems of their own, which only root can mount.
 @Suite(.serialized, .enabled(if: geteuid() == 0, "only root can mount a tmpfs"))

@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// Hosts that fork, or close what they did not open. In processes of their own: what they do concerns all of a process.
 @Suite(.timeLimit(.minutes(5))) struct LivenessTests {

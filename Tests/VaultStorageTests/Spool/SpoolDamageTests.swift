@@ -2,8 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// Spool files that are not as their process left them.
 struct SpoolDamageTests {

@@ -1,7 +1,6 @@
 import Foundation
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 extension SpooledReply {
     /// With every field, and a marker in each secret that must never be seen in a file.

@@ -2,8 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// Replies that are kept beside the vault.
 struct SpoolTests {

@@ -1,7 +1,6 @@
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// How many ways there are to open a vault, and what trying them may cost.
 @Suite(.timeLimit(.minutes(5))) struct KeySlotLimitTests {

@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 /// Each refusal has its own code, and a hint that says what to do.
 struct RefusalTests {

@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 import VaultCrypto
-
-@testable import VaultStorage
+import VaultStorage
 
 struct JournalTests {
     @Test func anAuthorizationRequestIsTakenOnce() async throws {

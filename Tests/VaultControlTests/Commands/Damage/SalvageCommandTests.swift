@@ -1,7 +1,6 @@
 import DevAuthorizationServer
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl login salvage`, with a server whose reply breaks off.
 @Suite(.timeLimit(.minutes(5)))

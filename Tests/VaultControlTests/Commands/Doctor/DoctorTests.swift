@@ -2,8 +2,9 @@ import DevAuthorizationServer
 import Foundation
 import TestSupport
 import Testing
-import TokenVault
-import VaultControl
+
+@testable import TokenVault
+@testable import VaultControl
 
 /// `vaultctl doctor`
 @Suite(.timeLimit(.minutes(10)))

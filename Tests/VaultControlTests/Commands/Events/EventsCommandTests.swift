@@ -2,8 +2,7 @@ import Foundation
 import TokenVault
 import TokenVaultHTTP
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl events`, and the events that vaultctl causes in other processes.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 @Suite(.timeLimit(.minutes(10)))
 struct KeyCommandTests {

@@ -1,7 +1,6 @@
 import DevAuthorizationServer
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 @Suite(.timeLimit(.minutes(10)))
 struct LoginCommandTests {

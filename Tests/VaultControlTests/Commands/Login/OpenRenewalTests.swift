@@ -2,8 +2,7 @@ import DevAuthorizationServer
 import Foundation
 import Glibc
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// What an operator sees of a renewal that some process holds, and what he can do about it.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,8 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl login revive`: what can be revived is, and what cannot says why.
 @Suite(.timeLimit(.minutes(5)))

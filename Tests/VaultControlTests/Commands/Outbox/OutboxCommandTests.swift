@@ -1,7 +1,6 @@
 import DevAuthorizationServer
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl outbox`, with a server that does not confirm at first.
 struct OutboxCommandTests {

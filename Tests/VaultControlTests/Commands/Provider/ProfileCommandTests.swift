@@ -2,8 +2,7 @@ import DevAuthorizationServer
 import Foundation
 import OAuthClient
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl provider profiles` and `provider test`
 @Suite(.timeLimit(.minutes(10)))

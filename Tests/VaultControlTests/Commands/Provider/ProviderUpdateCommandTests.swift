@@ -1,8 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Testing
-
-@testable import VaultControl
+import VaultControl
 
 /// `vaultctl provider update`
 @Suite(.timeLimit(.minutes(10)))
