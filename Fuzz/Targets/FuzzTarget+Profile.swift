@@ -8,10 +8,11 @@ extension FuzzTarget {
         let again = try? ProviderProfile(parsing: bytes, file: "fuzz.json")
         try require(again == profile, "the same file is two profiles")
         let endpoints = [
-            profile.endpoints.issuer, profile.endpoints.authorization, profile.endpoints.token,
-            profile.endpoints.refresh, profile.endpoints.pushedAuthorization,
+            profile.endpoints.issuer?.rawValue, profile.endpoints.authorization?.rawValue,
+            profile.endpoints.token?.rawValue, profile.endpoints.refresh?.rawValue,
+            profile.endpoints.pushedAuthorization?.rawValue, profile.endpoints.introspection?.rawValue,
         ]
-        for endpoint in endpoints.compactMap({ $0 }) {
+        for endpoint in endpoints.compactMap(\.self) {
             try require((try? EndpointURL(endpoint)) != nil, "an endpoint that is not https")
         }
         for (status, body) in [(500, #"{"error":"invalid_grant"}"#), (429, ""), (302, ""), (403, "<html>")] {

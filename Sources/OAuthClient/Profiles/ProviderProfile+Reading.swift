@@ -67,20 +67,27 @@ extension ProviderProfile {
 
     private static func endpoints(_ section: ProfileFields) throws(ProfileError) -> Endpoints {
         var section = section
-        func url(_ name: String, _ fields: inout ProfileFields) throws(ProfileError) -> String? {
-            guard let text = try fields.text(name) else { return nil }
-            let filled = text.replacing("{client_id}", with: "id")
-            guard (try? EndpointURL(filled)) != nil, name == "revocation" || filled == text else {
-                throw fields.failure(.notAllowed, name, "an https URL is wanted")
+        func value<T>(
+            _ name: String, _ read: (String) throws(OAuthValueError) -> T
+        ) throws(ProfileError) -> T? {
+            guard let text = try section.text(name) else { return nil }
+            do throws(OAuthValueError) {
+                return try read(text)
+            } catch {
+                throw section.failure(.notAllowed, name, "an https URL is wanted")
             }
-            return text
+        }
+        func url(_ name: String) throws(ProfileError) -> EndpointURL? {
+            try value(name) { text throws(OAuthValueError) in try EndpointURL(text) }
         }
         let endpoints = Endpoints(
-            issuer: try url("issuer", &section), authorization: try url("authorization", &section),
-            token: try url("token", &section), refresh: try url("refresh", &section),
-            revocation: try url("revocation", &section),
-            pushedAuthorization: try url("pushedAuthorization", &section),
-            introspection: try url("introspection", &section))
+            issuer: try value("issuer") { text throws(OAuthValueError) in try Issuer(text) },
+            authorization: try url("authorization"), token: try url("token"), refresh: try url("refresh"),
+            revocation: try value("revocation") { text throws(OAuthValueError) in
+                _ = try EndpointURL(text.replacing("{client_id}", with: "id"))
+                return text
+            },
+            pushedAuthorization: try url("pushedAuthorization"), introspection: try url("introspection"))
         try section.finish()
         return endpoints
     }

@@ -1,7 +1,7 @@
 /// What is particular about one provider, as data: how its requests are built, how its replies are read, what its
 /// refusals mean, and how long its refresh tokens live.
 ///
-/// A profile is a JSON file; see `docs/adding-a-provider.md`. Everything that a file leaves out is as the RFCs say.
+/// A profile is a JSON file. Whatever it leaves out is as the RFCs say.
 ///
 /// ```swift
 /// let profile = try ProviderProfile.named("google")
@@ -28,7 +28,7 @@ public struct ProviderProfile: Hashable, Sendable {
     package let limits: Limits
     /// Nil: the provider takes no tokens of the app's own server.
     package let exchange: ExchangeRules?
-    /// How an API of the provider says that a token is no good.
+    /// How an API of the provider refuses a token.
     package let resource: ResourceRules
     /// Issuers of id tokens that are as good as the provider's own. `{name}` stands for a claim of the token.
     package let idTokenIssuers: [String]
@@ -44,15 +44,15 @@ public struct ProviderProfile: Hashable, Sendable {
 
     /// Endpoints that are the same for all of a provider's customers.
     public struct Endpoints: Hashable, Sendable {
-        public let issuer: String?
-        public let authorization: String?
-        public let token: String?
+        public let issuer: Issuer?
+        public let authorization: EndpointURL?
+        public let token: EndpointURL?
         /// Where refresh tokens go, if not to ``token``.
-        public let refresh: String?
+        public let refresh: EndpointURL?
         /// May hold `{client_id}`.
         public let revocation: String?
-        public let pushedAuthorization: String?
+        public let pushedAuthorization: EndpointURL?
         /// Where the life of an access token is asked for (RFC 7662).
-        public let introspection: String?
+        public let introspection: EndpointURL?
     }
 }

@@ -13,15 +13,15 @@ public struct OAuthClientConfiguration: Sendable {
     /// Nil: the server does not revoke.
     public var revocationEndpoint: EndpointURL?
     /// Exactly as in the authorization request.
-    public var redirectURI: String?
+    public var redirectURI: RedirectURI?
     public var keyBinding: KeyBinding
     public var limits: HTTPLimits
     /// Whom the assertions of `private_key_jwt` are for: the issuer, where the server takes that; nil: the token endpoint.
-    public var assertionAudience: String?
+    public var assertionAudience: Issuer?
 
     public init(
         clientID: ClientID, authentication: ClientAuthentication = .none, tokenEndpoint: EndpointURL,
-        revocationEndpoint: EndpointURL? = nil, redirectURI: String? = nil, keyBinding: KeyBinding = .never,
+        revocationEndpoint: EndpointURL? = nil, redirectURI: RedirectURI? = nil, keyBinding: KeyBinding = .never,
         limits: HTTPLimits = .tokenEndpoint
     ) {
         self.clientID = clientID

@@ -49,7 +49,7 @@ public final class OAuthTokenManager: Sendable {
         var binding = ServerBinding(
             tokenEndpoint: configuration.tokenEndpoint, clientID: configuration.clientID,
             authentication: configuration.authentication, limits: configuration.limits)
-        binding.assertionAudience = configuration.assertionAudience
+        binding.assertionAudience = configuration.assertionAudience?.rawValue
         self.binding = binding
         keys = Mutex(Keys(context: keyPair.map { DPoPContext(key: $0) }))
     }
@@ -64,7 +64,8 @@ public final class OAuthTokenManager: Sendable {
         await run(.fetch) { endpoint, dpop, context in
             await endpoint.exchangeCode(
                 CodeRequest(
-                    code: code, codeVerifier: codeVerifier, redirectURI: self.configuration.redirectURI, dpop: dpop,
+                    code: code, codeVerifier: codeVerifier, redirectURI: self.configuration.redirectURI?.rawValue,
+                    dpop: dpop,
                     extraParameters: extraParameters),
                 context: context)
         }

@@ -10,12 +10,10 @@ extension ServerBinding {
         var authentications: [ClientAuthentication] = []
         for secret in record.clientSecrets { authentications.append(try ClientAuthentication(record, secret)) }
         if authentications.isEmpty { authentications.append(try ClientAuthentication(record, nil)) }
-        let refreshEndpoint: EndpointURL? =
-            if let text = profile.endpoints.refresh { try EndpointURL(stored: text) } else { nil }
         self.init(
             profile: profile, tokenEndpoint: try EndpointURL(stored: record.tokenEndpoint),
             clientID: try ClientID(record.clientID), authentication: authentications.removeFirst(),
-            issuer: record.issuer, refreshEndpoint: refreshEndpoint)
+            issuer: record.issuer, refreshEndpoint: profile.endpoints.refresh)
         alternatives = authentications
     }
 }

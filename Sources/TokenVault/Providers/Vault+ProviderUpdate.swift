@@ -149,5 +149,5 @@ extension ProviderRecord {
         return origins[0] != nil && origins[0] == origins[1]
     }
 
-    private var refreshAddress: String { (try? profile.endpoints.refresh) ?? tokenEndpoint }
+    private var refreshAddress: String { (try? profile.endpoints.refresh)?.rawValue ?? tokenEndpoint }
 }

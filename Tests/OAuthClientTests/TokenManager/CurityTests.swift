@@ -12,7 +12,7 @@ struct CurityTests {
             configuration: OAuthClientConfiguration(
                 clientID: try ClientID("client"), tokenEndpoint: try Sample.endpoint(),
                 revocationEndpoint: try Sample.endpoint("https://server.example.com/revoke"),
-                redirectURI: "https://app.example/cb", keyBinding: .never),
+                redirectURI: try RedirectURI("https://app.example/cb"), keyBinding: .never),
             transport: transport, keyPair: keyPair, listener: listener, now: { Sample.start })
     }
 

@@ -10,7 +10,7 @@ struct OAuthTokenManagerTests {
         let configuration = OAuthClientConfiguration(
             clientID: try ClientID("client"), tokenEndpoint: try Sample.endpoint(),
             revocationEndpoint: try Sample.endpoint("https://server.example.com/revoke"),
-            redirectURI: "https://app.example/cb", keyBinding: binding)
+            redirectURI: try RedirectURI("https://app.example/cb"), keyBinding: binding)
         return OAuthTokenManager(
             configuration: configuration, transport: transport, keyPair: keyPair, now: { Sample.start })
     }

@@ -87,4 +87,24 @@ struct ValueTests {
         #expect(ClientAuthentication(methodName: "client_secret_basic", secret: nil) == nil)
         #expect(ClientAuthentication(methodName: "private_key_jwt", secret: secret) == nil)
     }
+
+    @Test(arguments: [
+        "https://app.example/cb?x=1", "http://127.0.0.1/callback", "http://localhost:8080", "com.example.app:/callback",
+        "urn:ietf:wg:oauth:2.0:oob", "a:b",
+    ])
+    func redirectURIsAreKeptAsTheyAre(_ text: String) throws {
+        #expect(try RedirectURI(text).rawValue == text)
+    }
+
+    @Test func whatIsNoRedirectURIIsRefused() {
+        let cases: [(String, OAuthValueError.Code)] = [
+            ("", .empty), ("https://a/" + String(repeating: "x", count: 2_039), .tooLong),
+            ("https://a/ b", .forbiddenCharacter),
+            ("https://é/", .forbiddenCharacter), ("https://a/#b", .malformed), ("/callback", .malformed),
+            ("https:", .malformed), (":x", .malformed), ("1a:x", .malformed), ("callback", .malformed),
+        ]
+        for (text, code) in cases {
+            #expect(throws: OAuthValueError(code, "redirect URI")) { try RedirectURI(text) }
+        }
+    }
 }

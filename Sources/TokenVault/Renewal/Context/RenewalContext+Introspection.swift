@@ -69,8 +69,9 @@ extension RenewalContext {
 
     private func introspection(of record: ProviderRecord, within time: Duration) -> IntrospectionEndpoint? {
         guard time > .zero, let profile = try? record.profile, profile.introspectsLifetime,
-            let address = record.introspectionEndpoint ?? profile.endpoints.introspection,
-            let url = try? EndpointURL(stored: address), var binding = try? ServerBinding(record)
+            let url = record.introspectionEndpoint.map({ try? EndpointURL(stored: $0) })
+                ?? profile.endpoints.introspection,
+            var binding = try? ServerBinding(record)
         else { return nil }
         binding.limits = binding.limits.within(time)
         return IntrospectionEndpoint(endpoint: url, binding: binding, transport: transport, now: vault.wallClock)

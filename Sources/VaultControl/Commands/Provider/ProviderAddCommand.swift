@@ -84,13 +84,14 @@ struct ProviderAddCommand: VaultCommand {
         let policy = settings.dpop ?? DPoPPolicy(profile)
         guard let issuer, settings.tokenEndpoint == nil else {
             var registration = ProviderRegistration(
-                name: name, issuer: issuer ?? known.issuer,
-                authorizationEndpoint: settings.authorizationEndpoint ?? known.authorization,
-                tokenEndpoint: settings.tokenEndpoint ?? known.token ?? "",
+                name: name, issuer: issuer ?? known.issuer?.rawValue,
+                authorizationEndpoint: settings.authorizationEndpoint ?? known.authorization?.rawValue,
+                tokenEndpoint: settings.tokenEndpoint ?? known.token?.rawValue ?? "",
                 revocationEndpoint: settings.revocationEndpoint ?? known.revocation, clientID: clientID,
                 authentication: authentication, scope: settings.scope, redirectURI: settings.redirectURI, dpop: policy,
                 allowsInsecureLoopback: allowInsecureLoopback)
-            registration.pushedAuthorizationEndpoint = settings.pushedAuthorizationEndpoint ?? known.pushedAuthorization
+            registration.pushedAuthorizationEndpoint =
+                settings.pushedAuthorizationEndpoint ?? known.pushedAuthorization?.rawValue
             registration.introspectionEndpoint = settings.introspectionEndpoint
             return registration
         }
