@@ -46,7 +46,7 @@ package struct LoopbackRedirectURI: Sendable, Hashable {
         LoopbackRedirectURI(host: host, port: port, path: path)
     }
 
-    /// The URI as the authorization server is told it.
+    /// The URI as the authorization server gets it.
     package func text(port: Int) -> String { "http://\(host.rawValue):\(port)\(path)" }
 
     /// Where the listener binds: never an address that another machine can reach.

@@ -52,7 +52,7 @@ struct RedirectDesk {
         }
     }
 
-    /// Only the answer with the right state ends the wait: whoever else asks here cannot end it.
+    /// Only the answer with the right state ends the wait: no other request can end it.
     private mutating func callback(_ target: String) -> Step {
         switch phase {
         case .idle: return .page(.nothingHere)

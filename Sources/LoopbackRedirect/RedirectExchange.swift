@@ -35,7 +35,7 @@ final class RedirectExchange: Sendable {
         state.withLock { $0.desk = RedirectDesk(path: path, resultPath: resultPath, authorities: authorities) }
     }
 
-    /// Whether one more connection is taken.
+    /// Whether one more connection is accepted.
     func admit(_ channel: any Channel) -> Bool {
         let key = ObjectIdentifier(channel)
         let isAdmitted = state.withLock { state in
@@ -64,14 +64,14 @@ final class RedirectExchange: Sendable {
         return step
     }
 
-    /// How the log-in ended; a promise for as long as nobody knows.
+    /// How the log-in ended; a promise until it is known.
     var outcome: EventLoopFuture<RedirectPage> { result.futureResult }
 
     func delivered() {
         delivery.succeed(())
     }
 
-    /// Nobody waits for an answer any more.
+    /// The wait for an answer has ended.
     func giveUp() {
         state.withLock { $0.desk.close() }
         answer.fail(CancellationError())

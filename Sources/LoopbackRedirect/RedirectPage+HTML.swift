@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 extension RedirectPage {
-    /// The page and its fields. It loads nothing, runs nothing, is framed by nobody and kept by nobody.
+    /// The page and its fields. It loads and runs nothing, and cannot be framed or cached.
     func response(styleNonce nonce: String) -> (HTTPHeaders, String) {
         let body = html(nonce)
         var headers = Self.commonHeaders

@@ -34,7 +34,7 @@ package struct RedirectPage: Sendable, Hashable {
 
     static let ended = RedirectPage(
         status: 410, mark: .notice, title: "This log-in has ended",
-        sentences: ["Nothing is waiting for it any more. To try again, start again in the terminal."])
+        sentences: ["Nothing waits for it. To try again, start again in the terminal."])
 
     static let answeredBefore = RedirectPage(
         status: 410, mark: .notice, title: "This log-in was answered before",

@@ -51,7 +51,7 @@ extension AsyncHTTPTransport {
     /// The most that may come before a reply's head is whole: 16 informational heads, handshake and all. One read may
     /// bring 64 KiB, and the head may end in it.
     static let bytesBeforeHead = 256 << 10
-    /// The most pieces of a body. A piece is a read's worth or a chunk, so nobody needs a chunk for every byte.
+    /// The most pieces of a body. A piece is a read's worth or a chunk, so no server needs a chunk for every byte.
     static let mostBodyParts = 8_192
 }
 

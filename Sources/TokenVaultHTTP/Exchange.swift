@@ -18,7 +18,7 @@ final class Exchange: HTTPClientResponseDelegate {
         var response: HTTPResponse?
         var body: [UInt8] = []
         var bodyParts = 0
-        /// The reply is of no use, and what it holds is kept.
+        /// The reply is useless, and what it holds is kept.
         var refusal: ReplyRefused?
         /// Ends the wait for the rest of such a reply.
         var cancelWait: (@Sendable () -> Void)?

@@ -5,7 +5,7 @@ package struct PushedAuthorization: Sendable {
     package let expiresIn: Duration?
 }
 
-/// What came of pushing an authorization request.
+/// The result of pushing an authorization request.
 package enum PushedAuthorizationOutcome: Sendable {
     case accepted(PushedAuthorization)
     case refused(OAuthErrorCode, ProviderAnswer)

@@ -76,7 +76,7 @@ struct ChallengeParser {
         position += 1
         skip(Self.isBlank)
         guard let value = peek == UInt8(ascii: "\"") ? takeQuotedString() : takeToken(), let current = draft,
-            // Each name once (§11.2): of two values nobody knows which one counts.
+            // Each name once (§11.2): of two values it is unknown which one counts.
             current.token68 == nil, current.parameters[name] == nil,
             current.parameters.count < Self.maximumParameters
         else { return false }

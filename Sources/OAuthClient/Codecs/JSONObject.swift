@@ -1,6 +1,6 @@
 /// A JSON object, checked as a whole and decoded member by member when asked.
 ///
-/// Members that nobody reads are never copied: the reply of a token endpoint holds secrets.
+/// Members that are not read are never copied: the reply of a token endpoint holds secrets.
 package struct JSONObject: Sendable {
     private struct Member: Sendable {
         let name: String

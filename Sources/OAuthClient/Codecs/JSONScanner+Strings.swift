@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Walks over one string and tells whether it has escapes. The quotes are included in what was walked over.
+    /// Walks over one string, quotes included, and returns whether it has escapes.
     mutating func skipString() throws(JSONError) -> Bool {
         try take(UInt8(ascii: "\""))
         var hasEscapes = false

@@ -5,7 +5,7 @@ package enum JSONError: Error, Hashable, Sendable {
 
 /// Walks over JSON text (RFC 8259) and checks it, without building anything.
 ///
-/// Depth is bounded, so the recursion is too. See `docs/adr/0003-own-json-reader.md`.
+/// Depth is bounded, so the recursion is too. See `docs/adr/0003-read-json-with-our-own-reader.md`.
 struct JSONScanner {
     static let maximumDepth = 32
 
@@ -48,7 +48,7 @@ struct JSONScanner {
         return bytes[position]
     }
 
-    /// Walks over one value and tells where it stands.
+    /// Walks over one value and returns where it stands.
     mutating func skipValue(depth: Int = 0) throws(JSONError) -> Range<Int> {
         guard depth < Self.maximumDepth else { throw .tooDeep }
         guard let first = next() else { throw .unexpectedEnd }

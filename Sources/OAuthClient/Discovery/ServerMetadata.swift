@@ -17,7 +17,7 @@ public struct ServerMetadata: Hashable, Sendable {
     public var dpopSigningAlgValuesSupported: [String]
     /// Whether callbacks always carry `iss` (RFC 9207 §3).
     public var authorizationResponseIssParameterSupported: Bool
-    /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
+    /// Whether only pushed authorization requests are accepted (RFC 9126 §5).
     public var requirePushedAuthorizationRequests: Bool
 
     public var supportsPKCE: Bool { codeChallengeMethodsSupported.contains("S256") }

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// The introspection endpoint of one provider (RFC 7662), asked for one thing: when an access token runs out.
+/// The introspection endpoint of one provider (RFC 7662), asked for one thing: when an access token expires.
 package struct IntrospectionEndpoint: Sendable {
     private let endpoint: EndpointURL
     private let sender: EndpointSender
@@ -30,9 +30,9 @@ package struct IntrospectionEndpoint: Sendable {
 
 /// What a server says of an access token.
 package enum IntrospectionOutcome: Hashable, Sendable {
-    /// It is good; until when, if the server tells.
+    /// It is good; until when, if the server says so.
     case active(expiresAt: Date?)
-    /// It is not good: run out, revoked, or not this server's.
+    /// It is not good: expired, revoked, or not this server's.
     case inactive
     /// No answer, or none that can be read.
     case unknown

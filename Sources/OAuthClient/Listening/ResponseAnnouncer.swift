@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import Synchronization
 
-/// Brings responses to a listener, in order, without anybody waiting for it.
+/// Brings responses to a listener, in order and in the background.
 package final class ResponseAnnouncer: Sendable {
     /// Responses that wait at most: with secret bodies each may hold a quarter of a megabyte.
     package static let capacity = 256
@@ -23,7 +23,7 @@ package final class ResponseAnnouncer: Sendable {
         self.revealsSecretBodies = revealsSecretBodies
     }
 
-    /// A transport for one operation that remembers what came, until it is told to announce it.
+    /// A transport for one operation that remembers what came, until it is announced.
     package func recorder(
         of operation: TokenEndpointResponse.Operation, over transport: any HTTPTransport,
         now: @escaping @Sendable () -> Date

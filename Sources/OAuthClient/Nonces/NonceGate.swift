@@ -6,7 +6,7 @@ import Synchronization
 /// and their repeats meet each other in the same way. Behind the gate a repeat has the nonce of the reply before it. While
 /// repeats succeed, more and more go at a time: where a nonce has merely grown old, the first ones free all others.
 package final class NonceGate: Sendable {
-    /// How the gate measures time, and tells a test's clock who waits.
+    /// How the gate measures time, and how a test's clock learns of those who wait.
     package struct Clock: Sendable {
         /// Runs an action after a time; what it returns calls that off.
         let alarm: @Sendable (Duration, @escaping @Sendable () -> Void) -> @Sendable () -> Void

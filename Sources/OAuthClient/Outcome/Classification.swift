@@ -85,14 +85,14 @@ private struct Classification {
             return finished(.bareStatus)
         }
         if isRefusedForTooLong { return finished(.unclassifiedRejection) }
-        // Tokens in a refusal: the server did something all the same.
+        // Tokens in a refusal: the server did something nevertheless.
         let broughtTokens = body.isReadable && !body["refresh_token"].isAbsent
         return later(.unclassifiedRejection(status: status), keepsDoubt: context.hasDoubt || broughtTokens)
     }
 
     // MARK: Errors
 
-    /// Rows 4 to 14. Nil: nobody knows this code, at least not with this status.
+    /// Rows 4 to 14. Nil: the code is unknown, at least with this status.
     private func known(_ code: OAuthErrorCode, _ body: ReplyBody) -> TokenOutcome? {
         guard let meaning = rules.meaning(of: code, in: body) else { return nil }
         switch meaning {
@@ -109,7 +109,7 @@ private struct Classification {
     }
 
     private func finished(_ cause: DeadCause) -> TokenOutcome {
-        // A status or a code that nobody knows says nothing about a lost reply.
+        // An unknown status or code says nothing about a lost reply.
         if cause.isVerdict, context.hasDoubt { return .dead(.lostResponse) }
         return .dead(cause)
     }

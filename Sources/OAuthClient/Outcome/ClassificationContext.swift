@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// What must be known beside the reply to say what it means.
 package struct ClassificationContext: Sendable {
-    // Known to whoever owns the login.
+    // Known to the owner of the login.
 
     /// What the login requires.
     package var expectedTokenType: TokenType
@@ -70,7 +70,7 @@ extension ClassificationContext {
         nonce != sentNonce && !triedNonces.contains(nonce) && nonceRepeats < ServerNonces.mostRepeats
     }
 
-    /// What was sent is of no use, and the request is about to be repeated.
+    /// The nonce that was sent was refused, and the request is about to be repeated.
     mutating func noteRefusedNonce() {
         proofWasRepeated = true
         nonceRepeats += 1

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// A reply, or a part of one, after which nobody can say whether the refresh token was spent. It may hold the only copy
+/// A reply, or a part of one, after which it is unknown whether the refresh token was spent. It may hold the only copy
 /// of the next one, so it is kept as it came.
 package struct DoubtfulReply: Sendable {
     package let response: HTTPResponse
@@ -41,8 +41,8 @@ extension DoubtCause {
         case .transport(let code): code.words
         case .unreadableBody: "the body cannot be read"
         case .unusableTokens: "there is no usable token in it"
-        case .contradictory: "it tells of an error and of tokens"
-        case .identityChanged: "its id token names somebody else"
+        case .contradictory: "it has both an error and tokens"
+        case .identityChanged: "its id token names another subject"
         case .unexpectedStatus: "no final reply has this status"
         }
     }
@@ -54,7 +54,7 @@ extension TransientCause {
         case .serverError: "the server failed"
         case .redirect: "it redirects"
         case .throttled: "it asks to wait"
-        default: "it tells of an error"
+        default: "it reports an error"
         }
     }
 }

@@ -4,7 +4,7 @@ package struct IssuedTokens: Equatable, Sendable {
     package var tokenType: TokenType
     /// Counted from the start of the request. Zero has expired; nil is unknown.
     package var expiresIn: Duration?
-    /// `expiresIn` is what the profile assumes, because the reply did not tell.
+    /// `expiresIn` is what the profile assumes, because the reply did not say.
     package var isLifetimeAssumed = false
     /// Nil keeps the refresh token that was sent; a new one replaces it at once (§6).
     package var refreshToken: RefreshToken?

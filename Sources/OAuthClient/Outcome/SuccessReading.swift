@@ -27,7 +27,7 @@ struct SuccessReading {
     var hasAccessToken: Bool { !body["access_token"].isAbsent }
 
     mutating func outcome() -> TokenOutcome {
-        // Two different refresh tokens: one of them is the chain, and nobody can say which.
+        // Two different refresh tokens: one of them is the chain, and it is unknown which.
         if case .ambiguous = body["refresh_token"] { return .inDoubt(.unreadableBody) }
         guard let accessToken = body["access_token"].text.flatMap({ try? AccessToken($0) }) else {
             return partial(.unusableAccessToken) ?? .inDoubt(.unusableTokens)

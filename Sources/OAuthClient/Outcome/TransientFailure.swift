@@ -3,7 +3,7 @@ package struct TransientFailure: Hashable, Sendable {
     package var cause: TransientCause
     /// No sooner than this, if the server said so; at most one hour.
     package var retryAfter: Duration?
-    /// Whether the refresh token may be spent all the same, so that a later `invalid_grant` is a lost response.
+    /// Whether the refresh token may be spent nevertheless, so that a later `invalid_grant` is a lost response.
     package var keepsDoubt: Bool
 
     package init(_ cause: TransientCause, retryAfter: Duration? = nil, keepsDoubt: Bool = false) {
@@ -28,9 +28,9 @@ package enum TransientCause: Hashable, Sendable {
     case temporary(OAuthErrorCode)
     /// 15.
     case redirect(status: Int)
-    /// 16, and well-formed codes that nobody knows. Counts towards ``RejectionHistory``.
+    /// 16, and well-formed codes that are unknown. Counts towards ``RejectionHistory``.
     case unclassifiedRejection(status: Int)
-    /// 18: an error with a 2xx that nobody knows.
+    /// 18: an unknown error with a 2xx.
     case unclassifiedError
 }
 

@@ -1,4 +1,4 @@
-/// One section of a profile, read field by field. What nobody asked for is refused at the end.
+/// One section of a profile, read field by field. Fields that were not asked for are refused at the end.
 struct ProfileFields {
     let file: String
     private let path: String

@@ -26,7 +26,7 @@ extension ProviderProfile {
         try refuse(
             revocation.carrier == .bearer && revocation.target != .accessToken, "revocation.target",
             "a refresh token is no bearer token for a resource")
-        // `parameters` is a section of what is added; what protects a request is not in anybody's gift.
+        // `parameters` is a section of what is added; what protects a request cannot be changed.
         for (section, parameters) in [
             ("authorizationParameters", request.authorizationParameters),
             ("tokenParameters", request.tokenParameters), ("refreshParameters", request.refreshParameters),

@@ -12,11 +12,11 @@ extension ProviderProfile {
     package var usesPKCE: Bool { client.pkce }
     /// Members of replies that ``TokenResponse`` does not have and that are kept, such as `instance_url`.
     package var keptMembers: [String] { reply.keptMembers }
-    /// How long an access token is taken to live where the reply does not say; nil: unknown.
+    /// How long an access token is assumed to live where the reply does not say; nil: unknown.
     package var assumedLifetime: Duration? { reply.assumedLifetime }
-    /// Whether the server is asked for an access token's life (RFC 7662) when its reply does not tell.
+    /// Whether the server is asked how long an access token lives (RFC 7662) when its reply does not say.
     package var introspectsLifetime: Bool { reply.introspectsLifetime }
-    /// Refresh tokens of one user and client that live at the same time; one more ends the oldest without a word.
+    /// Refresh tokens of one user and client that can live at the same time; one more silently ends the oldest.
     package var maximumTokens: Int? { refresh.maximumTokens }
     /// Token requests that the provider allows one client in a minute; nil: not known.
     package var requestsPerMinute: Int? { limits.requestsPerMinute }

@@ -48,7 +48,7 @@ extension ProviderProfile {
         try section.finish()
     }
 
-    /// Kept sealed with the login, or not at all; never where anybody can read them.
+    /// Kept sealed with the login, or not at all; never where others can read them.
     private static let secretMembers: Set<String> = [
         "access_token", "refresh_token", "id_token", "client_secret", "code", "device_secret",
     ]

@@ -57,7 +57,7 @@ extension ProviderProfile {
         package var idleLifetime: Duration?
         /// However often it is used, the grant ends after so long.
         package var absoluteLifetime: Duration?
-        /// So many refresh tokens live for one user and client; the next one kills the oldest without a word.
+        /// So many refresh tokens live for one user and client; the next one silently ends the oldest.
         package var maximumTokens: Int?
     }
 

@@ -10,7 +10,7 @@ package enum ClockOffset {
     /// If a reply took longer, it is unknown when in that time the server read its clock: half of this is the error.
     private static let longestRoundTrip = 4.0
 
-    /// Zero if it is below the threshold; nil if the reply does not tell.
+    /// Zero if it is below the threshold; nil if the reply has no usable date.
     package static func measured(_ response: HTTPResponse, startedAt: Date, repliedAt: Date) -> Duration? {
         let values = response.headerFields[values: .date]
         guard values.count == 1, let value = values.first, let server = HTTPDate.seconds(value) else { return nil }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension ErrorTokenResponse {
-    /// The OAuth error of a reply; nil if it has none that can be told.
+    /// The OAuth error of a reply; nil if it has none that can be read.
     init?(_ reply: EndpointReply, _ rules: ReplyRules) {
         guard case .reply(let reply) = reply else { return nil }
         let body = ReplyBody(reply, format: rules.format)

@@ -14,7 +14,7 @@ extension ProviderAnswer {
             hiding: Self.secrets(of: request, body))
     }
 
-    /// Parameters that may be read by anyone. All others are taken for secrets.
+    /// Parameters that are no secret. All others count as secrets.
     private static let publicParameters: Set<String> = [
         "audience", "client_assertion_type", "client_id", "code_challenge_method", "grant_type", "redirect_uri",
         "requested_token_type", "resource", "response_type", "scope", "subject_token_type", "token_type_hint",

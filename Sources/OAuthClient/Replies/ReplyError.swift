@@ -1,4 +1,4 @@
-/// The error of a reply, as far as it can be told.
+/// The error of a reply, as far as it can be read.
 enum ReplyError {
     case none
     case code(OAuthErrorCode)
@@ -36,7 +36,7 @@ enum ReplyError {
 }
 
 extension ReplyRules {
-    /// What a code means to this provider; nil if nobody knows it. Codes are matched letter by letter.
+    /// What a code means to this provider; nil if it is unknown. Codes are matched letter by letter.
     func meaning(of code: OAuthErrorCode, in body: ReplyBody) -> Meaning? {
         let meaning = meanings[code.rawValue] ?? Self.registered[code]
         if meaning == .dead || meaning == .deadByProfile, let suberror = body["suberror"].text,

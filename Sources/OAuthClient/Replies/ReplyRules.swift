@@ -43,7 +43,7 @@ package struct ReplyRules: Hashable, Sendable {
     package var rotation: Rotation
     /// Token types that are other words for `Bearer` or `DPoP`. Keys in lower case.
     package var tokenTypeAliases: [String: TokenType]
-    /// Whether a `Bearer` token is taken where DPoP was asked for (RFC 9449 §5).
+    /// Whether a `Bearer` token is accepted where DPoP was asked for (RFC 9449 §5).
     package var acceptsDowngrade: Bool
     /// Where the access token's lifetime stands; the first member present counts.
     package var lifetimes: [LifetimeMember]
@@ -57,14 +57,14 @@ package struct ReplyRules: Hashable, Sendable {
     package var scopeSeparator: String
     /// Members of a good reply that are no secret and worth keeping, such as Salesforce's `instance_url`.
     package var keptMembers: [String] = []
-    /// Whether the server is asked for an access token's life (RFC 7662) when its reply does not tell.
+    /// Whether the server is asked how long an access token lives (RFC 7662) when its reply does not say.
     package var introspectsLifetime = false
     /// Unclassified rejections that end a login: at least so many, over at least so long.
     package var rejectionLimit: RejectionHistory
 
     /// Tokens of another chain in the same reply, such as Slack's user token beside the bot's.
     package struct OtherLogin: Hashable, Sendable {
-        /// Tells the logins apart for people.
+        /// Names the login for people.
         package var label: String
         /// Objects to enter, outermost first.
         package var path: [String]

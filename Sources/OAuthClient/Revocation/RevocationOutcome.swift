@@ -1,4 +1,4 @@
-/// What a revocation request came to (RFC 7009 §2.2).
+/// The result of a revocation request (RFC 7009 §2.2).
 public enum RevocationOutcome: Hashable, Sendable {
     /// The token works no more, or never did: both are done.
     case revoked
@@ -18,7 +18,7 @@ package enum RevocableToken: Sendable {
     case access(AccessToken)
 }
 
-/// What came of one revocation, at most one repeat for a proof included.
+/// The result of one revocation, with at most one repeat for a proof.
 package struct RevocationAttempt: Sendable {
     package let outcome: RevocationOutcome
     /// The latest nonce that a reply brought, by origin.

@@ -5,16 +5,16 @@ package import FoundationEssentials
 /// The revocation endpoint is asked to revoke a token that never was. RFC 7009 §2.1 has the server authenticate the client
 /// first, and §2.2 has it answer 200 for a token that it does not know: so a 200 says that the secret is good,
 /// `invalid_client` or `unauthorized_client` that it is not, and everything else says nothing. Only a server that refuses one secret and takes
-/// another one in this way is believed; one that takes everything has told nothing.
+/// another one in this way is believed; a server that takes everything has revealed nothing.
 package struct SecretTrial: Sendable {
     package enum Finding: Hashable, Sendable {
         /// The first secret is good.
         case first
-        /// The first secret is refused; this one, counted from zero, is taken.
+        /// The first secret is refused; this one, counted from zero, is accepted.
         case other(Int)
         /// None of them.
         case refused
-        /// The server does not tell, or there was no time to ask about all of them.
+        /// The server does not say, or there was no time to ask about all of them.
         case unknown
     }
 

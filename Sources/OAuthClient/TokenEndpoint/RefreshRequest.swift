@@ -3,7 +3,7 @@ package struct RefreshRequest: Sendable {
     package var refreshToken: RefreshToken
     /// Only to narrow the grant; nil asks for what was granted.
     package var scope: Scope?
-    /// Whether a token of another scope is of no use: then a request without `scope` does not follow a refused one.
+    /// Whether a token of another scope is useless: then a refused request is not repeated without `scope`.
     package var insistsOnScope = false
     package var dpop: DPoPContext?
     package var extraParameters: [FormParameter]

@@ -9,7 +9,7 @@ struct TokenRequest {
     /// It holds a refresh token or a code.
     var carriesGrant: Bool
     var insistsOnScope = false
-    /// It begins with the newest nonce of the server, be it another login's.
+    /// It begins with the server's newest nonce, even if another login learned it.
     var takesNewestNonce = false
 }
 

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 
-/// What came of one use of a refresh token or code, repeats for a proof or a scope included.
+/// The result of one use of a refresh token or code, with its repeats for a proof or a scope.
 package struct TokenAttempt: Sendable {
     package let outcome: TokenOutcome
     /// The latest nonce that a reply brought, by origin. To be kept whatever the outcome.
@@ -10,7 +10,7 @@ package struct TokenAttempt: Sendable {
     package let requestsSent: Int
     /// Those of them that carried the refresh token or the code.
     package let grantsSent: Int
-    /// How far the server's clock is ahead of ours, if its reply told and it is 2 seconds or more.
+    /// How far the server's clock is ahead of ours, if its reply had a date and it is 2 seconds or more.
     package let clockOffset: Duration?
     /// When the last request began: the tokens' lifetimes count from here.
     package let startedAt: Date

@@ -14,7 +14,7 @@ package struct TokenEndpoint: Sendable {
 
     /// - Parameters:
     ///   - timeLeft: For all requests of a call together; nil: each has the time of the binding.
-    ///   - nonces: What other requests know of nonces, and what they are told.
+    ///   - nonces: Nonces that are shared with other requests.
     ///   - mayRepeat: Asked after a repeat has waited for others.
     package init(
         binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date,

@@ -38,7 +38,7 @@ extension HTTPClient.Configuration {
         if !options.trustRoots.additional.isEmpty {
             tls.additionalTrustRoots = [.certificates(options.trustRoots.additional)]
         }
-        // Who cannot be reached is told at once, not after the last of many attempts.
+        // An API that cannot be reached is reported at once, not after the last of many attempts.
         var pool = ConnectionPool()
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(
