@@ -35,12 +35,12 @@ extension VaultStatus {
             case .none: .none
             }
         self.init(
-            vaultID: statistics.vaultID, schemaVersion: statistics.schemaVersion,
+            vaultID: statistics.vaultID, schemaVersion: statistics.engine.schemaVersion,
             createdAt: statistics.createdAt.date, users: statistics.users, logins: statistics.logins,
             providers: statistics.providers, keySlots: statistics.keySlots, openRenewals: statistics.openIntents,
             pendingRevocations: statistics.pendingRevocations, auditEntries: statistics.auditRows,
-            fileBytes: statistics.databaseBytes, sqliteVersion: statistics.sqliteVersion,
-            isSQLiteAffectedByWALReset: statistics.isSQLiteAffectedByWALReset,
+            fileBytes: statistics.engine.byteCount, sqliteVersion: statistics.engine.version,
+            isSQLiteAffectedByWALReset: statistics.engine.canLoseCommits,
             sodiumVersion: statistics.sodiumVersion, lockedMemory: memory)
     }
 }

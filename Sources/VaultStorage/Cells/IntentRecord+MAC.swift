@@ -18,7 +18,7 @@ extension IntentRecord {
 
     /// Reads the columns of a query that ends with the intent; `nil` if the login has none.
     init?(
-        _ row: Statement, from first: Int32 = firstColumn, _ context: VaultContext, login: LoginHandle
+        _ row: any RowCursor, from first: Int32 = firstColumn, _ context: VaultContext, login: LoginHandle
     ) throws(StoreError) {
         if row.isNull(first) { return nil }
         self.init(

@@ -27,7 +27,7 @@ struct LoginColumns {
     static let cellColumn: Int32 = 18
 
     /// Reads columns 7 to 17 of a query that has the login after the user.
-    init(_ row: Statement) throws(StoreError) {
+    init(_ row: any RowCursor) throws(StoreError) {
         let first = Self.firstColumn
         guard let handle = row.bytes16(first + 1) else {
             throw .quarantined("login", nil, "its handle has the wrong type or length")
@@ -45,7 +45,7 @@ struct LoginColumns {
     }
 
     private static func optional(
-        _ row: Statement, _ column: Int32, _ handle: Bytes16
+        _ row: any RowCursor, _ column: Int32, _ handle: Bytes16
     ) throws(StoreError) -> Bytes16? {
         if row.isNull(column) { return nil }
         guard let value = row.bytes16(column) else {

@@ -1,15 +1,15 @@
 import VaultCrypto
 
-/// Opens the cells of a row that a statement stands on. The columns' order is the one of ``SQL``.
+/// Opens the cells of a row that a cursor stands on. The columns' order is that of the shared queries.
 struct RowOpener {
     let context: VaultContext
     let scratch: CellScratch
-    let connection: Connection
-    /// What the vault's row says, for those who read by this connection.
+    let tables: any TableAccess
+    /// What the vault's row says, for those who read with it.
     let rows: VaultRowKeeper
     let contradiction = Contradiction()
 
-    /// What the connection has read last that is older than what is known.
+    /// What was read last that is older than what is known.
     final class Contradiction {
         /// What it fell behind; a number that changes with that.
         var mark: Int64?
@@ -19,12 +19,12 @@ struct RowOpener {
     ///   - scratch: memory for open cells, if there is some to be shared.
     ///   - rows: for a transaction, which sees its own changes before others do.
     init(
-        _ connection: Connection, _ context: VaultContext, scratch: CellScratch? = nil, rows: VaultRowKeeper? = nil
+        _ tables: any TableAccess, _ context: VaultContext, scratch: CellScratch? = nil, rows: VaultRowKeeper? = nil
     ) throws(StoreError) {
         do throws(VaultCryptoError) { self.scratch = if let scratch { scratch } else { try CellScratch() } } catch {
             throw StoreError(.outOfMemory, error.reason, hint: error.hint)
         }
-        self.connection = connection
+        self.tables = tables
         self.context = context
         self.rows = rows ?? context.rows
     }
@@ -37,10 +37,10 @@ struct RowOpener {
         return try context.root(id)
     }
 
-    /// The vault's row as this connection sees it.
+    /// The vault's row as it is in this snapshot or transaction.
     @discardableResult
     func vaultRow() throws(StoreError) -> VaultRow {
-        do throws(StoreError) { return try rows.look(connection, context) } catch {
+        do throws(StoreError) { return try rows.look(tables, context) } catch {
             contradiction.mark = rows.current.revision
             throw error
         }
@@ -56,7 +56,7 @@ struct RowOpener {
     /// Lends the open user cell of the row's user.
     @inline(__always)
     func withUser<R>(
-        _ row: Statement, _ columns: UserColumns, _ body: (UserCellView) throws(StoreError) -> R
+        _ row: any RowCursor, _ columns: UserColumns, _ body: (UserCellView) throws(StoreError) -> R
     ) throws(StoreError) -> R {
         let opened: SealedCell.Opened
         let view: UserCellView
@@ -81,7 +81,7 @@ struct RowOpener {
     func user<R>(
         ofRow id: Int64, _ body: (UserColumns, UserCellView) throws(StoreError) -> R
     ) throws(StoreError) -> R? {
-        let row = try connection.statement(SQL.userByRow)
+        let row = try tables.cursor(.userByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -97,7 +97,7 @@ struct RowOpener {
     /// The row's session, if the row is the very one that the user cell knows.
     @inline(__always)
     func session(
-        _ row: Statement, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionRecord {
         let cell = unsafe row.blob(LoginColumns.cellColumn)
         do throws(VaultCryptoError) {
@@ -120,7 +120,7 @@ struct RowOpener {
 
     /// The whole login of a row that has all columns.
     func login(
-        _ row: Statement, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> OpenLogin {
         let session = try session(row, columns, user, view)
         let refresh: RefreshRecord? = try unsafe secret(row, 19, .refresh, columns.refreshTag, columns, user, view) {
@@ -137,7 +137,7 @@ struct RowOpener {
     }
 
     private func secret<Record>(
-        _ row: Statement, _ column: Int32, _ kind: CellKind, _ tag: CellTag?, _ columns: LoginColumns,
+        _ row: any RowCursor, _ column: Int32, _ kind: CellKind, _ tag: CellTag?, _ columns: LoginColumns,
         _ user: UserColumns, _ view: UserCellView,
         _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Record
     ) throws(StoreError) -> Record? {

@@ -19,7 +19,7 @@ struct UserColumns {
     }
 
     /// Reads columns 0 to 5 of a query that starts with the user.
-    init(_ row: Statement) throws(StoreError) {
+    init(_ row: any RowCursor) throws(StoreError) {
         guard let handle = row.bytes16(1), let blindIndex = row.bytes16(2), let rootKey = row.bytes16(5) else {
             throw .quarantined("user", row.bytes16(1), "a column has the wrong type or length")
         }

@@ -1,17 +1,13 @@
 import Synchronization
 import VaultCrypto
 
-/// What every connection of an open vault works with.
+/// What everything that reads or writes an open vault works with.
 final class VaultContext: Sendable {
-    let path: String
-    /// How the vault's connections are opened.
-    let access: Connection.Access
     let vaultID: Bytes16
     let vaultKey: SealingKey
     /// The key slot by which this process has opened the vault.
     let openedBy: ProvenKeySlot
     let clock: @Sendable () -> Timestamp
-    let liveness: Liveness
     /// The vault's row as it was committed last.
     let rows: VaultRowKeeper
     let seen = SeenStates()
@@ -19,17 +15,13 @@ final class VaultContext: Sendable {
     private let newestIncarnation: Atomic<Int64>
 
     init(
-        path: String, vaultID: Bytes16, vaultKey: SealingKey, openedBy: ProvenKeySlot, row: VaultRow,
-        clock: @escaping @Sendable () -> Timestamp, liveness: Liveness = Liveness(),
-        access: Connection.Access = .readWrite
+        vaultID: Bytes16, vaultKey: SealingKey, openedBy: ProvenKeySlot, row: VaultRow,
+        clock: @escaping @Sendable () -> Timestamp
     ) {
-        self.path = path
-        self.access = access
         self.vaultID = vaultID
         self.vaultKey = vaultKey
         self.openedBy = openedBy
         self.clock = clock
-        self.liveness = liveness
         rows = VaultRowKeeper(row)
         keyrings = KeyringSuccession(row.keyring)
         newestIncarnation = Atomic(row.incarnation)
@@ -49,22 +41,6 @@ final class VaultContext: Sendable {
         let newest = rows.current
         keyrings.append(newest.keyring)
         newestIncarnation.store(newest.incarnation, ordering: .relaxed)
-    }
-
-    func connect() throws(StoreError) -> Connection {
-        try Connection(path: path, access: access, liveness: liveness)
-    }
-
-    /// What looks like damage where nothing can be written may be a writer that works through another mount.
-    func explain(_ error: StoreError) -> StoreError {
-        guard access == .immutable, Descriptor.Identity(path: path + "-shm") != nil else { return error }
-        switch error.code {
-        case .io, .damaged, .notAVault, .quarantined:
-            return StoreError(
-                .busy, "the vault has come into use, through another mount, since it was opened for reading alone",
-                hint: "open it anew")
-        default: return error
-        }
     }
 
     /// The root key that a cell names.

@@ -57,12 +57,9 @@ extension VaultRow {
     ///
     /// - Parameter known: an earlier state, whose keyring is taken over if it is still the same.
     static func load(
-        _ connection: Connection, vault: Bytes16, under vaultKey: SealingKey, known: VaultRow? = nil
+        _ tables: any TableAccess, vault: Bytes16, under vaultKey: SealingKey, known: VaultRow? = nil
     ) throws(StoreError) -> VaultRow {
-        let row = try connection.statement(
-            """
-            SELECT vaultID, incarnation, createdAt, keyringCell, revision, auditSequence, manifestCell FROM vault
-            """)
+        let row = try tables.cursor(.vaultRow)
         defer { row.reset() }
         guard try row.step(), row.bytes16(0) == vault else {
             throw StoreError(
@@ -74,7 +71,7 @@ extension VaultRow {
     }
 
     private init(
-        _ row: Statement, _ vault: Bytes16, _ vaultKey: SealingKey, _ known: VaultRow?
+        _ row: any RowCursor, _ vault: Bytes16, _ vaultKey: SealingKey, _ known: VaultRow?
     ) throws(VaultCryptoError) {
         let keyringCell = row.bytes(3)
         incarnation = row.integer(1)
@@ -105,4 +102,11 @@ extension VaultRow {
             throw VaultCryptoError(.malformedRecord, "the vault's row has a manifest and no revision")
         }
     }
+}
+
+extension Query {
+    fileprivate static let vaultRow = select(
+        Table.vault.columns(
+            "vaultID", "incarnation", "createdAt", "keyringCell", "revision", "auditSequence", "manifestCell"),
+        from: .vault)
 }

@@ -19,11 +19,11 @@ final class VaultRowKeeper: Sendable {
 
     /// Looks whether the row has changed, and reads it again if so. Two integers of one row if not.
     ///
-    /// To be called while the connection reads what is to be judged by the row: then both are of one moment.
+    /// To be called in the snapshot that holds what is to be judged by the row: then both are of one moment.
     @discardableResult
-    func look(_ connection: Connection, _ context: VaultContext) throws(StoreError) -> VaultRow {
+    func look(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) -> VaultRow {
         let known = current
-        let columns = try connection.statement("SELECT revision, incarnation FROM vault")
+        let columns = try tables.cursor(.vaultState)
         let isUnchanged: Bool
         do {
             defer { columns.reset() }
@@ -32,7 +32,7 @@ final class VaultRowKeeper: Sendable {
                 && columns.integer(1) == known.incarnation
         }
         if isUnchanged { return known }
-        let found = try VaultRow.load(connection, vault: context.vaultID, under: context.vaultKey, known: known)
+        let found = try VaultRow.load(tables, vault: context.vaultID, under: context.vaultKey, known: known)
         guard found.revision > known.revision else { throw Self.older }
         advance(to: found)
         context.adopt(found)
@@ -66,4 +66,8 @@ final class KeyringSuccession: Sendable {
         guard last.keyring !== keyring else { return }
         _ = last.successor.storeIfNil(KeyringSuccession(keyring))
     }
+}
+
+extension Query {
+    fileprivate static let vaultState = select(Table.vault.columns("revision", "incarnation"), from: .vault)
 }

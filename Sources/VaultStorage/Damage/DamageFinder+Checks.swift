@@ -13,7 +13,7 @@ extension DamageFinder {
     }
 
     func checkProvider(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        let row = try connection.statement(SQL.providerByRow)
+        let row = try tables.cursor(.providerByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -25,7 +25,7 @@ extension DamageFinder {
     }
 
     func checkUser(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        let row = try connection.statement(SQL.userByRow)
+        let row = try tables.cursor(.userByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -37,7 +37,7 @@ extension DamageFinder {
     }
 
     func checkLogin(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        let row = try connection.statement(SQL.loginByRow)
+        let row = try tables.cursor(.loginByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -61,20 +61,17 @@ extension DamageFinder {
 
     /// Rows of these tables are looked at with their login.
     func checkOrphan(_ table: DamagedRow.Table, _ id: Int64) throws(StoreError) -> DamagedRow? {
-        let sql = """
-            SELECT 1 FROM \(table.rawValue) WHERE \(table.idColumn) = ?1
-                AND NOT EXISTS (SELECT 1 FROM login WHERE login.id = \(table.rawValue).login)
-            """
-        let row = try Statement(connection, sql)
+        let row = try tables.cursor(.withLogin[table.table])
+        defer { row.reset() }
         row.bind(1, id)
-        guard try row.step() else { return nil }
+        guard try row.step(), row.isNull(1) else { return nil }
         return DamagedRow(
             place: .row(table, id: id), handle: nil,
             damage: .quarantined(table.rawValue, nil, "its login is missing"))
     }
 
     func checkOutboxEntry(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        let row = try connection.statement(SQL.outboxByRow)
+        let row = try tables.cursor(.outboxByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -84,7 +81,7 @@ extension DamageFinder {
     }
 
     func checkAuthorizationRequest(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        let row = try connection.statement(SQL.authorizationRequestByRow)
+        let row = try tables.cursor(.authorizationRequestByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -94,7 +91,7 @@ extension DamageFinder {
     }
 
     func checkUnusableReply(_ id: Int64) throws(StoreError) -> DamagedRow? {
-        let row = try connection.statement(SQL.unusableReplyByRow)
+        let row = try tables.cursor(.unusableReplyByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
@@ -118,20 +115,13 @@ extension DamageFinder {
 
     func missingLogins(ofUserRow id: Int64) throws(StoreError) -> [LoginHandle] {
         guard let known = try manifest(ofUserRow: id) else { return [] }
-        let row = try connection.statement(SQL.loginHandlesOfUserRow)
-        defer { row.reset() }
-        row.bind(1, id)
-        var missing = known.logins
-        while try row.step() { if let handle = row.bytes16(0) { missing.remove(LoginHandle(handle)) } }
+        let missing = known.logins.subtracting(try tables.loginRows(ofUserRow: id).compactMap(\.handle))
         return missing.sorted { $0.bytes.array.lexicographicallyPrecedes($1.bytes.array) }
     }
 
     func checkMissing(_ login: LoginHandle, _ userRow: Int64) throws(StoreError) -> DamagedRow? {
         guard let known = try manifest(ofUserRow: userRow), known.logins.contains(login) else { return nil }
-        let row = try connection.statement(SQL.loginHandlesOfUserRow)
-        defer { row.reset() }
-        row.bind(1, userRow)
-        while try row.step() { if row.bytes16(0) == login.bytes { return nil } }
+        if try tables.loginRows(ofUserRow: userRow).contains(where: { $0.handle == login }) { return nil }
         var found = DamagedRow(
             place: .missingLogin(login, userRow: userRow), handle: login.bytes,
             damage: .quarantined("login", login.bytes, "its row is missing"))
@@ -152,5 +142,14 @@ extension DamageFinder {
                 user: columns.handle, userID: view.userIDText,
                 logins: Set((0..<view.loginCount).map { view.entry($0).login }))
         }
+    }
+}
+
+extension Query {
+    /// The number of a row, and that of its login if there is one.
+    fileprivate static let withLogin = PerTable {
+        select(
+            $0.columns($0.key) + Table.login.columns("id"), from: $0,
+            joins: [.optional(Table.login["id"], is: $0["login"])], where: [.equal($0[$0.key], 1)])
     }
 }

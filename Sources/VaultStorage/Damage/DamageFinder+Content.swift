@@ -11,38 +11,21 @@ extension DamageFinder {
         case .missingLogin: []
         case .row(.user, let id): try rows(ofUser: id)
         case .row(.login, let id): try rows(ofLogin: id)
-        case .row(let table, let id): try rawRows(table, where: table.idColumn, is: id)
+        case .row(let table, let id): try tables.rawRows(of: table.table, where: table.table.key, is: id)
         }
     }
 
     private func rows(ofUser id: Int64) throws(StoreError) -> [RawRow] {
-        let logins = try connection.statement(SQL.loginRowsOfUserRow)
-        var ids: [Int64] = []
-        do {
-            defer { logins.reset() }
-            logins.bind(1, id)
-            while try logins.step() { ids.append(logins.integer(0)) }
-        }
-        var rows = try rawRows(.user, where: "id", is: id)
-        for login in ids { rows += try self.rows(ofLogin: login) }
+        var rows = try tables.rawRows(of: .user, where: "id", is: id)
+        for login in try tables.loginRows(ofUserRow: id) { rows += try self.rows(ofLogin: login.row) }
         return rows
     }
 
     private func rows(ofLogin id: Int64) throws(StoreError) -> [RawRow] {
-        var rows = try rawRows(.login, where: "id", is: id)
-        for table in [DamagedRow.Table.loginSecret, .refreshIntent, .unusableReply] {
-            rows += try rawRows(table, where: "login", is: id)
+        var rows = try tables.rawRows(of: .login, where: "id", is: id)
+        for table in [Table.loginSecret, .refreshIntent, .unusableReply] {
+            rows += try tables.rawRows(of: table, where: "login", is: id)
         }
-        return rows
-    }
-
-    private func rawRows(
-        _ table: DamagedRow.Table, where column: String, is id: Int64
-    ) throws(StoreError) -> [RawRow] {
-        let row = try Statement(connection, "SELECT * FROM \(table.rawValue) WHERE \(column) = ?1")
-        row.bind(1, id)
-        var rows: [RawRow] = []
-        while try row.step() { rows.append(row.rawRow(of: table.rawValue)) }
         return rows
     }
 }

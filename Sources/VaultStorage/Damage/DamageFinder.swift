@@ -1,12 +1,12 @@
 import VaultCrypto
 
-/// Looks for rows that cannot be opened, on a reader's connection or the writer's. One look decides everywhere: what is
+/// Looks for rows that cannot be opened, for a reader or the writer. One look decides everywhere: what is
 /// listed can be shown and discarded, and nothing else can.
 struct DamageFinder {
     /// Rows that are found by one statement.
     private static let pageSize: Int64 = 256
 
-    let connection: Connection
+    let tables: any TableAccess
     let opener: RowOpener
 
     /// In the order of the tables and of the rows in each; logins without a row come last.
@@ -67,39 +67,43 @@ struct DamageFinder {
 
     // MARK: Rows
 
-    /// Until `body` says that it is enough. No statement stays open meanwhile: this may take long.
+    /// Until `body` says that it is enough. No answer stays open meanwhile: this may take long.
     private func eachRow(
         of table: DamagedRow.Table, _ body: (Int64) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        let page = try Statement(connection, table.pageSQL)
+        let page = try tables.cursor(table.needsLogin ? .pagesWithLogin[table.table] : .numbersFrom[table.table])
         var first: Int64? = .min
         while let start = first {
             page.bind(1, start)
             page.bind(2, Self.pageSize)
             var ids: [Int64] = []
+            var last: Int64?
+            var count: Int64 = 0
             do {
                 defer { page.reset() }
-                while try page.step() { ids.append(page.integer(0)) }
+                while try page.step() {
+                    count += 1
+                    last = page.integer(0)
+                    if !table.needsLogin || page.isNull(1) { ids.append(page.integer(0)) }
+                }
             }
             if BlockingWork.isCancelled { throw StoreError(.closed, "the look for damage was ended") }
             for id in ids { guard try body(id) else { return } }
-            guard Int64(ids.count) == Self.pageSize, let last = ids.last, last < .max else { return }
+            guard count == Self.pageSize, let last, last < .max else { return }
             first = last + 1
         }
     }
 
     private func exists(_ table: DamagedRow.Table, _ id: Int64) throws(StoreError) -> Bool {
-        let row = try Statement(connection, "SELECT 1 FROM \(table.rawValue) WHERE \(table.idColumn) = ?1")
-        row.bind(1, id)
-        return try row.step()
+        try tables.has(.rowsByNumber[table.table], id)
     }
 
     private func rowID(of handle: Bytes16, in table: DamagedRow.Table) throws(StoreError) -> Int64? {
-        guard let column = table.handleColumn else { return nil }
-        let row = try Statement(
-            connection, "SELECT \(table.idColumn) FROM \(table.rawValue) WHERE \(column) = ?1")
-        row.bind(1, handle)
-        return try row.step() ? row.integer(0) : nil
+        guard !table.needsLogin else { return nil }
+        let row = try tables.cursor(.rowsByHandle[table.table])
+        return try row.withBinding(1, handle) { () throws(StoreError) in
+            try row.step() ? row.integer(0) : nil
+        }
     }
 
     private func missingLogin(_ login: LoginHandle) throws(StoreError) -> DamagedRow? {
@@ -113,39 +117,43 @@ struct DamageFinder {
 }
 
 extension DamagedRow.Table {
-    /// By which the rows are numbered.
-    var idColumn: String {
+    var table: Table {
         switch self {
-        case .loginSecret: "login"
-        case .refreshIntent: "fence"
-        default: "id"
+        case .provider: .provider
+        case .user: .user
+        case .login: .login
+        case .loginSecret: .loginSecret
+        case .refreshIntent: .refreshIntent
+        case .outbox: .outbox
+        case .authorizationRequest: .authorizationRequest
+        case .unusableReply: .unusableReply
         }
     }
 
-    var handleColumn: String? {
-        switch self {
-        case .loginSecret, .refreshIntent: nil
-        case .authorizationRequest: "stateIndex"
-        default: "handle"
-        }
+    /// Whether its rows are looked at with their login, so that only those without one are damaged on their own. They
+    /// have no handle.
+    fileprivate var needsLogin: Bool { self == .loginSecret || self == .refreshIntent }
+}
+
+extension Query {
+    /// Numbers from parameter 1 on, and that of the row's login if there is one.
+    fileprivate static let pagesWithLogin = PerTable {
+        select(
+            $0.columns($0.key) + Table.login.columns("id"), from: $0,
+            joins: [.optional(Table.login["id"], is: $0["login"])], where: [.atLeast($0[$0.key], 1)],
+            order: [.up($0[$0.key])], limit: 2)
     }
 
-    /// Rows that may be damaged, from a number on.
-    fileprivate var pageSQL: String {
-        let orphans =
-            switch self {
-            case .loginSecret, .refreshIntent:
-                "AND NOT EXISTS (SELECT 1 FROM login WHERE login.id = \(rawValue).login)"
-            default: ""
-            }
-        return "SELECT \(idColumn) FROM \(rawValue) WHERE \(idColumn) >= ?1 \(orphans) ORDER BY \(idColumn) LIMIT ?2"
+    fileprivate static let rowsByHandle = PerTable {
+        let handle = $0 == .authorizationRequest ? "stateIndex" : "handle"
+        return select($0.columns($0.key), from: $0, where: [.equal($0[handle], 1)])
     }
 }
 
 extension Reader {
-    var damage: DamageFinder { DamageFinder(connection: connection, opener: opener) }
+    var damage: DamageFinder { DamageFinder(tables: tables, opener: opener) }
 }
 
 extension WriteTransaction {
-    var damage: DamageFinder { DamageFinder(connection: connection, opener: opener) }
+    var damage: DamageFinder { DamageFinder(tables: tables, opener: opener) }
 }

@@ -1,4 +1,3 @@
-import CSQLite
 import VaultCrypto
 
 /// A row as it lies in the file: nothing of it is opened, nothing is believed.
@@ -15,10 +14,20 @@ package struct RawRow: Sendable, Equatable {
     package struct Column: Sendable, Equatable {
         package let name: String
         package let value: Value
+
+        package init(name: String, value: Value) {
+            self.name = name
+            self.value = value
+        }
     }
 
     package let table: String
     package let columns: [Column]
+
+    package init(table: String, columns: [Column]) {
+        self.table = table
+        self.columns = columns
+    }
 
     /// BLAKE2b-256 over the rows, encoded as `docs/vault-format.md` says.
     package static func hash(of rows: [RawRow]) -> [UInt8] {
@@ -53,33 +62,5 @@ package struct RawRow: Sendable, Equatable {
 
     private static func append(littleEndian value: Int64, to bytes: inout [UInt8]) {
         for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
-    }
-}
-
-extension Statement {
-    /// The row that the statement stands on, with all its columns.
-    func rawRow(of table: String) -> RawRow {
-        let count = unsafe sqlite3_column_count(handle)
-        return RawRow(
-            table: table,
-            columns: (0..<count).map { index in
-                let name = unsafe sqlite3_column_name(handle, index).map { unsafe String(cString: $0) } ?? ""
-                return RawRow.Column(name: name, value: rawValue(index))
-            })
-    }
-
-    private func rawValue(_ column: Int32) -> RawRow.Value {
-        switch unsafe sqlite3_column_type(handle, column) {
-        case SQLITE_NULL: .null
-        case SQLITE_INTEGER: .integer(integer(column))
-        case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(handle, column))
-        case SQLITE_TEXT: .text(textBytes(column))
-        default: .blob(bytes(column))
-        }
-    }
-
-    private func textBytes(_ column: Int32) -> [UInt8] {
-        guard let text = unsafe sqlite3_column_text(handle, column) else { return [] }
-        return unsafe [UInt8](UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
     }
 }

@@ -30,7 +30,7 @@ extension WriteTransaction {
     }
 
     func discardUser(_ index: BlindIndex) throws(StoreError) -> DiscardedRow {
-        let row = try connection.statement(SQL.userByIndex)
+        let row = try tables.cursor(.userByIndex)
         let id = try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }
             return row.integer(0)
@@ -56,7 +56,7 @@ extension WriteTransaction {
     }
 
     private func deleteRow(_ table: DamagedRow.Table, _ id: Int64) throws(StoreError) {
-        let delete = try Statement(connection, "DELETE FROM \(table.rawValue) WHERE \(table.idColumn) = ?1")
+        let delete = try tables.cursor(.deletesByNumber[table.table])
         delete.bind(1, id)
         try delete.run()
     }
@@ -113,19 +113,18 @@ extension WriteTransaction {
     }
 
     func deleteLogin(_ rowID: Int64) throws(StoreError) {
-        for sql: StaticString in [
-            "DELETE FROM refreshIntent WHERE login = ?1", "DELETE FROM loginSecret WHERE login = ?1",
-            "DELETE FROM unusableReply WHERE login = ?1", "DELETE FROM untoldFailure WHERE login = ?1",
-            "DELETE FROM login WHERE id = ?1",
+        for query: Query in [
+            .deleteIntentOfLogin, .deleteSecretsOfLogin, .deleteUnusableRepliesOfLogin, .deleteUntoldFailureOfLogin,
+            .deletesByNumber[.login],
         ] {
-            let delete = try connection.statement(sql)
+            let delete = try tables.cursor(query)
             delete.bind(1, rowID)
             try delete.run()
         }
     }
 
     private func openOwner(ofLoginRow id: Int64) throws(StoreError) -> OpenUser? {
-        let row = try connection.statement("SELECT user FROM login WHERE id = ?1")
+        let row = try tables.cursor(.ownerOfLoginRow)
         defer { row.reset() }
         row.bind(1, id)
         return try row.step() ? try openUser(row: row.integer(0)) : nil
@@ -141,13 +140,7 @@ extension WriteTransaction {
     private func discardUser(
         _ row: DamagedRow, _ id: Int64, _ event: AuditEvent
     ) throws(StoreError) -> [LoginHandle] {
-        var logins: [LoginHandle] = []
-        let handles = try connection.statement(SQL.loginHandlesOfUserRow)
-        do {
-            defer { handles.reset() }
-            handles.bind(1, id)
-            while try handles.step() { if let handle = handles.bytes16(0) { logins.append(LoginHandle(handle)) } }
-        }
+        let logins = try tables.loginRows(ofUserRow: id).compactMap(\.handle)
         let told = try handleToldOfUser(id)
         try deleteUser(id)
         try audit(event, about: AuditSubject(user: row.user))
@@ -165,15 +158,20 @@ extension WriteTransaction {
 
     /// The user in the audit row of the last change, unless that user has another row.
     private func handleToldOfUser(_ id: Int64) throws(StoreError) -> UserHandle? {
-        let row = try connection.statement(
-            """
-            SELECT audit.user FROM user CROSS JOIN audit ON audit.sequence = user.auditSequence
-            WHERE user.id = ?1 AND audit.revision = user.revision
-                AND NOT EXISTS (SELECT 1 FROM user AS other WHERE other.handle = audit.user AND other.id <> ?1)
-            """)
-        defer { row.reset() }
-        row.bind(1, id)
-        return try row.step() ? row.bytes16(0).map { UserHandle($0) } : nil
+        let row = try tables.cursor(.lastChangeOfUserRow)
+        let told: UserHandle?
+        do {
+            defer { row.reset() }
+            row.bind(1, id)
+            guard try row.step(), !row.isNull(1), row.integer(1) == row.integer(2) else { return nil }
+            told = row.bytes16(0).map { UserHandle($0) }
+        }
+        guard let told else { return nil }
+        let others = try tables.cursor(.userByHandle)
+        let hasOther = try others.withBinding(1, told.bytes) { () throws(StoreError) in
+            try others.step() && others.integer(0) != id
+        }
+        return hasOther ? nil : told
     }
 
     // MARK: Providers
@@ -199,20 +197,11 @@ extension WriteTransaction {
     /// Which provider it was whose handle is damaged: one that the trail knows and that has no row, and under whose
     /// name the cell opens.
     func handleToldOfProvider(_ id: Int64, _ handle: ProviderHandle?) throws(StoreError) -> ProviderHandle? {
-        let row = try connection.statement(SQL.providerByRow)
+        let row = try tables.cursor(.providerByRow)
         defer { row.reset() }
         row.bind(1, id)
         guard try row.step() else { return nil }
-        let candidates = try connection.statement(
-            """
-            SELECT DISTINCT provider FROM audit WHERE provider IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM provider WHERE provider.handle = audit.provider)
-            """)
-        defer { candidates.reset() }
-        while try candidates.step() {
-            guard let candidate = candidates.bytes16(0).map({ ProviderHandle($0) }), candidate != handle else {
-                continue
-            }
+        for candidate in try providersWithoutRow() where candidate != handle {
             let record = try? unsafe opener.root(
                 row.blob(2), .provider, table: "provider", handle: candidate.bytes,
                 ProviderRecord.associatedData(context.vaultID, candidate, revision: row.integer(1))
@@ -221,6 +210,34 @@ extension WriteTransaction {
         }
         return nil
     }
+
+    /// Those that the trail names.
+    private func providersWithoutRow() throws(StoreError) -> Set<ProviderHandle> {
+        let rows = try tables.cursor(.auditedProviders)
+        defer { rows.reset() }
+        var found: Set<ProviderHandle> = []
+        while try rows.step() {
+            if rows.isNull(1), let handle = rows.bytes16(0) { found.insert(ProviderHandle(handle)) }
+        }
+        return found
+    }
+}
+
+extension Query {
+    fileprivate static let ownerOfLoginRow = select(
+        Table.login.columns("user"), from: .login, where: [.equal(Table.login["id"], 1)])
+
+    /// Whom the audit row of a user's last change names, its revision and the user's.
+    fileprivate static let lastChangeOfUserRow = select(
+        Table.audit.columns("user", "revision") + Table.user.columns("revision"), from: .user,
+        joins: [.each(Table.audit["sequence"], is: Table.user["auditSequence"])],
+        where: [.equal(Table.user["id"], 1)])
+
+    /// Each provider as often as the trail names it, and the number of its row if there is one.
+    fileprivate static let auditedProviders = select(
+        Table.audit.columns("provider") + Table.provider.columns("id"), from: .audit,
+        joins: [.optional(Table.provider["handle"], is: Table.audit["provider"])],
+        where: [.isNotNull(Table.audit["provider"])])
 }
 
 /// Bytes for people who compare them.

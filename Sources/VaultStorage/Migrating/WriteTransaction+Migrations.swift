@@ -1,13 +1,12 @@
 /// The schema is brought up to date without a key. So the audit trail hears of it from the first process that has one.
 extension WriteTransaction {
-    static func hasUntoldMigrations(_ connection: Connection) throws(StoreError) -> Bool {
-        try connection.integer("SELECT count(*) FROM migration WHERE auditSequence IS NULL") > 0
+    static func hasUntoldMigrations(_ tables: any TableAccess) throws(StoreError) -> Bool {
+        try tables.integer(.untoldMigrationCount) ?? 0 > 0
     }
 
     /// Once for all steps that are not recorded yet. The first of a vault without a manifest makes it.
     func tellOfMigrations() throws(StoreError) {
-        let rows = try connection.statement(
-            "SELECT name FROM migration WHERE auditSequence IS NULL ORDER BY version")
+        let rows = try tables.cursor(.untoldMigrations)
         var steps: [AuditEvent.Detail] = []
         while try rows.step() { steps.append(AuditEvent.Detail("step", rows.text(0))) }
         rows.reset()
@@ -24,7 +23,7 @@ extension WriteTransaction {
 
     /// By the row that was written last.
     func markMigrationsAsTold() throws(StoreError) {
-        let update = try connection.statement("UPDATE migration SET auditSequence = ?1 WHERE auditSequence IS NULL")
+        let update = try tables.cursor(.markMigrations)
         update.bind(1, head.sequence)
         try update.run()
     }
@@ -38,7 +37,7 @@ extension SQLiteVaultStore {
 
     /// Never throws: what cannot be written now is told at the next opening.
     func tellOfMigrations() {
-        _ = WriteBatch(context, place).perform([MigrationTale()])
+        _ = WriteBatch(database, context, place).perform([MigrationTale()])
     }
 }
 
@@ -47,4 +46,15 @@ private final class MigrationTale: WriteOperation, @unchecked Sendable {
         try transaction.tellOfMigrations()
         try transaction.nameProviders()
     }
+}
+
+extension Query {
+    private static let isUntold = [Condition.isNull(Table.migration["auditSequence"])]
+
+    fileprivate static let untoldMigrationCount = select([.count], from: .migration, where: isUntold)
+
+    fileprivate static let untoldMigrations = select(
+        Table.migration.columns("name"), from: .migration, where: isUntold, order: [.up(Table.migration["version"])])
+
+    fileprivate static let markMigrations = update(.migration, "auditSequence", where: isUntold)
 }

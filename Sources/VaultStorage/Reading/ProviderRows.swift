@@ -1,14 +1,14 @@
 import VaultCrypto
 
-/// Finds providers, on a reader's connection or the writer's. None of it opens a provider that is not asked for.
+/// Finds providers, for a reader or the writer. None of it opens a provider that is not asked for.
 struct ProviderRows {
-    let connection: Connection
+    let tables: any TableAccess
     let opener: RowOpener
 
     func listings(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
         // A row that was edited may have any number.
         if sequence == .max { return [] }
-        let row = try connection.statement(SQL.providerPage)
+        let row = try tables.cursor(.providerPage)
         defer { row.reset() }
         row.bind(1, sequence.map { $0 + 1 } ?? .min)
         row.bind(2, Int64(limit))
@@ -26,7 +26,7 @@ struct ProviderRows {
     }
 
     func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
-        let row = try connection.statement(SQL.provider)
+        let row = try tables.cursor(.provider)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.provider) }
             return try opener.provider(row)
@@ -34,7 +34,7 @@ struct ProviderRows {
     }
 
     func provider(named name: String) throws(StoreError) -> StoredProvider {
-        let row = try connection.statement(SQL.providerByName)
+        let row = try tables.cursor(.providerByName)
         let found: StoredProvider? = try row.withBinding(1, index(of: name).bytes) { () throws(StoreError) in
             try row.step() ? try opener.provider(row) : nil
         }
@@ -48,7 +48,7 @@ struct ProviderRows {
 
     /// The provider that has this name, damaged or not.
     func row(named name: String) throws(StoreError) -> Int64? {
-        let row = try connection.statement(SQL.providerByName)
+        let row = try tables.cursor(.providerByName)
         return try row.withBinding(1, index(of: name).bytes) { () throws(StoreError) in
             try row.step() ? row.integer(4) : nil
         }
@@ -56,7 +56,7 @@ struct ProviderRows {
 
     /// Providers whose index has still to be filled in. One that does not open stays without.
     func unnamed() throws(StoreError) -> [(row: Int64, stored: StoredProvider)] {
-        let row = try connection.statement(SQL.unnamedProviders)
+        let row = try tables.cursor(.unnamedProviders)
         defer { row.reset() }
         var result: [(row: Int64, stored: StoredProvider)] = []
         while try row.step() {

@@ -4,7 +4,7 @@ extension Reader {
     /// By the index on `dueAt`: costs what is due, however many logins there are.
     func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
         let limit = limit.asPageLimit
-        let row = try connection.statement(SQL.dueLogins)
+        let row = try tables.cursor(.dueLogins)
         row.bind(1, time.milliseconds)
         row.bind(2, cursor?.dueAt.milliseconds ?? .min)
         row.bind(3, cursor?.row ?? .min)
@@ -23,7 +23,7 @@ extension Reader {
                 logins.append(
                     DueLogin(
                         login: LoginHandle(handle), provider: row.bytes16(2).map { ProviderHandle($0) }, dueAt: dueAt,
-                        hasRefreshCell: row.integer(4) != 0))
+                        hasRefreshCell: !row.isNull(4)))
             }
         }
         return DuePage(
@@ -31,9 +31,23 @@ extension Reader {
     }
 
     private func nextDue(after time: Timestamp) throws(StoreError) -> Timestamp? {
-        let row = try connection.statement(SQL.nextDue)
+        let row = try tables.cursor(.nextDue)
         defer { row.reset() }
         row.bind(1, time.milliseconds)
         return try row.step() ? Timestamp(milliseconds: row.integer(0)) : nil
     }
+}
+
+extension Query {
+    // The row's id follows the time in the index: no sorting.
+    static let dueLogins = select(
+        Table.login.columns("id", "handle", "provider", "dueAt", "refreshTag"), from: .login,
+        where: [
+            .isNotNull(Table.login["dueAt"]), .atMost(Table.login["dueAt"], 1),
+            .beyond(Table.login["dueAt"], 2, Table.login["id"], 3),
+        ], order: [.up(Table.login["dueAt"]), .up(Table.login["id"])], limit: 4, index: "loginByDueAt")
+
+    static let nextDue = select(
+        Table.login.columns("dueAt"), from: .login, where: [.greater(Table.login["dueAt"], 1)],
+        order: [.up(Table.login["dueAt"])], index: "loginByDueAt")
 }

@@ -3,8 +3,7 @@ import VaultCrypto
 extension Reader {
     /// Logins with a failure that no handler has heard of, according to a list that is not authenticated.
     func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
-        let row = try connection.statement(
-            "SELECT login.handle FROM untoldFailure CROSS JOIN login ON login.id = untoldFailure.login LIMIT ?1")
+        let row = try tables.cursor(.untoldFailures)
         defer { row.reset() }
         row.bind(1, Int64(limit))
         var logins: [LoginHandle] = []
@@ -13,4 +12,10 @@ extension Reader {
         }
         return logins
     }
+}
+
+extension Query {
+    fileprivate static let untoldFailures = select(
+        Table.login.columns("handle"), from: .untoldFailure,
+        joins: [.each(Table.login["id"], is: Table.untoldFailure["login"])], limit: 1)
 }

@@ -1,10 +1,10 @@
 import VaultCrypto
 
 extension Reader {
-    var providers: ProviderRows { ProviderRows(connection: connection, opener: opener) }
+    var providers: ProviderRows { ProviderRows(tables: tables, opener: opener) }
 
     func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
-        let count = try connection.statement(SQL.refreshableLoginsOfProvider)
+        let count = try tables.cursor(.refreshableLoginsOfProvider)
         return try count.withBinding(1, handle.bytes) { () throws(StoreError) in
             ProviderUse(refreshableLogins: try count.step() ? Int(count.integer(0)) : 0)
         }
@@ -12,7 +12,7 @@ extension Reader {
 
     /// A row that cannot be opened is passed over and does not count: ``outbox(after:limit:)`` shows it.
     func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
-        let row = try connection.statement(SQL.dueOutbox)
+        let row = try tables.cursor(.dueOutbox)
         defer { row.reset() }
         let limit = limit.asPageLimit
         row.bind(1, time.milliseconds)
@@ -25,12 +25,12 @@ extension Reader {
 
     /// By the order of the rows, which is the order in which they came, so that no edited time hides one.
     func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
-        let row = try connection.statement(SQL.outbox)
+        let row = try tables.cursor(.outbox)
         defer { row.reset() }
-        row.bind(1, Int64(limit.asPageLimit))
-        // Any number is a row's, if somebody has edited it.
+        // Any number is a row's, if it was edited.
         if sequence == .max { return [] }
-        row.bind(2, sequence.map { $0 + 1 } ?? .min)
+        row.bind(1, sequence.map { $0 + 1 } ?? .min)
+        row.bind(2, Int64(limit.asPageLimit))
         var result: [OutboxListing] = []
         while try row.step() {
             var entry: StoredOutboxEntry?
@@ -45,7 +45,7 @@ extension Reader {
     }
 
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
-        let row = try connection.statement(SQL.outboxEntry)
+        let row = try tables.cursor(.outboxEntry)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
             return try opener.outboxEntry(row)
@@ -53,11 +53,7 @@ extension Reader {
     }
 
     func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
-        let row = try connection.statement(
-            """
-            SELECT sequence, time, kind, user, login, provider, revision, detailCell FROM audit
-            WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
-            """)
+        let row = try tables.cursor(.auditRows)
         defer { row.reset() }
         row.bind(1, sequence)
         row.bind(2, Int64(limit.asPageLimit))
@@ -69,9 +65,7 @@ extension Reader {
     /// Nothing that this process had read or committed when the reading began may be missing.
     func auditHead() throws(StoreError) -> Int64 {
         let known = headKnownAtBegin ?? context.seen.auditHead
-        let row = try connection.statement("SELECT coalesce(max(sequence), 0) FROM audit")
-        defer { row.reset() }
-        let head = try row.step() ? row.integer(0) : 0
+        let head = try tables.integer(.lastAudited) ?? 0
         guard head >= known else {
             opener.contradiction.mark = known
             throw StoreError(
@@ -89,7 +83,7 @@ extension Reader {
         at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
     ) throws(StoreError) -> Timestamp? {
         let first = try auditHead() - Self.renewalWindow
-        let row = try connection.statement(SQL.lastRenewal)
+        let row = try tables.cursor(.lastRenewal)
         defer { row.reset() }
         row.bind(1, AuditKind.renewed.rawValue)
         row.bind(2, first)
@@ -99,7 +93,7 @@ extension Reader {
         return try row.step() ? Timestamp(milliseconds: row.integer(0)) : nil
     }
 
-    private func auditEntry(_ row: Statement) -> AuditEntry {
+    private func auditEntry(_ row: any RowCursor) -> AuditEntry {
         let columns = AuditColumns(row)
         var detail: [AuditEvent.Detail] = []
         var damage: StoreError?
@@ -113,7 +107,7 @@ extension Reader {
     /// One that cannot be opened is passed over, and counts as a row of the page.
     func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
         let limit = limit.asPageLimit
-        let row = try connection.statement(SQL.openIntents)
+        let row = try tables.cursor(.openIntents)
         defer { row.reset() }
         row.bind(1, fence ?? .min)
         row.bind(2, Int64(limit))
@@ -132,20 +126,20 @@ extension Reader {
     }
 
     func hasOpenIntents() throws(StoreError) -> Bool {
-        let row = try connection.statement("SELECT 1 FROM refreshIntent LIMIT 1")
+        let row = try tables.cursor(.anyIntent)
         defer { row.reset() }
         return try row.step()
     }
 
     func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        try KeySlotRows.all(connection).slots.map { slot in
+        try KeySlotRows.all(tables).slots.map { slot in
             StoredKeySlot(handle: KeySlotHandle(slot.description.id), description: slot.description)
         }
     }
 }
 
 extension RowOpener {
-    func provider(_ row: Statement) throws(StoreError) -> StoredProvider {
+    func provider(_ row: any RowCursor) throws(StoreError) -> StoredProvider {
         let revision = row.integer(1)
         guard let bytes = row.bytes16(0) else {
             throw .quarantined("provider", nil, "its handle has the wrong type or length")
@@ -162,7 +156,7 @@ extension RowOpener {
         return StoredProvider(handle: handle, revision: revision, record: record)
     }
 
-    func outboxEntry(_ row: Statement) throws(StoreError) -> StoredOutboxEntry {
+    func outboxEntry(_ row: any RowCursor) throws(StoreError) -> StoredOutboxEntry {
         guard let bytes = row.bytes16(0) else {
             throw .quarantined("outbox", nil, "its handle has the wrong type or length")
         }
@@ -176,7 +170,7 @@ extension RowOpener {
         return StoredOutboxEntry(handle: handle, nextAttemptAt: next, attempts: Int(attempts), record: record)
     }
 
-    func authorizationRequest(_ row: Statement) throws(StoreError) -> AuthorizationRequestRecord {
+    func authorizationRequest(_ row: any RowCursor) throws(StoreError) -> AuthorizationRequestRecord {
         guard let bytes = row.bytes16(0) else {
             throw .quarantined("authorizationRequest", nil, "its index has the wrong type or length")
         }
@@ -198,7 +192,7 @@ extension RowOpener {
     }
 
     /// Column 7 of a row that starts with the audit columns.
-    func auditDetail(_ row: Statement, _ columns: AuditColumns) throws(StoreError) -> [AuditEvent.Detail] {
+    func auditDetail(_ row: any RowCursor, _ columns: AuditColumns) throws(StoreError) -> [AuditEvent.Detail] {
         if row.isNull(7) { return [] }
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(
@@ -214,7 +208,7 @@ extension RowOpener {
 
 extension AuditColumns {
     /// Reads columns 0 to 6.
-    init(_ row: Statement) {
+    init(_ row: any RowCursor) {
         isMalformed = (3...5).contains { !row.isNull($0) && row.bytes16($0) == nil }
         sequence = row.integer(0)
         time = Timestamp(milliseconds: row.integer(1))
@@ -224,4 +218,17 @@ extension AuditColumns {
         provider = row.bytes16(5).map { ProviderHandle($0) }
         revision = row.optionalInteger(6)
     }
+}
+
+extension Query {
+    fileprivate static let lastAudited = select([.greatest(Table.audit["sequence"])], from: .audit)
+    fileprivate static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent)
+
+    // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.
+    fileprivate static let lastRenewal = select(
+        Table.audit.columns("time"), from: .audit, joins: [.each(Table.login["handle"], is: Table.audit["login"])],
+        where: [
+            .equal(Table.audit["kind"], 1), .greater(Table.audit["sequence"], 2), .greater(Table.audit["time"], 3),
+            .equal(Table.login["provider"], 4), .notEqual(Table.login["handle"], 5),
+        ], order: [.down(Table.audit["sequence"])])
 }

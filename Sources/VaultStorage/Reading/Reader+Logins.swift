@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension Reader {
     func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
-        let row = try connection.statement(SQL.login)
+        let row = try tables.cursor(.login)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
             let user = try UserColumns(row)
@@ -17,7 +17,7 @@ extension Reader {
     }
 
     func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
-        let row = try connection.statement(SQL.loginPage)
+        let row = try tables.cursor(.loginPage)
         row.bind(2, Int64(limit.asPageLimit))
         return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
             var result: [LoginListing] = []
@@ -28,7 +28,7 @@ extension Reader {
 
     /// All logins of a user, and those that his cell tells of but the vault does not have.
     func logins(ofUser index: BlindIndex, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
-        let row = try connection.statement(SQL.loginsOfUser)
+        let row = try tables.cursor(.loginsOfUser)
         let all = try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }
             var known = try expectedLogins(row)
@@ -53,7 +53,7 @@ extension Reader {
     }
 
     /// What the user cell tells of; nothing if it cannot be opened, which then shows on each of the user's logins.
-    private func expectedLogins(_ row: Statement) throws(StoreError) -> Set<LoginHandle> {
+    private func expectedLogins(_ row: any RowCursor) throws(StoreError) -> Set<LoginHandle> {
         let user = try UserColumns(row)
         let handles = try? opener.withUser(row, user) { view throws(StoreError) in
             (0..<view.loginCount).map { view.entry($0).login }
@@ -62,7 +62,7 @@ extension Reader {
     }
 
     /// Never throws: what is wrong with a row is part of its listing.
-    private func listing(_ row: Statement) -> LoginListing {
+    private func listing(_ row: any RowCursor) -> LoginListing {
         var handle = LoginHandle(row.bytes16(LoginColumns.firstColumn + 1) ?? .zero)
         var userHandle: UserHandle?
         do throws(StoreError) {

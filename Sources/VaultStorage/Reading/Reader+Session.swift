@@ -29,7 +29,7 @@ extension Reader {
 
     /// The login that is meant when none is named. The rows must be exactly those that the user cell knows.
     private func only(
-        _ row: Statement, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
         let expected = view.loginCount
         if row.isNull(LoginColumns.firstColumn) {
@@ -50,7 +50,7 @@ extension Reader {
 
     /// Among several, of which the row's is the next.
     private func choose(
-        _ before: [SessionSnapshot], _ damageBefore: StoreError?, _ row: Statement, _ user: UserColumns,
+        _ before: [SessionSnapshot], _ damageBefore: StoreError?, _ row: any RowCursor, _ user: UserColumns,
         _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
         var (all, damage) = (before, damageBefore)
@@ -76,7 +76,7 @@ extension Reader {
     }
 
     private func named(
-        _ wanted: LoginHandle, _ row: Statement, _ user: UserColumns, _ view: UserCellView
+        _ wanted: LoginHandle, _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
         guard !row.isNull(LoginColumns.firstColumn) else { throw notFound(wanted, user, view) }
         repeat {
@@ -97,7 +97,7 @@ extension Reader {
 
     @inline(__always)
     private func snapshot(
-        _ row: Statement, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
+        _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
         SessionSnapshot(
             login: columns.handle, user: user.handle, userStatus: view.status, provider: columns.provider,

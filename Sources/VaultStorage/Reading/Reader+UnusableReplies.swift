@@ -3,7 +3,7 @@ import VaultCrypto
 extension Reader {
     /// In the order in which they came.
     func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
-        let row = try connection.statement(SQL.unusableReplies)
+        let row = try tables.cursor(.unusableReplies)
         return try row.withBinding(1, login.bytes) { () throws(StoreError) in
             var result: [UnusableReplyListing] = []
             while try row.step() {
@@ -20,16 +20,13 @@ extension Reader {
     }
 
     func hasUnusableReplies(before time: Timestamp) throws(StoreError) -> Bool {
-        let row = try connection.statement("SELECT 1 FROM unusableReply WHERE receivedAt < ?1 LIMIT 1")
-        defer { row.reset() }
-        row.bind(1, time.milliseconds)
-        return try row.step()
+        try tables.has(.unusableRepliesBefore, time.milliseconds)
     }
 
     /// After the user's columns.
     static let replyColumn: Int32 = 7
 
-    private func unusableReply(_ row: Statement, _ login: LoginHandle) throws(StoreError) -> UnusableReplyRecord {
+    private func unusableReply(_ row: any RowCursor, _ login: LoginHandle) throws(StoreError) -> UnusableReplyRecord {
         let user = try UserColumns(row)
         return try opener.withUser(row, user) { view throws(StoreError) in
             try unsafe opener.unusableReply(row, from: Self.replyColumn, login, user.handle, view.dataKey)
@@ -40,7 +37,8 @@ extension Reader {
 extension RowOpener {
     /// Reads handle, time and cell.
     func unusableReply(
-        _ row: Statement, from first: Int32, _ login: LoginHandle, _ user: UserHandle, _ dataKey: UnsafeRawBufferPointer
+        _ row: any RowCursor, from first: Int32, _ login: LoginHandle, _ user: UserHandle,
+        _ dataKey: UnsafeRawBufferPointer
     ) throws(StoreError) -> UnusableReplyRecord {
         guard let bytes = row.bytes16(first) else {
             throw .quarantined("unusableReply", nil, "its handle has the wrong type or length")
@@ -59,4 +57,9 @@ extension RowOpener {
             throw .quarantined("unusableReply", bytes, error)
         }
     }
+}
+
+extension Query {
+    fileprivate static let unusableRepliesBefore = select(
+        Table.unusableReply.columns("id"), from: .unusableReply, where: [.less(Table.unusableReply["receivedAt"], 1)])
 }

@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension Reader {
     func user(_ index: BlindIndex) throws(StoreError) -> StoredUser {
-        let row = try connection.statement(SQL.userByIndex)
+        let row = try tables.cursor(.userByIndex)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }
             return try storedUser(row)
@@ -10,7 +10,7 @@ extension Reader {
     }
 
     func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
-        let row = try connection.statement(SQL.userPage)
+        let row = try tables.cursor(.userPage)
         row.bind(2, Int64(limit.asPageLimit))
         return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
             var result: [UserListing] = []
@@ -28,7 +28,7 @@ extension Reader {
 
     /// The providers of a user's logins, as the rows claim.
     func providers(ofUser index: BlindIndex) throws(StoreError) -> Set<ProviderHandle> {
-        let row = try connection.statement(SQL.providersOfUser)
+        let row = try tables.cursor(.providersOfUser)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             var handles: Set<ProviderHandle> = []
             while try row.step() { if let handle = row.bytes16(0) { handles.insert(ProviderHandle(handle)) } }
@@ -37,14 +37,14 @@ extension Reader {
     }
 
     func userID(of handle: UserHandle) throws(StoreError) -> String {
-        let row = try connection.statement(SQL.userByHandle)
+        let row = try tables.cursor(.userByHandle)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }
             return try opener.withUser(row, try UserColumns(row)) { view in view.userIDText }
         }
     }
 
-    private func storedUser(_ row: Statement) throws(StoreError) -> StoredUser {
+    private func storedUser(_ row: any RowCursor) throws(StoreError) -> StoredUser {
         let columns = try UserColumns(row)
         return try opener.withUser(row, columns) { view throws(StoreError) in
             try requireNotSeenLater(columns)

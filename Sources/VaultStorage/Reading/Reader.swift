@@ -1,24 +1,22 @@
 import VaultCrypto
 
-/// A connection that only reads, with the hot statements ready. Used by one thread at a time.
+/// Reads what the vault holds, with the hot queries ready. Used by one thread at a time.
 final class Reader: @unchecked Sendable {
-    let connection: Connection
+    let tables: any TableAccess
     let context: VaultContext
     let opener: RowOpener
-    let sessionsOfUser: Statement
-    let sessionOfLogin: Statement
+    let sessionsOfUser: any RowCursor
+    let sessionOfLogin: any RowCursor
     /// The end of the audit trail that was known before the snapshot that is being read. What is committed later is not in
     /// it, and is no reason to call it old.
     private(set) var headKnownAtBegin: Int64?
 
-    /// - Parameter opened: a connection to the vault, to be taken over.
-    init(_ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
+    init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
+        self.tables = tables
         self.context = context
-        connection = if let opened { opened } else { try context.connect() }
-        try connection.configure(isReader: true)
-        sessionsOfUser = try connection.prepare(SQL.sessionsOfUser.text)
-        sessionOfLogin = try connection.prepare(SQL.sessionOfLogin.text)
-        opener = try RowOpener(connection, context)
+        sessionsOfUser = try tables.cursor(.sessionsOfUser)
+        sessionOfLogin = try tables.cursor(.sessionOfLogin)
+        opener = try RowOpener(tables, context)
     }
 
     /// Refuses a user, whose cell is open, of whom this process has seen a newer state.
@@ -30,12 +28,10 @@ final class Reader: @unchecked Sendable {
         }
     }
 
-    /// Several statements that see one state of the vault. To be kept short: it holds up checkpoints.
+    /// Several queries that see one state of the vault. To be kept short.
     func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         headKnownAtBegin = context.seen.auditHead
         defer { headKnownAtBegin = nil }
-        try connection.execute("BEGIN")
-        defer { try? connection.execute("ROLLBACK") }
-        return try body()
+        return try tables.snapshot(body)
     }
 }

@@ -1,21 +1,36 @@
 import Synchronization
 
+/// A connection that only reads, with what reads by it. Used by one thread at a time.
+struct OpenReader: @unchecked Sendable {
+    let connection: Connection
+    let reader: Reader
+
+    /// - Parameter opened: a connection to the vault, to be taken over.
+    init(_ database: Database, _ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
+        connection = if let opened { opened } else { try database.connect() }
+        try connection.configure(isReader: true)
+        reader = try Reader(connection, context)
+    }
+}
+
 /// Connections for reading, straight on the calling thread. It grows to as many as read at the same time.
 final class ReaderPool: Sendable {
     /// More than these are closed when they are given back.
     private static let kept = 8
 
     private struct State {
-        var idle: [Reader] = []
+        var idle: [OpenReader] = []
         var isClosed = false
         var checkpointsWhenLast = false
     }
 
+    private let database: Database
     private let context: VaultContext
     private let place: VaultPlace
     private let state: Mutex<State>
 
-    init(_ context: VaultContext, _ place: VaultPlace, first: Reader) {
+    init(_ database: Database, _ context: VaultContext, _ place: VaultPlace, first: OpenReader) {
+        self.database = database
         self.context = context
         self.place = place
         state = Mutex(State(idle: [first]))
@@ -23,15 +38,15 @@ final class ReaderPool: Sendable {
 
     @inline(__always)
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
-        try context.liveness.check()
-        let idle = try state.withLock { state throws(StoreError) -> Reader? in
+        try database.liveness.check()
+        let idle = try state.withLock { state throws(StoreError) -> OpenReader? in
             if state.isClosed { throw .closed }
             return state.idle.popLast()
         }
-        let reader = if let idle { idle } else { try makeReader() }
-        defer { giveBack(reader) }
-        do throws(StoreError) { return try body(reader) } catch {
-            throw context.explain(place.explain(error))
+        let open = if let idle { idle } else { try makeReader() }
+        defer { giveBack(open) }
+        do throws(StoreError) { return try body(open.reader) } catch {
+            throw database.explain(place.explain(error))
         }
     }
 
@@ -57,10 +72,10 @@ final class ReaderPool: Sendable {
     }
 
     /// What has taken the place of the vault or of its WAL meanwhile is not read beside it, nor is a newer schema.
-    private func makeReader() throws(StoreError) -> Reader {
-        guard context.access.isWritable else { return try Reader(context) }
-        let reader: Reader
-        do throws(StoreError) { reader = try Reader(context) } catch {
+    private func makeReader() throws(StoreError) -> OpenReader {
+        guard database.access.isWritable else { return try OpenReader(database, context) }
+        let reader: OpenReader
+        do throws(StoreError) { reader = try OpenReader(database, context) } catch {
             // What looks like damage may be another file.
             try place.checkNames()
             throw error
@@ -70,7 +85,7 @@ final class ReaderPool: Sendable {
         return reader
     }
 
-    private func giveBack(_ reader: Reader) {
+    private func giveBack(_ reader: OpenReader) {
         state.withLock { state in
             if !state.isClosed, state.idle.count < Self.kept { state.idle.append(reader) }
         }

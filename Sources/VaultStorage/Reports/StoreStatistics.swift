@@ -3,7 +3,6 @@ package import VaultCrypto
 package struct StoreStatistics: Sendable {
     /// 26 base32 characters.
     package let vaultID: String
-    package let schemaVersion: Int
     package let incarnation: Int64
     package let createdAt: Timestamp
     package let users: Int
@@ -14,12 +13,7 @@ package struct StoreStatistics: Sendable {
     package let pendingRevocations: Int
     package let authorizationRequests: Int
     package let auditRows: Int
-    package let databaseBytes: Int64
-    package let sqliteVersion: String
-    package let sqliteSourceID: String
-    /// Whether the SQLite library can lose acknowledged commits when a checkpoint meets a restart of the WAL
-    /// (3.7.0–3.51.2); the store's checkpoints are gated against it in any case.
-    package let isSQLiteAffectedByWALReset: Bool
+    package let engine: EngineFacts
     package let sodiumVersion: String
     package let lockedMemory: LockedMemoryState
     package internal(set) var spool = SpoolDepth()

@@ -70,7 +70,7 @@ import VaultCrypto
     func statement(_ query: Query) throws(StoreError) -> Statement {
         let key = UInt(bitPattern: ObjectIdentifier(query))
         if let cached = statements[key] { return cached }
-        let prepared = try prepare(query.text)
+        let prepared = try prepare(query.sql)
         statements[key] = prepared
         return prepared
     }
@@ -106,13 +106,8 @@ import VaultCrypto
         try unsafe body(UnsafeRawBufferPointer(start: image, count: Int(count)))
     }
 
-    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
-
     /// Rows that were changed since the connection was opened.
     var totalChanges: Int { Int(unsafe sqlite3_total_changes(handle)) }
-
-    /// Rows that the last statement changed.
-    var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }
 
     /// Whether no transaction is open. SQLite rolls back by itself after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }

@@ -2,7 +2,7 @@ import CSQLite
 import VaultCrypto
 
 /// One prepared statement. Parameters count from 1, columns from 0, as in SQLite.
-@safe final class Statement {
+@safe final class Statement: RowCursor {
     let handle: OpaquePointer
     private let connection: OpaquePointer
     private let liveness: Liveness?
@@ -26,7 +26,6 @@ import VaultCrypto
         unsafe sqlite3_finalize(handle)
     }
 
-    /// Whether there is a row.
     func step() throws(StoreError) -> Bool {
         guard refusedParameters == 0 else { throw StoreError(.invalidValue, "a value is too long for the vault") }
         switch unsafe sqlite3_step(handle) {
@@ -37,87 +36,47 @@ import VaultCrypto
         }
     }
 
-    /// Ends the read that the statement holds open.
     func reset() {
         unsafe sqlite3_reset(handle)
     }
 
-    /// Runs a statement that gives no rows, and makes it ready for the next time.
-    func run() throws(StoreError) {
-        defer { reset() }
-        while try step() {}
-    }
-
     // MARK: Parameters
 
-    // What cannot be bound is an error of the next step: so no statement runs with anything but what it was given.
-
-    func bind(_ index: Int32, _ value: Int64) {
-        note(index, unsafe sqlite3_bind_int64(handle, index, value))
+    func bind(_ parameter: Int32, _ value: Int64) {
+        note(parameter, unsafe sqlite3_bind_int64(handle, parameter, value))
     }
 
-    func bindNull(_ index: Int32) {
-        note(index, unsafe sqlite3_bind_null(handle, index))
+    func bindNull(_ parameter: Int32) {
+        note(parameter, unsafe sqlite3_bind_null(handle, parameter))
     }
 
-    func bind(_ index: Int32, _ value: Int64?) {
-        if let value { bind(index, value) } else { bindNull(index) }
-    }
-
-    func bind(_ index: Int32, _ value: Bytes16) {
-        unsafe value.withUnsafeBytes { unsafe bindCopy(index, $0) }
-    }
-
-    func bind(_ index: Int32, _ value: Bytes16?) {
-        if let value { bind(index, value) } else { bindNull(index) }
-    }
-
-    func bind(_ index: Int32, _ value: [UInt8]) {
-        unsafe value.withUnsafeBytes { unsafe bindCopy(index, $0) }
-    }
-
-    func bind(_ index: Int32, _ value: [UInt8]?) {
-        if let value { bind(index, value) } else { bindNull(index) }
-    }
-
-    func bind(_ index: Int32, _ value: String) {
-        var value = value
-        value.withUTF8 { utf8 in
-            guard let count = Int32(exactly: utf8.count) else { return note(index, SQLITE_TOOBIG) }
+    func bind(_ parameter: Int32, _ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            guard let count = Int32(exactly: utf8.count) else { return note(parameter, SQLITE_TOOBIG) }
             unsafe utf8.withMemoryRebound(to: CChar.self) { text in
-                note(index, unsafe vault_bind_text_copy(handle, index, text.baseAddress, count))
+                note(parameter, unsafe vault_bind_text_copy(handle, parameter, text.baseAddress, count))
             }
         }
     }
 
-    private func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
-        guard let count = Int32(exactly: bytes.count) else { return note(index, SQLITE_TOOBIG) }
+    func bind(_ parameter: Int32, copying bytes: UnsafeRawBufferPointer) {
+        guard let count = Int32(exactly: bytes.count) else { return note(parameter, SQLITE_TOOBIG) }
         if count == 0 {
-            note(index, unsafe vault_bind_empty_blob(handle, index))
+            note(parameter, unsafe vault_bind_empty_blob(handle, parameter))
         } else {
-            note(index, unsafe vault_bind_blob_copy(handle, index, bytes.baseAddress, count))
+            note(parameter, unsafe vault_bind_blob_copy(handle, parameter, bytes.baseAddress, count))
         }
     }
 
-    private func note(_ index: Int32, _ code: Int32) {
-        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
+    func bind(_ parameter: Int32, borrowing bytes: UnsafeRawBufferPointer) {
+        guard let count = Int32(exactly: bytes.count) else { return note(parameter, SQLITE_TOOBIG) }
+        note(parameter, unsafe sqlite3_bind_blob(handle, parameter, bytes.baseAddress, count, nil))
+    }
+
+    private func note(_ parameter: Int32, _ code: Int32) {
+        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: parameter)
         if code == SQLITE_OK { refusedParameters &= ~bit } else { refusedParameters |= bit }
-    }
-
-    /// Binds without a copy, for as long as `body` runs.
-    func withBinding<R>(
-        _ index: Int32, _ value: Bytes16, _ body: () throws(StoreError) -> R
-    ) throws(StoreError) -> R {
-        let value = value
-        let result: Result<R, StoreError> = unsafe value.withUnsafeBytes { bytes in
-            note(index, unsafe sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil))
-            defer {
-                reset()
-                bindNull(index)
-            }
-            do throws(StoreError) { return .success(try body()) } catch { return .failure(error) }
-        }
-        return try result.get()
     }
 
     // MARK: Columns
@@ -126,20 +85,10 @@ import VaultCrypto
 
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-    func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-
-    /// Points into SQLite's memory: valid until the next step or reset.
     func blob(_ column: Int32) -> UnsafeRawBufferPointer {
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return unsafe .init(start: nil, count: 0) }
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
-
-    func bytes(_ column: Int32) -> [UInt8] { unsafe [UInt8](blob(column)) }
-
-    func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
-
-    /// `nil` if the column does not hold 16 bytes.
-    func bytes16(_ column: Int32) -> Bytes16? { unsafe Bytes16(blob(column)) }
 
     func text(_ column: Int32) -> String {
         guard let text = unsafe sqlite3_column_text(handle, column) else { return "" }

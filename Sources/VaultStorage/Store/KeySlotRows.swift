@@ -4,11 +4,8 @@ import VaultCrypto
 enum KeySlotRows {
     /// The slots that can be read, and what is wrong with the first of the others: a slot that is damaged must not stand
     /// in the way of the rest. Of each kind no more are read than a vault has.
-    static func all(_ connection: Connection) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
-        let row = try connection.statement(
-            """
-            SELECT handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell FROM keySlot ORDER BY id
-            """)
+    static func all(_ tables: any TableAccess) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
+        let row = try tables.cursor(.keySlots)
         defer { row.reset() }
         var slots: [KeySlot] = []
         var damage: StoreError?
@@ -28,7 +25,7 @@ enum KeySlotRows {
         .quarantined("keySlot", nil, "there are more than \(KeySlot.maximumCount) of them, and not all were tried")
     }
 
-    static func slot(_ row: Statement) throws(StoreError) -> KeySlot {
+    static func slot(_ row: any RowCursor) throws(StoreError) -> KeySlot {
         guard let id = row.bytes16(0), let keyID = row.bytes16(2) else {
             throw .quarantined("keySlot", row.bytes16(0), "a column has the wrong type or length")
         }
@@ -41,7 +38,7 @@ enum KeySlotRows {
         }
     }
 
-    private static func kind(_ row: Statement) throws(VaultCryptoError) -> KeySlotDescription.Kind {
+    private static func kind(_ row: any RowCursor) throws(VaultCryptoError) -> KeySlotDescription.Kind {
         switch row.integer(1) {
         case 1:
             guard row.isNull(3), row.isNull(4), row.isNull(5) else {
@@ -57,12 +54,8 @@ enum KeySlotRows {
         }
     }
 
-    static func insert(_ slot: KeySlot, _ connection: Connection) throws(StoreError) {
-        let insert = try connection.statement(
-            """
-            INSERT INTO keySlot (handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-            """)
+    static func insert(_ slot: KeySlot, _ tables: any TableAccess) throws(StoreError) {
+        let insert = try tables.cursor(.insertKeySlot)
         let description = slot.description
         insert.bind(1, description.id)
         insert.bind(2, description.kind.code)
@@ -80,4 +73,18 @@ enum KeySlotRows {
         insert.bind(9, slot.wrappedVaultKey)
         try insert.run()
     }
+}
+
+extension Query {
+    private static let slotColumns = Table.keySlot.columns(
+        "handle", "kind", "keyID", "salt", "operations", "memoryKiB", "label", "createdAt", "cell", "id")
+
+    fileprivate static let keySlots = select(slotColumns, from: .keySlot, order: [.up(Table.keySlot["id"])])
+
+    static let keySlotsFrom = select(
+        slotColumns, from: .keySlot, where: [.atLeast(Table.keySlot["id"], 1)], order: [.up(Table.keySlot["id"])],
+        limit: 2)
+
+    fileprivate static let insertKeySlot = insert(
+        into: .keySlot, "handle", "kind", "keyID", "salt", "operations", "memoryKiB", "label", "createdAt", "cell")
 }

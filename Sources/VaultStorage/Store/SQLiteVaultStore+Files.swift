@@ -3,7 +3,7 @@ import Glibc
 extension SQLiteVaultStore {
     /// What kind of file system it is was asked at the opening; trying it out would write.
     package func files() -> [FileReport] {
-        Self.files(at: context.path, trustsFileSystem: true, provesFileSystem: false)
+        Self.files(at: database.path, trustsFileSystem: true, provesFileSystem: false)
     }
 
     /// The files of a vault that need not be open. Where a directory is missing, so is everything in it.

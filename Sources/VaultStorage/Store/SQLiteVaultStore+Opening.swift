@@ -15,9 +15,9 @@ extension SQLiteVaultStore {
         try draft.write(to: file, clock: clock)
         do throws(StoreError) {
             let context = VaultContext(
-                path: file.path, vaultID: draft.vaultID, vaultKey: draft.vaultKey, openedBy: draft.openedBy,
-                row: draft.row, clock: clock)
-            return try SQLiteVaultStore(file, context)
+                vaultID: draft.vaultID, vaultKey: draft.vaultKey, openedBy: draft.openedBy, row: draft.row,
+                clock: clock)
+            return try SQLiteVaultStore(file, Database(file.path), context)
         } catch {
             // It cannot be opened here: no process has it open.
             for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
@@ -47,14 +47,15 @@ extension SQLiteVaultStore {
         try VaultSchema.check(connection)
         let context: VaultContext
         do throws(StoreError) {
-            context = try unlock(connection, file, unlocker, policy, clock, liveness)
+            context = try unlock(connection, unlocker, policy, clock)
         } catch {
             connection.closeAsLast(of: file.path)
             throw error
         }
         let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
-        let store = try SQLiteVaultStore(file, context, connection)
-        if context.access.isWritable {
+        let database = Database(file.path, access: connection.access, liveness: liveness)
+        let store = try SQLiteVaultStore(file, database, context, connection)
+        if database.access.isWritable {
             snapshots.removeExpired(before: schemaVersion, now: clock())
             try store.noteDepartedOwners(connection)
             let hasUnnamed = try store.hasUnnamedProviders
@@ -95,8 +96,8 @@ extension SQLiteVaultStore {
     }
 
     private static func unlock(
-        _ connection: Connection, _ file: VaultFile, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy,
-        _ clock: @escaping @Sendable () -> Timestamp, _ liveness: Liveness
+        _ connection: Connection, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy,
+        _ clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> VaultContext {
         let row = try Statement(connection, "SELECT vaultID FROM vault")
         guard try row.step(), let vaultID = row.bytes16(0) else {
@@ -112,9 +113,8 @@ extension SQLiteVaultStore {
         let vault = try VaultRow.load(connection, vault: vaultID, under: opened.vaultKey)
         let slot = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
         let context = VaultContext(
-            path: file.path, vaultID: vaultID, vaultKey: opened.vaultKey, openedBy: slot, row: vault, clock: clock,
-            liveness: liveness, access: connection.access)
-        let trail = AuditTrail(connection: connection, context: context)
+            vaultID: vaultID, vaultKey: opened.vaultKey, openedBy: slot, row: vault, clock: clock)
+        let trail = AuditTrail(tables: connection, context: context)
         guard try !trail.tellsOfLater(than: vault) else {
             throw StoreError(
                 .rollbackSuspected,

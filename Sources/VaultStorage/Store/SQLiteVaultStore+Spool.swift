@@ -1,6 +1,6 @@
 extension SQLiteVaultStore {
     package func prepareSpool(for count: Int) throws(StoreError) {
-        try context.liveness.check()
+        try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
         try place.checkRoom()
         try spoolFile.prepare(for: count)

@@ -142,9 +142,9 @@ extension SQLiteVaultStore {
     }
 
     package func removeRemnants() async -> Remnants {
-        if context.liveness.isLost { return .kept(.ownershipLost) }
+        if database.liveness.isLost { return .kept(.ownershipLost) }
         return await withCheckedContinuation { continuation in
-            writer.submit(RemnantOperation(context.path, continuation))
+            writer.submit(RemnantOperation(database.path, continuation))
         }
     }
 
@@ -159,7 +159,7 @@ extension SQLiteVaultStore {
     {
         let slots = try readers.read { reader throws(StoreError) in
             let row = try reader.opener.vaultRow()
-            return try KeySlotRows.all(reader.connection).slots.filter {
+            return try KeySlotRows.all(reader.tables).slots.filter {
                 $0.description.id != handle.bytes && row.knows($0)
             }
         }

@@ -4,6 +4,7 @@ import VaultMigrations
 /// The vault as one SQLite file, shared by all processes of the machine.
 package final class SQLiteVaultStore: Sendable {
     let context: VaultContext
+    let database: Database
     /// Why nothing can be written; `nil` if it can be.
     package let readOnlyRefusal: StoreError?
     let readers: ReaderPool
@@ -14,16 +15,20 @@ package final class SQLiteVaultStore: Sendable {
     package let changes = ChangeSignal()
 
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
-    init(_ file: VaultFile, _ context: VaultContext, _ opened: Connection? = nil) throws(StoreError) {
+    init(
+        _ file: VaultFile, _ database: Database, _ context: VaultContext, _ opened: Connection? = nil
+    ) throws(StoreError) {
         self.context = context
-        readOnlyRefusal = context.access.isWritable ? nil : file.readOnlyRefusal
-        let lock = context.access.isWritable ? try OwnerLock(file) : OwnerLock(readOnly: file)
-        guard !context.access.isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
-        let place = VaultPlace(file, lock, context.liveness)
-        let first = try Reader(context, opened)
-        if context.access.isWritable { try place.learnFiles(first.connection) }
-        readers = ReaderPool(context, place, first: first)
-        writer = WriterThread(changes) { WriteBatch(context, place) }
+        self.database = database
+        let isWritable = database.access.isWritable
+        readOnlyRefusal = isWritable ? nil : file.readOnlyRefusal
+        let lock = isWritable ? try OwnerLock(file) : OwnerLock(readOnly: file)
+        guard !isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
+        let place = VaultPlace(file, lock, database.liveness)
+        let first = try OpenReader(database, context, opened)
+        if isWritable { try place.learnFiles(first.connection) }
+        readers = ReaderPool(database, context, place, first: first)
+        writer = WriterThread(changes) { WriteBatch(database, context, place) }
         spoolFile = Spool(file, context, lock)
         ownerLock = lock
         self.place = place
@@ -37,7 +42,7 @@ package final class SQLiteVaultStore: Sendable {
     package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
 
     func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
-        try context.liveness.check()
+        try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
         return try await withCheckedThrowingContinuation { continuation in
             writer.submit(BodyOperation(continuation, body))
@@ -48,8 +53,8 @@ package final class SQLiteVaultStore: Sendable {
     package func close() {
         // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
         if ForkGuard.isForked { return }
-        writer.close { [context, place, readers, spoolFile, ownerLock] in
-            Self.close(readers, place, context.path)
+        writer.close { [database, place, readers, spoolFile, ownerLock] in
+            Self.close(readers, place, database.path)
             spoolFile.close()
             ownerLock.release()
         }

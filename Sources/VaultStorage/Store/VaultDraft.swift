@@ -48,7 +48,7 @@ struct VaultDraft {
         try insertVault(connection)
         try KeySlotRows.insert(slot, connection)
         let context = VaultContext(
-            path: file.path, vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
+            vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
         let transaction = try WriteTransaction(connection, context)
         try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject(revision: row.revision))
         try transaction.markMigrationsAsTold()

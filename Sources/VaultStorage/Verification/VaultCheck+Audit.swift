@@ -6,6 +6,11 @@ struct AuditProgress {
     var lastMAC = AuditMAC.genesis
     /// Users that the trail names and the vault does not have.
     var absentUsers: Set<Bytes16> = []
+    /// Users that the trail says were erased.
+    var erasedUsers: Set<Bytes16> = []
+    /// How many there must be, by what the trail tells. A vault is made with one slot.
+    var keySlots: Int64 = 1
+    var revocations: Int64 = 0
     /// Users that have a finding for being older than the trail.
     var outdatedUsers: Set<Bytes16> = []
     /// The last revision that the trail tells of each provider; there are few of them.
@@ -16,7 +21,7 @@ struct AuditProgress {
 
 extension VaultCheck {
     /// A link of the chain, its detail, and whether the user it tells of is at least as new.
-    func checkAuditRow(_ row: Statement) throws(StoreError) {
+    func checkAuditRow(_ row: any RowCursor) throws(StoreError) {
         report.auditRows += 1
         let sequence = row.integer(0)
         let subject = "\(sequence)"
@@ -27,6 +32,7 @@ extension VaultCheck {
         let mac = unsafe AuditMAC(row.blob(8))
         audit.lastMAC = mac ?? .genesis
         let columns = AuditColumns(row)
+        count(columns)
         guard !columns.isMalformed, mac != nil else {
             report.note("audit", subject, "a column has the wrong type or length")
             return
@@ -62,14 +68,14 @@ extension VaultCheck {
             audit.providers[provider.bytes] = columns.kind == .providerRemoved ? nil : revision
         }
         guard let user = columns.user, let revision = columns.revision else { return }
-        let row = try connection.statement("SELECT revision FROM user WHERE handle = ?1")
+        let row = try tables.cursor(.userByHandle)
         row.bind(1, user.bytes)
         defer { row.reset() }
         guard try row.step() else {
             audit.absentUsers.insert(user.bytes)
             return
         }
-        if row.integer(0) < revision, audit.outdatedUsers.insert(user.bytes).inserted {
+        if row.integer(3) < revision, audit.outdatedUsers.insert(user.bytes).inserted {
             note("user", user.bytes, "it is older than the audit trail records: a former state was put back")
         }
     }
@@ -85,66 +91,69 @@ extension VaultCheck {
     }
 
     private func checkRenewalsHaveIntents() throws(StoreError) {
-        let row = try connection.statement(
-            """
-            SELECT 1 FROM login WHERE handle = ?1
-                AND NOT EXISTS (SELECT 1 FROM refreshIntent WHERE refreshIntent.login = login.id)
-                AND NOT EXISTS (SELECT 1 FROM audit WHERE sequence > ?2 AND audit.login = ?1)
-            """)
         for login in audit.begunRenewals {
-            row.bind(1, login.bytes)
-            row.bind(2, audit.lastSequence)
-            defer { row.reset() }
-            guard try row.step() else { continue }
+            guard try lacksIntent(login), try !tables.isTold(of: login, after: audit.lastSequence) else { continue }
             note("refreshIntent", login.bytes, "it is missing, and the audit trail does not tell of its renewal's end")
         }
+    }
+
+    /// Whether there is such a login, and no intent of it.
+    private func lacksIntent(_ login: LoginHandle) throws(StoreError) -> Bool {
+        let row = try tables.cursor(.intentOfLogin)
+        return try row.withBinding(1, login.bytes) { () throws(StoreError) in try row.step() && row.isNull(0) }
     }
 
     /// What only the whole trail can tell.
     func finishAudit() throws(StoreError) {
         _ = try damageAsFinding("audit") { () throws(StoreError) in
-            try forgetErasedUsers()
-            try checkCounts()
-            try checkProvidersAreTold()
-            try checkRenewalsHaveIntents()
+            // One moment: the trail goes on while it is read.
+            try tables.snapshot { () throws(StoreError) in
+                try countLaterRows()
+                try checkCounts()
+                try checkProvidersAreTold()
+                try checkRenewalsHaveIntents()
+            }
         }
-        for user in audit.absentUsers {
+        for user in audit.absentUsers.subtracting(audit.erasedUsers) {
             note("user", user, "it is missing, and the audit trail does not tell of its erasure")
         }
     }
 
-    private func forgetErasedUsers() throws(StoreError) {
-        guard !audit.absentUsers.isEmpty else { return }
-        let rows = try connection.statement("SELECT user FROM audit WHERE kind = ?1")
-        rows.bind(1, AuditKind.userErased.rawValue)
+    private func countLaterRows() throws(StoreError) {
+        let rows = try tables.cursor(.auditRows)
         defer { rows.reset() }
-        while try rows.step() {
-            if let user = rows.bytes16(0) { audit.absentUsers.remove(user) }
+        rows.bind(1, audit.lastSequence)
+        rows.bind(2, .max)
+        while try rows.step() { count(AuditColumns(rows)) }
+    }
+
+    /// What a row says of how many rows there must be, and of users that are gone.
+    private func count(_ columns: AuditColumns) {
+        switch columns.kind {
+        case .keySlotAdded: audit.keySlots += 1
+        case .keySlotRemoved: audit.keySlots -= 1
+        case .revocationQueued: audit.revocations += 1
+        case .revocationConfirmed, .revocationAbandoned: audit.revocations -= 1
+        case .userErased: if let user = columns.user { audit.erasedUsers.insert(user.bytes) }
+        default: break
         }
     }
 
-    /// Slots and pending revocations have no manifest, but the trail tells how many there must be.
+    /// Slots and pending revocations are counted by the trail.
     private func checkCounts() throws(StoreError) {
-        let row = try Statement(
-            connection,
-            """
-            SELECT (SELECT count(*) FROM keySlot) - 1 - sum(kind = ?1) + sum(kind = ?2),
-                (SELECT count(*) FROM outbox) - sum(kind = ?3) + sum(kind IN (?4, ?5))
-            FROM audit
-            """)
-        let kinds: [AuditKind] = [
-            .keySlotAdded, .keySlotRemoved, .revocationQueued, .revocationConfirmed, .revocationAbandoned,
-        ]
-        for (index, kind) in kinds.enumerated() { row.bind(Int32(index + 1), kind.rawValue) }
-        guard try row.step() else { return }
-        if row.integer(0) != 0 { note("keySlot", nil, "there are not as many as the audit trail tells") }
-        if row.integer(1) != 0 { note("outbox", nil, "there are not as many as the audit trail tells") }
+        if try tables.count(.keySlot) != audit.keySlots {
+            note("keySlot", nil, "there are not as many as the audit trail tells")
+        }
+        if try tables.count(.outbox) != audit.revocations {
+            note("outbox", nil, "there are not as many as the audit trail tells")
+        }
     }
 
     /// Each provider must be in the revision that the trail told last, and none may be missing.
     private func checkProvidersAreTold() throws(StoreError) {
         var missing = audit.providers
-        let rows = try Statement(connection, "SELECT handle, revision FROM provider")
+        let rows = try tables.cursor(.providerRevisions)
+        defer { rows.reset() }
         while try rows.step() {
             guard let handle = rows.bytes16(0) else { continue }
             let revision = rows.integer(1)
@@ -162,13 +171,45 @@ extension VaultCheck {
 
     /// Whether the trail has gone on to tell of a provider while the check was under way.
     private func isTold(_ provider: Bytes16, _ kind: AuditKind, _ otherKind: AuditKind) throws(StoreError) -> Bool {
-        let row = try connection.statement(
-            "SELECT 1 FROM audit WHERE sequence > ?1 AND provider = ?2 AND kind IN (?3, ?4) LIMIT 1")
+        let row = try tables.cursor(.laterRowsOfProvider)
         row.bind(1, audit.lastSequence)
         row.bind(2, provider)
-        row.bind(3, kind.rawValue)
-        row.bind(4, otherKind.rawValue)
+        defer { row.reset() }
+        while try row.step() {
+            if [kind, otherKind].map(\.rawValue).contains(row.integer(0)) { return true }
+        }
+        return false
+    }
+}
+
+extension TableAccess {
+    fileprivate func isTold(of login: LoginHandle, after sequence: Int64) throws(StoreError) -> Bool {
+        let row = try cursor(.laterRowsOfLogin)
+        row.bind(1, sequence)
+        row.bind(2, login.bytes)
         defer { row.reset() }
         return try row.step()
     }
+}
+
+extension Query {
+    static let auditRowsFrom = select(
+        Table.audit.columns(
+            "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac"),
+        from: .audit, where: [.atLeast(Table.audit["sequence"], 1)], order: [.up(Table.audit["sequence"])], limit: 2)
+
+    fileprivate static let intentOfLogin = select(
+        Table.refreshIntent.columns("fence"), from: .login,
+        joins: [.optional(Table.refreshIntent["login"], is: Table.login["id"])],
+        where: [.equal(Table.login["handle"], 1)])
+
+    fileprivate static let laterRowsOfLogin = select(
+        Table.audit.columns("sequence"), from: .audit,
+        where: [.greater(Table.audit["sequence"], 1), .equal(Table.audit["login"], 2)])
+
+    fileprivate static let laterRowsOfProvider = select(
+        Table.audit.columns("kind"), from: .audit,
+        where: [.greater(Table.audit["sequence"], 1), .equal(Table.audit["provider"], 2)])
+
+    fileprivate static let providerRevisions = select(Table.provider.columns("handle", "revision"), from: .provider)
 }

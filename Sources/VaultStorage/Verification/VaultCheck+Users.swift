@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension VaultCheck {
     /// A user's cell, its blind index, what the audit trail says of it, and all its logins.
-    func checkUser(_ row: Statement) throws(StoreError) {
+    func checkUser(_ row: any RowCursor) throws(StoreError) {
         report.users += 1
         guard let columns = try? UserColumns(row) else {
             note("user", row.bytes16(1), "a column has the wrong type or length")
@@ -28,14 +28,14 @@ extension VaultCheck {
 
     /// The audit row that the user's cell is bound to must tell of this user in this revision.
     private func checkAudited(_ user: UserColumns) throws(StoreError) {
-        let row = try connection.statement("SELECT user, revision FROM audit WHERE sequence = ?1")
+        let row = try tables.cursor(.auditRow)
         row.bind(1, user.auditSequence)
         defer { row.reset() }
         guard try row.step() else {
             note("user", user.handle.bytes, "the audit row of its last change is missing")
             return
         }
-        if row.bytes16(0) != user.handle.bytes || row.optionalInteger(1) != user.revision {
+        if row.bytes16(3) != user.handle.bytes || row.optionalInteger(6) != user.revision {
             note("user", user.handle.bytes, "the audit row of its last change tells something else")
         }
     }
@@ -43,20 +43,7 @@ extension VaultCheck {
     // MARK: Logins
 
     private func checkLogins(of user: UserColumns, _ view: UserCellView) throws(StoreError) {
-        // Laid out as `LoginColumns` and `IntentRecord` read it.
-        let rows = try connection.statement(
-            """
-            SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                login.id, login.handle, login.provider, login.chain, login.generation, login.revision,
-                login.incarnation, login.dueAt, login.expiresAt, login.refreshTag, login.keyTag, login.cell,
-                loginSecret.refreshCell, loginSecret.keyCell,
-                refreshIntent.fence, refreshIntent.generation, refreshIntent.owner, refreshIntent.startedAt,
-                refreshIntent.doubtSince, refreshIntent.tries, refreshIntent.mac
-            FROM login
-            LEFT JOIN loginSecret ON loginSecret.login = login.id
-            LEFT JOIN refreshIntent ON refreshIntent.login = login.id
-            WHERE login.user = ?1
-            """)
+        let rows = try tables.cursor(.wholeLoginsOfUserRow)
         rows.bind(1, user.rowID)
         defer { rows.reset() }
         var unseen = Set((0..<view.loginCount).map { view.entry($0).login })
@@ -73,7 +60,7 @@ extension VaultCheck {
         for login in unseen { note("login", login.bytes, "its user's manifest names it, and it is missing") }
     }
 
-    private func checkLogin(_ login: LoginColumns, _ row: Statement, user: UserHandle, _ view: UserCellView) {
+    private func checkLogin(_ login: LoginColumns, _ row: any RowCursor, user: UserHandle, _ view: UserCellView) {
         let handle = login.handle.bytes
         guard let entry = view.entry(of: login.handle) else {
             note("login", handle, "its user's manifest does not name it")
@@ -109,9 +96,8 @@ extension VaultCheck {
     /// How many there are is guarded by nothing: see `docs/vault-format.md`.
     private func checkUnusableReplies(of login: LoginColumns, _ user: UserHandle, _ view: UserCellView) {
         do throws(StoreError) {
-            let opener = try RowOpener(connection, context, scratch: scratch, rows: rows)
-            let row = try connection.statement(
-                "SELECT handle, receivedAt, cell FROM unusableReply WHERE login = ?1 ORDER BY id")
+            let opener = try RowOpener(tables, context, scratch: scratch, rows: rows)
+            let row = try tables.cursor(.unusableRepliesOfLoginRow)
             row.bind(1, login.rowID)
             defer { row.reset() }
             while try row.step() {
@@ -129,7 +115,7 @@ extension VaultCheck {
 
     /// A cell of `loginSecret`: it must be there exactly if the session cell is bound to its tag.
     private func checkSecret(
-        _ row: Statement, _ column: Int32, _ login: LoginColumns, _ tag: CellTag?, _ kind: CellKind,
+        _ row: any RowCursor, _ column: Int32, _ login: LoginColumns, _ tag: CellTag?, _ kind: CellKind,
         _ user: UserHandle, _ view: UserCellView, _ read: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> Void
     ) {
         let handle = login.handle.bytes
@@ -163,4 +149,10 @@ extension VaultCheck {
             note(table, handle, error.reason)
         }
     }
+}
+
+extension Query {
+    fileprivate static let unusableRepliesOfLoginRow = select(
+        Table.unusableReply.columns("handle", "receivedAt", "cell"), from: .unusableReply,
+        where: [.equal(Table.unusableReply["login"], 1)], order: [.up(Table.unusableReply["id"])])
 }

@@ -1,5 +1,10 @@
 import VaultCrypto
 
+/// What an engine finds wrong with what its tables lie in. Checked before any row is.
+protocol FileCheck {
+    func check(_ check: VaultCheck) throws(StoreError)
+}
+
 /// A full check of a vault.
 ///
 /// It goes through the tables in batches. Each batch is one short read transaction, so that it sees rows, manifests
@@ -10,10 +15,11 @@ final class VaultCheck {
     /// Rows in a transaction: some milliseconds' worth.
     static let batchSize = 256
 
-    let connection: Connection
+    let tables: any TableAccess
+    let file: any FileCheck
     let context: VaultContext
     let scratch: CellScratch
-    /// The vault's row for this connection, which may see a newer or an older moment than others.
+    /// The vault's row for this check, which may see a newer or an older moment than others.
     let rows: VaultRowKeeper
     var report = VerificationReport()
     /// What the audit trail has told so far.
@@ -24,8 +30,12 @@ final class VaultCheck {
     /// The row that the current batch is at.
     private var cursor: Int64?
 
-    init(_ connection: Connection, _ context: VaultContext) throws(StoreError) {
-        self.connection = connection
+    /// - Parameter file: checks what the tables lie in.
+    init(
+        _ tables: any TableAccess, _ context: VaultContext, file: any FileCheck
+    ) throws(StoreError) {
+        self.tables = tables
+        self.file = file
         self.context = context
         rows = VaultRowKeeper(context.rows.current)
         do throws(VaultCryptoError) { scratch = try CellScratch() } catch {
@@ -34,31 +44,30 @@ final class VaultCheck {
     }
 
     func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
-        for table in Self.tables {
-            let count = try damageAsFinding(table) { () throws(StoreError) in
-                try connection.integer("SELECT count(*) FROM \(table)")
+        for table in Self.countedTables {
+            let count = try damageAsFinding(table.rawValue) { () throws(StoreError) in
+                try tables.count(table)
             }
             total += Int(count ?? 0)
         }
-        try checkFile()
+        try file.check(self)
         try checkVault()
-        try checkWALMark()
-        try walk("migration", progress, checkMigration)
+        try walk(.migration, progress, checkMigration)
         try checkMigrationsAreComplete()
-        try walk("keySlot", progress, checkKeySlot)
-        try walk("provider", progress, checkProvider)
+        try walk(.keySlot, progress, checkKeySlot)
+        try walk(.provider, progress, checkProvider)
         _ = try damageAsFinding("vault") { () throws(StoreError) in try checkManifestIsComplete() }
-        try walk("user", progress, checkUser)
-        try walk("authorizationRequest", progress, checkAuthorizationRequest)
-        try walk("outbox", progress, checkOutboxEntry)
-        try walk("audit", progress, checkAuditRow)
+        try walk(.user, progress, checkUser)
+        try walk(.authorizationRequest, progress, checkAuthorizationRequest)
+        try walk(.outbox, progress, checkOutboxEntry)
+        try walk(.audit, progress, checkAuditRow)
         try finishAudit()
         return report
     }
 
     /// Those whose rows are counted for the progress. Secrets and intents are checked with their logins.
-    private static let tables = [
-        "migration", "keySlot", "provider", "user", "login", "authorizationRequest", "outbox", "audit",
+    private static let countedTables: [Table] = [
+        .migration, .keySlot, .provider, .user, .login, .authorizationRequest, .outbox, .audit,
     ]
 
     // MARK: Walking
@@ -67,19 +76,20 @@ final class VaultCheck {
     ///
     /// A row that SQLite cannot read becomes a finding and is left out.
     private func walk(
-        _ table: String, _ progress: (VerificationProgress) -> Void,
-        _ check: (Statement) throws(StoreError) -> Void
+        _ walk: Walk, _ progress: (VerificationProgress) -> Void,
+        _ check: (any RowCursor) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let rows = try Statement(connection, Self.query(table))
-        let rowID = Self.rowIDColumn(table)
+        let rows = try tables.cursor(walk.query)
+        rows.bind(2, .max)
         var first: Int64? = .min
         while let start = first {
             cursor = nil
             do throws(StoreError) {
-                first = try batch(rows, rowID, from: start, check)
+                first = try batch(rows, walk.keyColumn, from: start, check)
             } catch {
                 guard error.isDamage else { throw error }
-                first = skipUnreadableRow(of: table, after: cursor ?? start, isVisited: cursor != nil, error)
+                first = skipUnreadableRow(
+                    of: walk.table, from: cursor.map { $0 == .max ? $0 : $0 + 1 } ?? start, error)
             }
             progress(VerificationProgress(checked: min(checked, total), total: total))
             if BlockingWork.isCancelled { throw StoreError(.closed, "the check was ended before it was complete") }
@@ -88,15 +98,16 @@ final class VaultCheck {
 
     /// Checks some rows in one transaction. Gives the row id to go on with, or `nil` after the last row.
     private func batch(
-        _ rows: Statement, _ rowID: Int32, from start: Int64, _ check: (Statement) throws(StoreError) -> Void
+        _ rows: any RowCursor, _ keyColumn: Int32, from start: Int64,
+        _ check: (any RowCursor) throws(StoreError) -> Void
     ) throws(StoreError) -> Int64? {
-        try transaction { () throws(StoreError) in
+        try tables.snapshot { () throws(StoreError) in
             let limit = checked + Self.batchSize
             rows.bind(1, start)
             defer { rows.reset() }
             while checked < limit {
                 guard try rows.step() else { return nil }
-                cursor = rows.integer(rowID)
+                cursor = rows.integer(keyColumn)
                 checked += 1
                 try check(rows)
             }
@@ -105,29 +116,21 @@ final class VaultCheck {
         }
     }
 
-    /// Notes the row at which reading failed, and gives the row id after it; `nil` if that cannot be found out.
-    private func skipUnreadableRow(
-        of table: String, after position: Int64, isVisited: Bool, _ error: StoreError
-    ) -> Int64? {
-        let failed = try? transaction { () throws(StoreError) in
-            let next = try Statement(
-                connection, "SELECT rowid FROM \(table) WHERE rowid \(isVisited ? ">" : ">=") ?1 ORDER BY rowid LIMIT 1"
-            )
+    /// Notes the row at which reading failed, and gives the number to go on with; `nil` if that cannot be found out.
+    private func skipUnreadableRow(of table: Table, from position: Int64, _ error: StoreError) -> Int64? {
+        let failed = try? tables.snapshot { () throws(StoreError) in
+            let next = try tables.cursor(.numbersFrom[table])
+            defer { next.reset() }
             next.bind(1, position)
+            next.bind(2, 1)
             return try next.step() ? next.integer(0) : nil
         }
         guard let failed else {
-            note("file", nil, "the rest of the table \(table) cannot be read: \(error.reason)")
+            note("file", nil, "the rest of the table \(table.rawValue) cannot be read: \(error.reason)")
             return nil
         }
-        report.note(table, "row \(failed)", "the row cannot be read: \(error.reason)")
+        report.note(table.rawValue, "row \(failed)", "the row cannot be read: \(error.reason)")
         return failed < .max ? failed + 1 : nil
-    }
-
-    private func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-        try connection.execute("BEGIN")
-        defer { if !connection.isOutsideTransaction { try? connection.execute("COMMIT") } }
-        return try body()
     }
 
     // MARK: Findings
@@ -145,6 +148,7 @@ final class VaultCheck {
     }
 
     /// What `body` gives. What says that the file or a row is damaged becomes a finding; everything else is thrown on.
+    @discardableResult
     func damageAsFinding<R>(
         _ table: String, _ body: () throws(StoreError) -> R
     ) throws(StoreError) -> R? {

@@ -1,5 +1,6 @@
 /// Runs operations on the writer's connection, several of them in one transaction.
 final class WriteBatch {
+    private let database: Database
     private let context: VaultContext
     private let place: VaultPlace
     private var channel: WriteChannel?
@@ -13,7 +14,8 @@ final class WriteBatch {
     /// How many commits are made before that is tried again.
     private var commitsBeforeCut = 0
 
-    init(_ context: VaultContext, _ place: VaultPlace) {
+    init(_ database: Database, _ context: VaultContext, _ place: VaultPlace) {
+        self.database = database
         self.context = context
         self.place = place
         mustStartOver = place.isWALDoubtful
@@ -154,10 +156,10 @@ final class WriteBatch {
 
     private func currentChannel() throws(StoreError) -> WriteChannel {
         if let channel { return channel }
-        let made = try WriteChannel(context, committedHead: committedHead)
+        let made = try WriteChannel(database, context, committedHead: committedHead)
         if mustStartOver {
             try startOver(made)
-        } else if WALFile.size(besideVaultAt: context.path) > CheckpointSchedule.leftover {
+        } else if WALFile.size(besideVaultAt: database.path) > CheckpointSchedule.leftover {
             let outcome = made.gate.checkpoint(rest: .isCutOff)
             if case .doubtful(let error) = outcome {
                 note(outcome)
@@ -215,7 +217,7 @@ final class WriteBatch {
     /// this process keep the index of the WAL alive, but another process may have died in the middle of changing it.
     private func settle(_ failed: FailedCommit) -> StoreError? {
         do throws(StoreError) {
-            let channel = try WriteChannel(context, committedHead: committedHead)
+            let channel = try WriteChannel(database, context, committedHead: committedHead)
             try channel.begin()
             let isThere: Bool
             do throws(StoreError) {

@@ -12,12 +12,14 @@ final class WriteChannel {
     /// Whether the transaction that is open begins the WAL, and how much had been changed before it.
     private var begins: (isTrue: Bool, changes: Int) = (false, 0)
 
-    init(_ context: VaultContext, committedHead: WriteTransaction.AuditHead?) throws(StoreError) {
-        path = context.path
-        connection = try Connection(path: context.path, liveness: context.liveness)
+    init(
+        _ database: Database, _ context: VaultContext, committedHead: WriteTransaction.AuditHead?
+    ) throws(StoreError) {
+        path = database.path
+        connection = try database.connect()
         try connection.configure()
         transaction = try WriteTransaction(connection, context, committedHead: committedHead)
-        gate = CheckpointGate(path: context.path, writer: connection)
+        gate = CheckpointGate(path: database.path, writer: connection)
     }
 
     func begin() throws(StoreError) {

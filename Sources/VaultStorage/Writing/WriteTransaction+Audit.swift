@@ -21,11 +21,7 @@ extension WriteTransaction {
             if let detail { try SealedCell.tag(of: detail) } else { nil as CellTag? }
         }
         let mac = columns.link(context, previous: head.mac, detailTag: tag)
-        let insert = try connection.statement(
-            """
-            INSERT INTO audit (sequence, time, kind, user, login, provider, revision, detailCell, mac)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-            """)
+        let insert = try tables.cursor(.insertAudit)
         insert.bind(1, columns.sequence)
         insert.bind(2, columns.time.milliseconds)
         insert.bind(3, columns.kind.rawValue)
@@ -42,4 +38,9 @@ extension WriteTransaction {
 
 extension AuditEvent {
     fileprivate var detailByteCount: Int { detail.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
+}
+
+extension Query {
+    fileprivate static let insertAudit = insert(
+        into: .audit, "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac")
 }

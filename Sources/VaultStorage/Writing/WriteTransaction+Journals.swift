@@ -17,8 +17,7 @@ extension WriteTransaction {
                 associatedData: AuthorizationRequestRecord.associatedData(
                     context.vaultID, index, expiresAt: record.expiresAt))
         }
-        let insert = try connection.statement(
-            "INSERT INTO authorizationRequest (stateIndex, expiresAt, cell) VALUES (?1, ?2, ?3)")
+        let insert = try tables.cursor(.insertAuthorizationRequest)
         insert.bind(1, index.bytes)
         insert.bind(2, record.expiresAt.milliseconds)
         insert.bind(3, cell)
@@ -30,20 +29,19 @@ extension WriteTransaction {
     func takeAuthorizationRequest(_ proof: CallbackProof) throws(StoreError) -> AuthorizationRequestTaking? {
         try sweepAuthorizationRequests()
         let index = index(of: proof.state)
-        let query = try connection.statement(
-            "SELECT stateIndex, expiresAt, cell FROM authorizationRequest WHERE stateIndex = ?1")
+        let query = try tables.cursor(.authorizationRequest)
         let record: AuthorizationRequestRecord? = try query.withBinding(1, index.bytes) { () throws(StoreError) in
             try query.step() ? try opener.authorizationRequest(query) : nil
         }
         if let record, let refusal = proof.refusal(for: record) { return .refused(refusal) }
-        let delete = try connection.statement("DELETE FROM authorizationRequest WHERE stateIndex = ?1")
+        let delete = try tables.cursor(.deleteAuthorizationRequest)
         delete.bind(1, index.bytes)
         try delete.run()
         return record.map { .taken($0) }
     }
 
     private func sweepAuthorizationRequests() throws(StoreError) {
-        let sweep = try connection.statement("DELETE FROM authorizationRequest WHERE expiresAt <= ?1")
+        let sweep = try tables.cursor(.deleteExpiredAuthorizationRequests)
         sweep.bind(1, now().milliseconds)
         try sweep.run()
     }
@@ -66,7 +64,7 @@ extension WriteTransaction {
     }
 
     private func isQueued(_ handle: OutboxHandle) throws(StoreError) -> Bool {
-        let row = try connection.statement("SELECT 1 FROM outbox WHERE handle = ?1")
+        let row = try tables.cursor(.outboxEntry)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in try row.step() }
     }
 
@@ -78,11 +76,7 @@ extension WriteTransaction {
                     context.vaultID, entry.handle, nextAttemptAt: entry.nextAttemptAt,
                     attempts: Int64(entry.attempts)))
         }
-        let write = try connection.statement(
-            """
-            INSERT INTO outbox (handle, nextAttemptAt, attempts, cell) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (handle) DO UPDATE SET nextAttemptAt = ?2, attempts = ?3, cell = ?4
-            """)
+        let write = try tables.cursor(.putOutboxEntry)
         write.bind(1, entry.handle.bytes)
         write.bind(2, entry.nextAttemptAt.milliseconds)
         write.bind(3, Int64(entry.attempts))
@@ -96,7 +90,7 @@ extension WriteTransaction {
     }
 
     func resolve(_ handle: OutboxHandle, _ resolution: OutboxResolution) throws(StoreError) {
-        let row = try connection.statement(SQL.outboxEntry)
+        let row = try tables.cursor(.outboxEntry)
         let entry = try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
             return try opener.outboxEntry(row)
@@ -123,8 +117,24 @@ extension WriteTransaction {
     }
 
     private func deleteOutboxEntry(_ handle: OutboxHandle) throws(StoreError) {
-        let delete = try connection.statement("DELETE FROM outbox WHERE handle = ?1")
+        let delete = try tables.cursor(.deleteOutboxEntry)
         delete.bind(1, handle.bytes)
         try delete.run()
     }
+}
+
+extension Query {
+    fileprivate static let insertAuthorizationRequest = insert(
+        into: .authorizationRequest, "stateIndex", "expiresAt", "cell")
+
+    fileprivate static let deleteAuthorizationRequest = delete(
+        from: .authorizationRequest, where: [.equal(Table.authorizationRequest["stateIndex"], 1)])
+
+    fileprivate static let deleteExpiredAuthorizationRequests = delete(
+        from: .authorizationRequest, where: [.atMost(Table.authorizationRequest["expiresAt"], 1)])
+
+    fileprivate static let putOutboxEntry = insert(
+        into: .outbox, "handle", "nextAttemptAt", "attempts", "cell", onConflict: .updates(by: "handle"))
+
+    fileprivate static let deleteOutboxEntry = delete(from: .outbox, where: [.equal(Table.outbox["handle"], 1)])
 }

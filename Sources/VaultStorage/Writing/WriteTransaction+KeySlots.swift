@@ -2,12 +2,12 @@ import VaultCrypto
 
 extension WriteTransaction {
     func add(_ slot: KeySlot) throws(StoreError) {
-        guard try connection.integer("SELECT count(*) FROM keySlot") < KeySlot.maximumCount else {
+        guard try tables.count(.keySlot) < KeySlot.maximumCount else {
             throw StoreError(
                 .conflict, "the vault has \(KeySlot.maximumCount) key slots, and none has more",
                 hint: "remove one that is no longer needed first")
         }
-        try KeySlotRows.insert(slot, connection)
+        try KeySlotRows.insert(slot, tables)
         let tag = try sealing { () throws(VaultCryptoError) in try SealedCell.tag(of: slot.wrappedVaultKey) }
         try changeVault(
             AuditEvent(.keySlotAdded, [AuditEvent.Detail("slot", Base32.encode(slot.description.id))])
@@ -16,7 +16,7 @@ extension WriteTransaction {
 
     /// - Parameter proven: a slot that was opened, and remains.
     func removeKeySlot(_ handle: KeySlotHandle, provenBy proven: ProvenKeySlot) throws(StoreError) {
-        let slots = try KeySlotRows.all(connection).slots
+        let slots = try KeySlotRows.all(tables).slots
         let isThere = slots.contains { slot in
             slot.description.id == proven.handle.bytes && (try? ProvenKeySlot(slot)) == proven
                 && rows.current.knows(slot)
@@ -25,10 +25,10 @@ extension WriteTransaction {
             let others = rows.current.manifest.keySlots.handles.filter { $0 != handle.bytes }
             throw others.isEmpty ? .lastKeySlot : .keySlotNotProven
         }
-        let delete = try connection.statement("DELETE FROM keySlot WHERE handle = ?1")
+        let delete = try tables.cursor(.deleteKeySlot)
         delete.bind(1, handle.bytes)
         try delete.run()
-        guard connection.changeCount == 1 || rows.current.manifest.keySlots[handle.bytes] != nil else {
+        guard tables.changeCount == 1 || rows.current.manifest.keySlots[handle.bytes] != nil else {
             throw .notFound(.keySlot)
         }
         try changeVault(
@@ -49,4 +49,8 @@ extension StoreError {
             .keySlotNotProven, "this key slot has opened the vault, and no other key has been proven",
             hint: "prove another key of the vault, which remains; or open the vault with it")
     }
+}
+
+extension Query {
+    fileprivate static let deleteKeySlot = delete(from: .keySlot, where: [.equal(Table.keySlot["handle"], 1)])
 }

@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension WriteTransaction {
     func loadLogin(_ handle: LoginHandle) throws(StoreError) -> (user: OpenUser, login: OpenLogin) {
-        let row = try connection.statement(SQL.login)
+        let row = try tables.cursor(.login)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
             let columns = try UserColumns(row)
@@ -16,16 +16,11 @@ extension WriteTransaction {
 
     /// The fence that the next intent gets. Nobody else can take it: the write lock is ours.
     func nextFence() throws(StoreError) -> Int64 {
-        let last = try connection.statement(
-            """
-            SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'refreshIntent'), 0),
-                coalesce((SELECT max(fence) FROM refreshIntent), 0))
-            """)
-        defer { last.reset() }
-        guard try last.step(), (0..<Self.counterLimit).contains(last.integer(0)) else {
+        let last = try tables.highestFence()
+        guard (0..<Self.counterLimit).contains(last) else {
             throw .quarantined("refreshIntent", nil, "the counter of fences is not one that a vault reaches")
         }
-        return last.integer(0) + 1
+        return last + 1
     }
 
     func insert(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> OpenLogin {
@@ -38,39 +33,34 @@ extension WriteTransaction {
         login.columns.dueAt = draft.dueAt(of: login.columns.handle)
         let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
         let cell = try sealSession(of: &login, &user)
-        let insert = try connection.statement(
-            """
-            INSERT INTO login (handle, user, provider, chain, generation, revision, incarnation, dueAt, expiresAt,
-                refreshTag, keyTag, cell)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-            """)
+        let insert = try tables.cursor(.insertLogin)
         insert.bind(1, login.columns.handle.bytes)
         insert.bind(2, user.columns.rowID)
         insert.bind(3, login.columns.provider?.bytes)
         bindChanging(insert, login.columns, cell, from: 4)
         try insert.run()
-        login.columns.rowID = connection.lastInsertedRow
+        login.columns.rowID = tables.lastInsertedRow
         try writeSecrets(login, refreshCell, keyCell)
         return login
     }
 
     private func requireProvider(_ handle: ProviderHandle) throws(StoreError) {
-        let query = try connection.statement("SELECT 1 FROM provider WHERE handle = ?1")
+        let query = try tables.cursor(.providerExists)
         let exists = try query.withBinding(1, handle.bytes) { () throws(StoreError) in try query.step() }
         guard exists else { throw .notFound(.provider) }
     }
 
     /// Chain, generation, revision, incarnation, dueAt, expiresAt, the tags and the cell: nine parameters.
-    private func bindChanging(_ statement: Statement, _ columns: LoginColumns, _ cell: [UInt8], from first: Int32) {
-        statement.bind(first, columns.position.chain)
-        statement.bind(first + 1, columns.position.generation)
-        statement.bind(first + 2, columns.revision)
-        statement.bind(first + 3, columns.incarnation)
-        statement.bind(first + 4, columns.dueAt?.milliseconds)
-        statement.bind(first + 5, columns.expiresAt?.milliseconds)
-        statement.bind(first + 6, columns.refreshTag?.bytes)
-        statement.bind(first + 7, columns.keyTag?.bytes)
-        statement.bind(first + 8, cell)
+    private func bindChanging(_ cursor: any RowCursor, _ columns: LoginColumns, _ cell: [UInt8], from first: Int32) {
+        cursor.bind(first, columns.position.chain)
+        cursor.bind(first + 1, columns.position.generation)
+        cursor.bind(first + 2, columns.revision)
+        cursor.bind(first + 3, columns.incarnation)
+        cursor.bind(first + 4, columns.dueAt?.milliseconds)
+        cursor.bind(first + 5, columns.expiresAt?.milliseconds)
+        cursor.bind(first + 6, columns.refreshTag?.bytes)
+        cursor.bind(first + 7, columns.keyTag?.bytes)
+        cursor.bind(first + 8, cell)
     }
 
     /// Seals both secret cells and notes their tags.
@@ -126,19 +116,13 @@ extension WriteTransaction {
     }
 
     private func writeSecrets(_ login: OpenLogin, _ refresh: [UInt8]?, _ key: [UInt8]?) throws(StoreError) {
-        let write: Statement
-        if refresh == nil && key == nil {
-            write = try connection.statement("DELETE FROM loginSecret WHERE login = ?1")
-        } else {
-            write = try connection.statement(
-                """
-                INSERT INTO loginSecret (login, refreshCell, keyCell) VALUES (?1, ?2, ?3)
-                ON CONFLICT (login) DO UPDATE SET refreshCell = ?2, keyCell = ?3
-                """)
+        let isNone = refresh == nil && key == nil
+        let write = try tables.cursor(isNone ? .deleteSecretsOfLogin : .putSecrets)
+        write.bind(1, login.columns.rowID)
+        if !isNone {
             write.bind(2, refresh)
             write.bind(3, key)
         }
-        write.bind(1, login.columns.rowID)
         try write.run()
     }
 
@@ -173,12 +157,7 @@ extension WriteTransaction {
             try noteUntoldFailure(of: login, isUntold: state.session.hasUntoldFailure)
         }
         let cell = try sealSession(of: &changed, &user)
-        let update = try connection.statement(
-            """
-            UPDATE login SET chain = ?2, generation = ?3, revision = ?4, incarnation = ?5, dueAt = ?6,
-                expiresAt = ?7, refreshTag = ?8, keyTag = ?9, cell = ?10
-            WHERE id = ?1
-            """)
+        let update = try tables.cursor(.updateLogin)
         update.bind(1, login.columns.rowID)
         bindChanging(update, changed.columns, cell, from: 2)
         try update.run()
@@ -197,23 +176,23 @@ extension WriteTransaction {
                 try sealSecret(value.encoded(), .refresh, login.columns, user)
             }
             login.columns.refreshTag = sealed?.tag
-            try write(sealed?.cell, login, "UPDATE loginSecret SET refreshCell = ?2 WHERE login = ?1")
+            try write(sealed?.cell, login, .updateRefreshCell)
         }
         if state.key != oldKey {
             let sealed = try state.key.map { value throws(StoreError) in
                 try sealSecret(value.encoded(), .key, login.columns, user)
             }
             login.columns.keyTag = sealed?.tag
-            try write(sealed?.cell, login, "UPDATE loginSecret SET keyCell = ?2 WHERE login = ?1")
+            try write(sealed?.cell, login, .updateKeyCell)
         }
     }
 
     /// The row of the secrets is made when the first of them comes, and goes with the login.
-    private func write(_ cell: [UInt8]?, _ login: OpenLogin, _ update: StaticString) throws(StoreError) {
-        let make = try connection.statement("INSERT INTO loginSecret (login) VALUES (?1) ON CONFLICT DO NOTHING")
+    private func write(_ cell: [UInt8]?, _ login: OpenLogin, _ update: Query) throws(StoreError) {
+        let make = try tables.cursor(.makeSecrets)
         make.bind(1, login.columns.rowID)
         try make.run()
-        let update = try connection.statement(update)
+        let update = try tables.cursor(update)
         update.bind(1, login.columns.rowID)
         update.bind(2, cell)
         try update.run()
@@ -226,18 +205,12 @@ extension WriteTransaction {
 
     private func writeIntent(_ intent: IntentRecord?, replacing login: OpenLogin) throws(StoreError) {
         if let old = login.intent, old.fence != intent?.fence {
-            let delete = try connection.statement("DELETE FROM refreshIntent WHERE login = ?1")
+            let delete = try tables.cursor(.deleteIntentOfLogin)
             delete.bind(1, login.columns.rowID)
             try delete.run()
         }
         guard let intent else { return }
-        let write = try connection.statement(
-            """
-            INSERT INTO refreshIntent (fence, login, generation, owner, startedAt, doubtSince, tries, mac)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-            ON CONFLICT (fence) DO UPDATE SET generation = ?3, owner = ?4, startedAt = ?5, doubtSince = ?6,
-                tries = ?7, mac = ?8
-            """)
+        let write = try tables.cursor(.putIntent)
         write.bind(1, intent.fence)
         write.bind(2, login.columns.rowID)
         write.bind(3, intent.generation)
@@ -258,4 +231,32 @@ extension LoginState {
         let wasInDoubt = login.session.doubtCause != nil || login.refresh?.doubtSince != nil
         return position != before && wasInDoubt && session.doubtCause == nil && refresh?.doubtSince == nil
     }
+}
+
+extension Query {
+    fileprivate static let insertLogin = insert(
+        into: .login, "handle", "user", "provider", "chain", "generation", "revision", "incarnation", "dueAt",
+        "expiresAt", "refreshTag", "keyTag", "cell")
+
+    fileprivate static let updateLogin = update(
+        .login, "chain", "generation", "revision", "incarnation", "dueAt", "expiresAt", "refreshTag", "keyTag", "cell",
+        first: 2, where: [.equal(Table.login["id"], 1)])
+
+    fileprivate static let providerExists = select(
+        Table.provider.columns("id"), from: .provider, where: [.equal(Table.provider["handle"], 1)])
+
+    fileprivate static let makeSecrets = insert(into: .loginSecret, "login", onConflict: .keeps)
+
+    fileprivate static let putSecrets = insert(
+        into: .loginSecret, "login", "refreshCell", "keyCell", onConflict: .updates(by: "login"))
+
+    fileprivate static let updateRefreshCell = update(
+        .loginSecret, "refreshCell", first: 2, where: [.equal(Table.loginSecret["login"], 1)])
+
+    fileprivate static let updateKeyCell = update(
+        .loginSecret, "keyCell", first: 2, where: [.equal(Table.loginSecret["login"], 1)])
+
+    fileprivate static let putIntent = insert(
+        into: .refreshIntent, "fence", "login", "generation", "owner", "startedAt", "doubtSince", "tries", "mac",
+        onConflict: .updates(by: "fence"))
 }

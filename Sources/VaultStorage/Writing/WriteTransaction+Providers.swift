@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    var providers: ProviderRows { ProviderRows(connection: connection, opener: opener) }
+    var providers: ProviderRows { ProviderRows(tables: tables, opener: opener) }
 
     func put(_ record: ProviderRecord, replacing handle: ProviderHandle?) throws(StoreError) -> StoredProvider {
         guard let handle else { return try put(record, replacing: nil, telling: []) }
@@ -20,7 +20,7 @@ extension WriteTransaction {
                 hint: "discard the row, and add the provider anew")
         }
         if let damaged = row.provider, damaged != handle {
-            let rename = try connection.statement("UPDATE provider SET handle = ?2 WHERE id = ?1")
+            let rename = try tables.cursor(.renameProvider)
             rename.bind(1, id)
             rename.bind(2, handle.bytes)
             try rename.run()
@@ -47,7 +47,7 @@ extension WriteTransaction {
     /// A login may have come since the logins were counted. That there is one is what matters, and is found at once.
     private func current(_ use: ProviderUse, of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
         guard use.refreshableLogins == 0 else { return use }
-        let query = try connection.statement(SQL.anyRefreshableLoginOfProvider)
+        let query = try tables.cursor(.anyRefreshableLoginOfProvider)
         let isUsed = try query.withBinding(1, handle.bytes) { () throws(StoreError) in try query.step() }
         return ProviderUse(refreshableLogins: isUsed ? 1 : 0)
     }
@@ -82,11 +82,7 @@ extension WriteTransaction {
                 associatedData: ProviderRecord.associatedData(
                     context.vaultID, stored.handle, revision: stored.revision))
         }
-        let write = try connection.statement(
-            """
-            INSERT INTO provider (handle, revision, cell, nameIndex) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (handle) DO UPDATE SET revision = ?2, cell = ?3, nameIndex = ?4
-            """)
+        let write = try tables.cursor(.putProvider)
         write.bind(1, stored.handle.bytes)
         write.bind(2, stored.revision)
         write.bind(3, cell)
@@ -106,7 +102,7 @@ extension WriteTransaction {
         for (row, provider) in try providers.unnamed() {
             // The index was removed, and another provider has got the name since.
             guard try providers.row(named: provider.record.name) == nil else { continue }
-            let update = try connection.statement("UPDATE provider SET nameIndex = ?2 WHERE id = ?1")
+            let update = try tables.cursor(.updateNameIndex)
             update.bind(1, row)
             update.bind(2, providers.index(of: provider.record.name).bytes)
             try update.run()
@@ -114,7 +110,7 @@ extension WriteTransaction {
     }
 
     private func requireFree(_ name: String, except handle: ProviderHandle?) throws(StoreError) {
-        let holder = try connection.statement(SQL.providerByName)
+        let holder = try tables.cursor(.providerByName)
         let index = providers.index(of: name)
         let (isTaken, damaged) = try holder.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try holder.step(), handle == nil || holder.bytes16(0) != handle?.bytes else {
@@ -134,8 +130,7 @@ extension WriteTransaction {
 
     /// The revision that the trail told last, which no damage to the row can change.
     func lastRevision(of handle: ProviderHandle) throws(StoreError) -> Int64 {
-        let row = try connection.statement(
-            "SELECT max(revision) FROM audit WHERE provider = ?1 AND revision IS NOT NULL")
+        let row = try tables.cursor(.lastRevisionOfProvider)
         let told = try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             try row.step() ? row.optionalInteger(0) : nil
         }
@@ -166,7 +161,7 @@ extension WriteTransaction {
     func remove(_ handle: ProviderHandle) throws(StoreError) {
         let old = try providers.provider(handle)
         try requireUnused(handle, hint: "log these out or remove them first")
-        let delete = try connection.statement("DELETE FROM provider WHERE handle = ?1")
+        let delete = try tables.cursor(.deleteProvider)
         delete.bind(1, handle.bytes)
         try delete.run()
         try changeVault(
@@ -176,8 +171,24 @@ extension WriteTransaction {
     }
 
     func requireUnused(_ handle: ProviderHandle, hint: String) throws(StoreError) {
-        let use = try connection.statement(SQL.anyLoginOfProvider)
+        let use = try tables.cursor(.anyLoginOfProvider)
         let isUsed = try use.withBinding(1, handle.bytes) { () throws(StoreError) in try use.step() }
         guard !isUsed else { throw StoreError(.providerInUse, "the provider still has logins", hint: hint) }
     }
+}
+
+extension Query {
+    fileprivate static let putProvider = insert(
+        into: .provider, "handle", "revision", "cell", "nameIndex", onConflict: .updates(by: "handle"))
+
+    fileprivate static let renameProvider = update(
+        .provider, "handle", first: 2, where: [.equal(Table.provider["id"], 1)])
+
+    fileprivate static let updateNameIndex = update(
+        .provider, "nameIndex", first: 2, where: [.equal(Table.provider["id"], 1)])
+
+    fileprivate static let deleteProvider = delete(from: .provider, where: [.equal(Table.provider["handle"], 1)])
+
+    fileprivate static let lastRevisionOfProvider = select(
+        [.greatest(Table.audit["revision"])], from: .audit, where: [.equal(Table.audit["provider"], 1)])
 }

@@ -14,34 +14,52 @@ extension WriteTransaction {
         } catch {
             throw StoreError(.invalidValue, error.reason, hint: error.hint)
         }
-        let insert = try connection.statement(
-            "INSERT INTO unusableReply (handle, login, receivedAt, cell) VALUES (?1, ?2, ?3, ?4)")
+        let insert = try tables.cursor(.insertUnusableReply)
         insert.bind(1, reply.handle.bytes)
         insert.bind(2, login.columns.rowID)
         insert.bind(3, reply.receivedAt.milliseconds)
         insert.bind(4, cell)
         try insert.run()
-        let trim = try connection.statement(
-            """
-            DELETE FROM unusableReply WHERE login = ?1 AND id NOT IN
-                (SELECT id FROM unusableReply WHERE login = ?1 ORDER BY id DESC LIMIT ?2)
-            """)
-        trim.bind(1, login.columns.rowID)
-        trim.bind(2, Int64(UnusableReplyRecord.mostOfALogin))
-        try trim.run()
+        try trimUnusableReplies(of: login)
+    }
+
+    private func trimUnusableReplies(of login: OpenLogin) throws(StoreError) {
+        let newestFirst = try tables.cursor(.unusableRepliesOfLoginRow)
+        newestFirst.bind(1, login.columns.rowID)
+        var ids: [Int64] = []
+        do {
+            defer { newestFirst.reset() }
+            while try newestFirst.step() { ids.append(newestFirst.integer(0)) }
+        }
+        let delete = try tables.cursor(.deletesByNumber[.unusableReply])
+        for id in ids.dropFirst(UnusableReplyRecord.mostOfALogin) {
+            delete.bind(1, id)
+            try delete.run()
+        }
     }
 
     /// The chain has moved on: nothing that came for an earlier link is of use any more.
     func forgetUnusableReplies(of login: OpenLogin) throws(StoreError) {
-        let delete = try connection.statement("DELETE FROM unusableReply WHERE login = ?1")
+        let delete = try tables.cursor(.deleteUnusableRepliesOfLogin)
         delete.bind(1, login.columns.rowID)
         try delete.run()
     }
 
     func forgetUnusableReplies(before time: Timestamp) throws(StoreError) -> Int {
-        let delete = try connection.statement("DELETE FROM unusableReply WHERE receivedAt < ?1")
+        let delete = try tables.cursor(.deleteUnusableRepliesBefore)
         delete.bind(1, time.milliseconds)
         try delete.run()
-        return connection.changeCount
+        return tables.changeCount
     }
+}
+
+extension Query {
+    fileprivate static let insertUnusableReply = insert(into: .unusableReply, "handle", "login", "receivedAt", "cell")
+
+    fileprivate static let unusableRepliesOfLoginRow = select(
+        Table.unusableReply.columns("id"), from: .unusableReply, where: [.equal(Table.unusableReply["login"], 1)],
+        order: [.down(Table.unusableReply["id"])])
+
+    fileprivate static let deleteUnusableRepliesBefore = delete(
+        from: .unusableReply, where: [.less(Table.unusableReply["receivedAt"], 1)])
 }

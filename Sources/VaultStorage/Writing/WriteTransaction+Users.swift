@@ -5,7 +5,7 @@ extension WriteTransaction {
 
     /// The user of that id; `nil` if the vault has none.
     func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
-        let row = try connection.statement(SQL.userByIndex)
+        let row = try tables.cursor(.userByIndex)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { return nil }
             let columns = try UserColumns(row)
@@ -22,7 +22,7 @@ extension WriteTransaction {
     /// Refuses a user of whom the audit trail has a newer state, before a refresh token of theirs is spent.
     func requireNotToldLater(_ user: OpenUser) throws(StoreError) {
         let (handle, revision) = (user.columns.handle, user.columns.revision)
-        guard try AuditTrail(connection: connection, context: context).tells(of: handle, after: revision) else {
+        guard try AuditTrail(tables: tables, context: context).tells(of: handle, after: revision) else {
             return
         }
         throw .older(handle, than: "the audit trail tells")
@@ -33,7 +33,7 @@ extension WriteTransaction {
     func loadLogins(
         of index: BlindIndex, _ owner: OpenUser
     ) throws(StoreError) -> (logins: [OpenLogin], damaged: [LoginHandle]) {
-        let row = try connection.statement(SQL.loginsOfUser)
+        let row = try tables.cursor(.loginsOfUser)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             var logins: [OpenLogin] = []
             while try row.step(), !row.isNull(LoginColumns.firstColumn) {
@@ -63,16 +63,15 @@ extension WriteTransaction {
         }
         var columns = UserColumns(
             rowID: 0, handle: .random(), blindIndex: index, rootKey: context.keyring.primaryRoot.id)
-        let insert = try connection.statement(
-            """
-            INSERT INTO user (handle, blindIndex, revision, auditSequence, rootKey, cell)
-            VALUES (?1, ?2, 0, 0, ?3, x'')
-            """)
+        let insert = try tables.cursor(.insertUser)
         insert.bind(1, columns.handle.bytes)
         insert.bind(2, index.bytes)
-        insert.bind(3, columns.rootKey.bytes)
+        insert.bind(3, columns.revision)
+        insert.bind(4, columns.auditSequence)
+        insert.bind(5, columns.rootKey.bytes)
+        insert.bind(6, [])
         try insert.run()
-        columns.rowID = connection.lastInsertedRow
+        columns.rowID = tables.lastInsertedRow
         return try sealing { () throws(VaultCryptoError) in
             try OpenUser(new: columns, id: id, createdAt: now())
         }
@@ -94,8 +93,7 @@ extension WriteTransaction {
         user.columns.auditSequence = head.sequence + Int64(tale.events.count)
         let saved = user
         let cell = try sealing { () throws(VaultCryptoError) in try saved.seal(context) }
-        let update = try connection.statement(
-            "UPDATE user SET revision = ?2, auditSequence = ?3, rootKey = ?4, cell = ?5 WHERE id = ?1")
+        let update = try tables.cursor(.updateUser)
         update.bind(1, user.columns.rowID)
         update.bind(2, user.columns.revision)
         update.bind(3, user.columns.auditSequence)
@@ -126,17 +124,29 @@ extension WriteTransaction {
 
     /// With everything that hangs on the row.
     func deleteUser(_ rowID: Int64) throws(StoreError) {
-        for sql: StaticString in [
-            "DELETE FROM refreshIntent WHERE login IN (SELECT id FROM login WHERE user = ?1)",
-            "DELETE FROM loginSecret WHERE login IN (SELECT id FROM login WHERE user = ?1)",
-            "DELETE FROM unusableReply WHERE login IN (SELECT id FROM login WHERE user = ?1)",
-            "DELETE FROM untoldFailure WHERE login IN (SELECT id FROM login WHERE user = ?1)",
-            "DELETE FROM login WHERE user = ?1",
-            "DELETE FROM user WHERE id = ?1",
-        ] {
-            let delete = try connection.statement(sql)
-            delete.bind(1, rowID)
-            try delete.run()
-        }
+        for login in try tables.loginRows(ofUserRow: rowID) { try deleteLogin(login.row) }
+        let delete = try tables.cursor(.deletesByNumber[.user])
+        delete.bind(1, rowID)
+        try delete.run()
     }
+}
+
+extension TableAccess {
+    /// The rows of a user's logins; a handle of another length is none.
+    func loginRows(ofUserRow id: Int64) throws(StoreError) -> [(row: Int64, handle: LoginHandle?)] {
+        let row = try cursor(.loginsOfUserRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        var rows: [(row: Int64, handle: LoginHandle?)] = []
+        while try row.step() { rows.append((row.integer(0), row.bytes16(1).map { LoginHandle($0) })) }
+        return rows
+    }
+}
+
+extension Query {
+    fileprivate static let insertUser = insert(
+        into: .user, "handle", "blindIndex", "revision", "auditSequence", "rootKey", "cell")
+
+    fileprivate static let updateUser = update(
+        .user, "revision", "auditSequence", "rootKey", "cell", first: 2, where: [.equal(Table.user["id"], 1)])
 }

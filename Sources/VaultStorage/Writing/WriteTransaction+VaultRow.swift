@@ -25,9 +25,10 @@ extension WriteTransaction {
             let cell = try sealing { () throws(VaultCryptoError) in
                 try row.sealKeyring(context.vaultID, under: context.vaultKey)
             }
-            let update = try connection.statement("UPDATE vault SET incarnation = ?1, keyringCell = ?2")
-            update.bind(1, row.incarnation)
-            update.bind(2, cell)
+            let update = try tables.cursor(.updateKeyring)
+            update.bind(1, 1)
+            update.bind(2, row.incarnation)
+            update.bind(3, cell)
             try update.run()
         }
         try write(&row)
@@ -38,11 +39,11 @@ extension WriteTransaction {
         let cell = try sealing { () throws(VaultCryptoError) in
             try row.sealManifest(context.vaultID, under: context.vaultKey)
         }
-        let update = try connection.statement(
-            "UPDATE vault SET revision = ?1, auditSequence = ?2, manifestCell = ?3")
-        update.bind(1, row.revision)
-        update.bind(2, row.auditSequence)
-        update.bind(3, cell)
+        let update = try tables.cursor(.updateManifest)
+        update.bind(1, 1)
+        update.bind(2, row.revision)
+        update.bind(3, row.auditSequence)
+        update.bind(4, cell)
         try update.run()
     }
 
@@ -50,10 +51,10 @@ extension WriteTransaction {
     /// refused before. Of a key slot only its own key can tell more than its shape.
     func collectManifest() throws(StoreError) -> VaultManifest {
         var manifest = VaultManifest()
-        for slot in try KeySlotRows.all(connection).slots {
+        for slot in try KeySlotRows.all(tables).slots {
             manifest.keySlots[slot.description.id] = try? SealedCell.tag(of: slot.wrappedVaultKey)
         }
-        let row = try connection.statement(SQL.providerPage)
+        let row = try tables.cursor(.providerPage)
         defer { row.reset() }
         row.bind(1, .min)
         row.bind(2, .max)
@@ -63,4 +64,14 @@ extension WriteTransaction {
         }
         return manifest
     }
+}
+
+extension Query {
+    // The vault's row has number 1.
+
+    fileprivate static let updateKeyring = update(
+        .vault, "incarnation", "keyringCell", first: 2, where: [.equal(Table.vault["id"], 1)])
+
+    fileprivate static let updateManifest = update(
+        .vault, "revision", "auditSequence", "manifestCell", first: 2, where: [.equal(Table.vault["id"], 1)])
 }

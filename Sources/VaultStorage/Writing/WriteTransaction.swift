@@ -11,7 +11,7 @@ final class WriteTransaction {
     /// Counters that nothing authenticates are not believed beyond it, so that going on counting cannot overflow.
     static let counterLimit: Int64 = 1 << 62
 
-    let connection: Connection
+    let tables: any TableAccess
     let context: VaultContext
     let opener: RowOpener
     var head = AuditHead(sequence: 0, mac: .genesis)
@@ -24,15 +24,15 @@ final class WriteTransaction {
     var savedUsers: [UserHandle: Int64] = [:]
     private var failure: StoreError?
 
-    /// - Parameter committedHead: known from another connection of this process.
+    /// - Parameter committedHead: known from another transaction of this process.
     init(
-        _ connection: Connection, _ context: VaultContext, committedHead: AuditHead? = nil
+        _ tables: any TableAccess, _ context: VaultContext, committedHead: AuditHead? = nil
     ) throws(StoreError) {
-        self.connection = connection
+        self.tables = tables
         self.context = context
         self.committedHead = committedHead
         rows = VaultRowKeeper(context.rows.current)
-        opener = try RowOpener(connection, context, rows: rows)
+        opener = try RowOpener(tables, context, rows: rows)
     }
 
     /// Reads the end of the audit chain, now that no other process can write, and looks whether the schema, the
@@ -41,12 +41,9 @@ final class WriteTransaction {
     func begin() throws(StoreError) {
         failure = nil
         savedUsers.removeAll(keepingCapacity: true)
-        do throws(StoreError) { try VaultSchema.checkIsUnchanged(connection) } catch {
-            if case .newerSchema = error.code { context.liveness.giveUp(error) }
-            throw error
-        }
+        try tables.checkSchema()
         rows.restore(context.rows.current)
-        try rows.look(connection, context)
+        try rows.look(tables, context)
         try readHead()
         headAtBegin = head
         guard let committedHead, head != committedHead else { return }
@@ -58,7 +55,7 @@ final class WriteTransaction {
     }
 
     private func readHead() throws(StoreError) {
-        let last = try connection.statement("SELECT sequence, mac FROM audit ORDER BY sequence DESC LIMIT 1")
+        let last = try tables.cursor(.lastLink)
         defer { last.reset() }
         if try last.step() {
             guard let mac = unsafe AuditMAC(last.blob(1)) else {
@@ -82,7 +79,7 @@ final class WriteTransaction {
 
     /// Whether the audit chain has this very link: the transaction that wrote it is then in the vault, as a whole.
     func holds(_ link: AuditHead) throws(StoreError) -> Bool {
-        let row = try connection.statement("SELECT mac FROM audit WHERE sequence = ?1")
+        let row = try tables.cursor(.auditLink)
         defer { row.reset() }
         row.bind(1, link.sequence)
         guard try row.step() else { return false }
@@ -128,4 +125,9 @@ final class WriteTransaction {
             }
         }
     }
+}
+
+extension Query {
+    fileprivate static let lastLink = select(
+        Table.audit.columns("sequence", "mac"), from: .audit, order: [.down(Table.audit["sequence"])])
 }

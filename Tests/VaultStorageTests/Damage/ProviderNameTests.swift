@@ -121,8 +121,8 @@ import VaultCrypto
 
     /// Nothing that is done to one provider, or to find it, looks at all providers or all logins.
     @Test(arguments: [
-        SQL.provider.text, SQL.providerByName.text, SQL.unnamedProviders.text, SQL.refreshableLoginsOfProvider.text,
-        SQL.anyRefreshableLoginOfProvider.text, SQL.anyLoginOfProvider.text, SQL.providersOfUser.text,
+        Query.provider.sql, Query.providerByName.sql, Query.unnamedProviders.sql, Query.refreshableLoginsOfProvider.sql,
+        Query.anyRefreshableLoginOfProvider.sql, Query.anyLoginOfProvider.sql, Query.providersOfUser.sql,
         "SELECT max(revision) FROM audit WHERE provider = ?1 AND revision IS NOT NULL",
     ])
     func itIsFoundByAnIndex(_ sql: String) async throws {

@@ -217,7 +217,7 @@ extension VaultFixture {
         while try rows.step() {
             var columns = AuditColumns(rows)
             if columns.user == nil, columns.provider == nil { columns.revision = nil }
-            let tag = try rows.optionalBytes(7).map { try SealedCell.tag(of: $0) }
+            let tag = rows.isNull(7) ? nil : try SealedCell.tag(of: rows.bytes(7))
             let mac = columns.link(context, previous: links.last?.mac ?? .genesis, detailTag: tag)
             links.append((columns.sequence, columns.revision, mac))
         }

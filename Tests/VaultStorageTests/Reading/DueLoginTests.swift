@@ -58,7 +58,7 @@ struct DueLoginTests {
         #expect(stored.dueAt == now.advanced(by: .milliseconds(Int64(stored.handle.bytes.array[0]))))
     }
 
-    @Test(arguments: [SQL.dueLogins.text, SQL.nextDue.text])
+    @Test(arguments: [Query.dueLogins.sql, Query.nextDue.sql])
     func neitherQuerySortsOrReadsTheWholeTable(_ sql: String) throws {
         let fixture = try VaultFixture()
         try fixture.create().close()

@@ -58,7 +58,7 @@ import VaultCrypto
         let store = try fixture.create()
         defer { store.close() }
         let connection = try Connection(path: fixture.path)
-        let plan = try Statement(connection, "EXPLAIN QUERY PLAN " + SQL.openIntents.text)
+        let plan = try Statement(connection, "EXPLAIN QUERY PLAN " + Query.openIntents.sql)
         var steps: [String] = []
         while try plan.step() { steps.append(plan.text(3)) }
         #expect(!steps.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN") }, "\(steps)")

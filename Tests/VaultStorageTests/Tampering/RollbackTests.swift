@@ -152,9 +152,10 @@ struct RollbackTests {
         let copies = try await Copies()
         let context = copies.store.context
         let head = try copies.store.auditHead()
-        let reader = try Reader(context)
+        let open = try OpenReader(copies.store.database, context)
+        let reader = open.reader
         let read = try reader.withSnapshot { () throws(StoreError) in
-            _ = try reader.count("user")
+            _ = try reader.tables.count(.user)
             context.seen.noteAuditHead(head + 1)
             return try reader.auditHead()
         }

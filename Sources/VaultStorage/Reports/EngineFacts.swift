@@ -1,0 +1,18 @@
+/// What an engine tells of itself, and of what the vault's tables lie in.
+package struct EngineFacts: Sendable {
+    package let schemaVersion: Int
+    package let byteCount: Int64
+    /// Of the library or server that keeps the rows.
+    package let version: String
+    package let sourceID: String
+    /// Whether this version can lose commits that it has acknowledged, if nothing guards against it.
+    package let canLoseCommits: Bool
+
+    package init(schemaVersion: Int, byteCount: Int64, version: String, sourceID: String, canLoseCommits: Bool) {
+        self.schemaVersion = schemaVersion
+        self.byteCount = byteCount
+        self.version = version
+        self.sourceID = sourceID
+        self.canLoseCommits = canLoseCommits
+    }
+}

@@ -1,0 +1,77 @@
+package import VaultCrypto
+
+/// A query with its parameters, and the row of the answer that it stands on. Used by one thread at a time.
+///
+/// What an engine cannot take as a parameter is an error of the next step: so nothing runs with anything but what it was
+/// given. A column that holds another type than the one asked for gives 0 or no bytes.
+package protocol RowCursor: AnyObject {
+    /// Whether there is one more row. A query that changes rows is carried out by the first step.
+    func step() throws(StoreError) -> Bool
+    /// Ends the answer, and makes the query ready for the next time. Parameters stay.
+    func reset()
+
+    func bind(_ parameter: Int32, _ value: Int64)
+    func bindNull(_ parameter: Int32)
+    func bind(_ parameter: Int32, _ text: String)
+    func bind(_ parameter: Int32, copying bytes: UnsafeRawBufferPointer)
+    /// The bytes must stay where they are until the parameter is bound anew.
+    func bind(_ parameter: Int32, borrowing bytes: UnsafeRawBufferPointer)
+
+    func isNull(_ column: Int32) -> Bool
+    func integer(_ column: Int32) -> Int64
+    func text(_ column: Int32) -> String
+    /// Valid until the next step or reset.
+    func blob(_ column: Int32) -> UnsafeRawBufferPointer
+}
+
+extension RowCursor {
+    /// Runs a query that gives no rows, and makes it ready for the next time.
+    package func run() throws(StoreError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    package func bind(_ parameter: Int32, _ value: Int64?) {
+        if let value { bind(parameter, value) } else { bindNull(parameter) }
+    }
+
+    package func bind(_ parameter: Int32, _ value: Bytes16) {
+        unsafe value.withUnsafeBytes { unsafe bind(parameter, copying: $0) }
+    }
+
+    package func bind(_ parameter: Int32, _ value: Bytes16?) {
+        if let value { bind(parameter, value) } else { bindNull(parameter) }
+    }
+
+    package func bind(_ parameter: Int32, _ value: [UInt8]) {
+        unsafe value.withUnsafeBytes { unsafe bind(parameter, copying: $0) }
+    }
+
+    package func bind(_ parameter: Int32, _ value: [UInt8]?) {
+        if let value { bind(parameter, value) } else { bindNull(parameter) }
+    }
+
+    /// Binds without a copy, for as long as `body` runs.
+    @inline(__always)
+    package func withBinding<R>(
+        _ parameter: Int32, _ value: Bytes16, _ body: () throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let value = value
+        let result: Result<R, StoreError> = unsafe value.withUnsafeBytes { bytes in
+            unsafe bind(parameter, borrowing: bytes)
+            defer {
+                reset()
+                bindNull(parameter)
+            }
+            do throws(StoreError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    package func bytes(_ column: Int32) -> [UInt8] { unsafe [UInt8](blob(column)) }
+
+    /// `nil` if the column does not hold 16 bytes.
+    package func bytes16(_ column: Int32) -> Bytes16? { unsafe Bytes16(blob(column)) }
+}

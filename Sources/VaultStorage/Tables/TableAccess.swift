@@ -1,0 +1,41 @@
+/// The rows of a vault's tables, in one snapshot or one transaction. Used by one thread at a time.
+package protocol TableAccess: AnyObject {
+    /// The same cursor each time: it must be reset before the same query is asked again.
+    func cursor(_ query: Query) throws(StoreError) -> any RowCursor
+
+    /// The number of the row that was inserted last.
+    var lastInsertedRow: Int64 { get }
+    /// How many rows the last query changed.
+    var changeCount: Int { get }
+    /// The highest fence that an intent has ever had, also one that is gone.
+    func highestFence() throws(StoreError) -> Int64
+
+    /// Rows with all their columns, whatever these hold.
+    func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow]
+
+    /// Refuses tables that are not laid out as this program knows them, such as those of a newer version.
+    func checkSchema() throws(StoreError)
+
+    func facts() throws(StoreError) -> EngineFacts
+
+    /// Lets all that `body` asks see one state of the vault. To be kept short: it may hold up others.
+    func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R
+}
+
+extension TableAccess {
+    /// The one integer that a query gives; `nil` if it is NULL.
+    func integer(_ query: Query) throws(StoreError) -> Int64? {
+        let row = try cursor(query)
+        defer { row.reset() }
+        guard try row.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        return row.optionalInteger(0)
+    }
+
+    /// Whether there is an answer to a query that names one row or one number.
+    func has(_ query: Query, _ number: Int64) throws(StoreError) -> Bool {
+        let row = try cursor(query)
+        defer { row.reset() }
+        row.bind(1, number)
+        return try row.step()
+    }
+}
