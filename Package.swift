@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "TokenVaultTesting",
             dependencies: [
-                "OAuthClient", "TokenVault",
+                "OAuthClient", "TokenVault", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -157,6 +157,10 @@ let package = Package(
                 "CSQLite", "TestSupport", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe",
                 "storage-probe",
             ]),
+        // What every engine does alike.
+        .testTarget(
+            name: "EngineTests",
+            dependencies: ["TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [

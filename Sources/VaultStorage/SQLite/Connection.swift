@@ -8,6 +8,8 @@ import VaultCrypto
     let access: Access
     let liveness: Liveness?
     private var statements: [UInt: Statement] = [:]
+    /// Kept, so that no other query gets the address by which a statement is found.
+    private var queries: [Query] = []
     private var isClosed = false
 
     enum Access {
@@ -72,6 +74,7 @@ import VaultCrypto
         if let cached = statements[key] { return cached }
         let prepared = try prepare(query.sql)
         statements[key] = prepared
+        queries.append(query)
         return prepared
     }
 

@@ -14,10 +14,7 @@ extension SQLiteVaultStore {
         let draft = try VaultDraft(firstSlot: firstSlot, label: label, now: clock())
         try draft.write(to: file, clock: clock)
         do throws(StoreError) {
-            let context = VaultContext(
-                vaultID: draft.vaultID, vaultKey: draft.vaultKey, openedBy: draft.openedBy, row: draft.row,
-                clock: clock)
-            return try SQLiteVaultStore(file, Database(file.path), context)
+            return try SQLiteVaultStore(file, Database(file.path), draft.context(clock))
         } catch {
             // It cannot be opened here: no process has it open.
             for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }

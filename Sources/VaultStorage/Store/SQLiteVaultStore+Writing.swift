@@ -2,58 +2,19 @@ package import VaultCrypto
 
 extension SQLiteVaultStore {
     package func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin {
-        let index = context.keyring.blindIndex(ofUserID: draft.userID)
-        return try await write { transaction in
-            var user = try transaction.loadUser(index) ?? transaction.makeUser(draft.userID, index)
-            guard user.status == .active else {
-                throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
-            }
-            let login = try transaction.insert(draft, of: &user)
-            var tale = WriteTransaction.Tale()
-            tale.add(
-                draft.auditEvents.isEmpty ? [AuditEvent(.loginCreated)] : draft.auditEvents, of: login.columns.handle)
-            try transaction.save(&user, telling: tale)
-            return login.stored(
-                user: user.columns.handle, userID: user.id, status: user.status, transaction.context)
-        }
+        try await write { try $0.insertLogin(draft) }
     }
 
     package func updateLogin<R: Sendable>(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
-        try await write { transaction in
-            var (user, login) = try transaction.loadLogin(handle)
-            let before = login.state(
-                of: user, transaction.context, nextFence: try transaction.nextFence())
-            var state = before
-            let result = try body(&state)
-            var tale = WriteTransaction.Tale()
-            let hasChanged = try transaction.apply(state, to: login, of: &user)
-            tale.add(state.tale(since: before, hasChanged: hasChanged, at: transaction.now()), of: handle)
-            if hasChanged {
-                try transaction.save(&user, telling: tale)
-            } else {
-                try transaction.tell(tale, of: user)
-            }
-            try transaction.queue(state.outbox)
-            return result
-        }
+        try await write { try $0.updateLogin(handle, body) }
     }
 
     package func updateUser<R: Sendable>(
         _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        let index = context.keyring.blindIndex(ofUserID: id)
-        return try await write { transaction in
-            guard let user = try transaction.loadUser(index) else { throw StoreError.notFound(.user) }
-            let (logins, damaged) = try transaction.loadLogins(of: index, user)
-            let before = UserState(
-                user, logins, damaged, transaction.context, nextFence: try transaction.nextFence())
-            var state = before
-            let result = try body(&state)
-            try transaction.save(state, since: before, of: user, logins)
-            return result
-        }
+        try await write { try $0.updateUser(id, body) }
     }
 
     package func putProvider(
@@ -168,62 +129,6 @@ extension SQLiteVaultStore {
         } catch {
             throw StoreError(opening: error)
         }
-    }
-}
-
-extension UserState {
-    init(
-        _ user: OpenUser, _ logins: [OpenLogin], _ damaged: [LoginHandle], _ context: VaultContext, nextFence: Int64
-    ) {
-        handle = user.columns.handle
-        id = user.id
-        revision = user.columns.revision
-        createdAt = user.createdAt
-        status = user.status
-        damagedLogins = damaged
-        self.logins = logins.enumerated().map { offset, login in
-            login.state(of: user, context, nextFence: nextFence + Int64(offset))
-        }
-    }
-}
-
-extension WriteTransaction {
-    func save(
-        _ state: UserState, since before: UserState, of user: OpenUser, _ logins: [OpenLogin]
-    ) throws(StoreError) {
-        var user = user
-        var tale = Tale()
-        var hasChanged = state.status != user.status
-        var outbox = state.outbox
-        for login in logins {
-            let handle = login.columns.handle
-            guard var changed = state.logins.first(where: { $0.handle == handle }),
-                let found = before.logins.first(where: { $0.handle == handle })
-            else { continue }
-            if state.isErased {
-                changed.isRemoved = true
-                changed.auditEvents.append(
-                    AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]))
-            }
-            let loginHasChanged = try state.isErased ? true : apply(changed, to: login, of: &user)
-            hasChanged = hasChanged || loginHasChanged
-            tale.add(changed.tale(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
-            outbox += changed.outbox
-        }
-        if state.isErased {
-            for login in before.damagedLogins { tale.add(Self.discardingEvents(ofErased: login), of: login) }
-        }
-        tale.add(state.auditEvents, of: nil)
-        if state.isErased {
-            try erase(user, telling: tale)
-        } else if hasChanged {
-            if tale.events.isEmpty { tale.add([AuditEvent(.userChanged)], of: nil) }
-            user.status = state.status
-            try save(&user, telling: tale)
-        } else {
-            try tell(tale, of: user)
-        }
-        try queue(outbox)
     }
 }
 

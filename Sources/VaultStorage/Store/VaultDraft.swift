@@ -45,30 +45,40 @@ struct VaultDraft {
         let migrator = Migrator(file, clock: clock)
         for migration in Migrations.all { try migrator.apply(migration, on: connection) }
         try connection.execute("BEGIN IMMEDIATE")
-        try insertVault(connection)
-        try KeySlotRows.insert(slot, connection)
-        let context = VaultContext(
-            vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
-        let transaction = try WriteTransaction(connection, context)
-        try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject(revision: row.revision))
-        try transaction.markMigrationsAsTold()
+        try fill(connection, context(clock))
         try connection.execute("COMMIT")
         try unsafe connection.withImage { image throws(StoreError) in try unsafe file.create(image) }
     }
 
-    private func insertVault(_ connection: Connection) throws(StoreError) {
-        let insert = try connection.statement(
-            """
-            INSERT INTO vault (id, vaultID, incarnation, createdAt, keyringCell, revision, auditSequence, manifestCell)
-            VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            """)
-        insert.bind(1, vaultID)
-        insert.bind(2, row.incarnation)
-        insert.bind(3, createdAt.milliseconds)
-        insert.bind(4, keyringCell)
-        insert.bind(5, row.revision)
-        insert.bind(6, row.auditSequence)
-        insert.bind(7, manifestCell)
+    func context(_ clock: @escaping @Sendable () -> Timestamp) -> VaultContext {
+        VaultContext(vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
+    }
+
+    /// Writes the vault's first rows, into tables that hold no more than the record of migrations.
+    func fill(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
+        try insertVault(tables)
+        try KeySlotRows.insert(slot, tables)
+        let transaction = try WriteTransaction(tables, context)
+        try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject(revision: row.revision))
+        try transaction.markMigrationsAsTold()
+    }
+
+    private func insertVault(_ tables: any TableAccess) throws(StoreError) {
+        let insert = try tables.cursor(.insertVault)
+        insert.bind(1, 1)
+        insert.bind(2, vaultID)
+        insert.bind(3, row.incarnation)
+        insert.bind(4, createdAt.milliseconds)
+        insert.bind(5, keyringCell)
+        insert.bind(6, row.revision)
+        insert.bind(7, row.auditSequence)
+        insert.bind(8, manifestCell)
         try insert.run()
     }
+}
+
+extension Query {
+    fileprivate static let insertVault = insert(
+        into: .vault, "id", "vaultID", "incarnation", "createdAt", "keyringCell", "revision", "auditSequence",
+        "manifestCell")
 }

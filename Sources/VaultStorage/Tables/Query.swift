@@ -82,7 +82,7 @@ package final class Query: Sendable {
 
     package let operation: Operation
 
-    private init(_ operation: Operation) { self.operation = operation }
+    package init(_ operation: Operation) { self.operation = operation }
 
     package static func select(
         _ output: [Output], from table: Table, joins: [Join] = [], where conditions: [Condition] = [],

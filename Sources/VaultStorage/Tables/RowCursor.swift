@@ -3,7 +3,7 @@ package import VaultCrypto
 /// A query with its parameters, and the row of the answer that it stands on. Used by one thread at a time.
 ///
 /// What an engine cannot take as a parameter is an error of the next step: so nothing runs with anything but what it was
-/// given. A column that holds another type than the one asked for gives 0 or no bytes.
+/// given. What a column gives that holds another type than the one asked for means nothing.
 package protocol RowCursor: AnyObject {
     /// Whether there is one more row. A query that changes rows is carried out by the first step.
     func step() throws(StoreError) -> Bool

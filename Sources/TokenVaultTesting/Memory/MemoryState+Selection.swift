@@ -1,0 +1,121 @@
+import VaultStorage
+
+extension MemoryState {
+    /// The answer to a query, row by row.
+    func select(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [[MemoryValue]] {
+        var found = joined(selection, parameters)
+        if !selection.order.isEmpty { found.sort { selection.order.precedes($0, $1) } }
+        if let limit = selection.limit.flatMap({ parameters[$0] }), case .integer(let limit) = limit, limit >= 0 {
+            found = Array(found.prefix(Int(clamping: limit)))
+        }
+        guard selection.output.contains(where: \.isAggregate) else {
+            return found.map { row in selection.output.map { $0.value(in: row) } }
+        }
+        return [selection.output.map { $0.value(over: found) }]
+    }
+
+    /// The keys of the rows of one table that fulfil all conditions.
+    func keys(
+        in table: Table, where conditions: [Query.Condition], _ parameters: [Int32: MemoryValue]
+    ) -> [Int64] {
+        candidates(table, conditions, parameters).filter { key in
+            guard let row = self[table][key] else { return false }
+            return conditions.allSatisfy { $0.holds(for: [table: row], parameters) }
+        }
+    }
+
+    /// One row of each table; a table that is missing has none that fits.
+    typealias Joined = [Table: Row]
+
+    private func joined(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [Joined] {
+        var rows: [Joined] = candidates(selection.from, selection.conditions, parameters).compactMap { key in
+            self[selection.from][key].map { [selection.from: $0] }
+        }
+        for join in selection.joins {
+            rows = rows.flatMap { row -> [Joined] in
+                let matches = partners(of: row, join)
+                if matches.isEmpty { return join.isOptional ? [row] : [] }
+                return matches.map { match in row.merging([join.column.table: match]) { _, new in new } }
+            }
+        }
+        return rows.filter { row in selection.conditions.allSatisfy { $0.holds(for: row, parameters) } }
+    }
+
+    private func partners(of row: Joined, _ join: Query.Join) -> [Row] {
+        guard let value = row[join.other.table]?[join.other.name], value != .null else { return [] }
+        let table = join.column.table
+        return keys(in: table, where: join.column.name, is: value).compactMap { key in
+            self[table][key].flatMap { $0[join.column.name] == value ? $0 : nil }
+        }
+    }
+
+    /// All rows of a table, or the one whose key is asked for.
+    private func candidates(
+        _ table: Table, _ conditions: [Query.Condition], _ parameters: [Int32: MemoryValue]
+    ) -> [Int64] {
+        for case .equal(let column, let parameter) in conditions where column == Column(table: table, name: table.key) {
+            return keys(in: table, where: table.key, is: parameters[parameter] ?? .null)
+        }
+        return self[table].keys
+    }
+}
+
+extension Query.Condition {
+    fileprivate func holds(for row: MemoryState.Joined, _ parameters: [Int32: MemoryValue]) -> Bool {
+        func value(_ column: Column) -> MemoryValue { row[column.table]?[column.name] ?? .null }
+        func compare(_ column: Column, _ parameter: Int32) -> Int? {
+            value(column).compare(parameters[parameter] ?? .null)
+        }
+        return switch self {
+        case .equal(let column, let parameter): compare(column, parameter) == 0
+        case .notEqual(let column, let parameter): compare(column, parameter).map { $0 != 0 } ?? false
+        case .less(let column, let parameter): compare(column, parameter).map { $0 < 0 } ?? false
+        case .atMost(let column, let parameter): compare(column, parameter).map { $0 <= 0 } ?? false
+        case .greater(let column, let parameter): compare(column, parameter).map { $0 > 0 } ?? false
+        case .atLeast(let column, let parameter): compare(column, parameter).map { $0 >= 0 } ?? false
+        case .beyond(let first, let firstParameter, let second, let secondParameter):
+            switch compare(first, firstParameter) {
+            case nil: false
+            case 0: compare(second, secondParameter).map { $0 > 0 } ?? false
+            case let order?: order > 0
+            }
+        case .isNull(let column): value(column) == .null
+        case .isNotNull(let column): value(column) != .null
+        case .isNot(let column, let number): value(column).compare(.integer(number)).map { $0 != 0 } ?? false
+        }
+    }
+}
+
+extension Query.Output {
+    fileprivate var isAggregate: Bool { if case .column = self { false } else { true } }
+
+    fileprivate func value(in row: MemoryState.Joined) -> MemoryValue {
+        guard case .column(let column) = self else { return .null }
+        return row[column.table]?[column.name] ?? .null
+    }
+
+    fileprivate func value(over rows: [MemoryState.Joined]) -> MemoryValue {
+        switch self {
+        case .count: .integer(Int64(rows.count))
+        case .least(let column): Self.values(column, rows).min { $0.precedes($1) } ?? .null
+        case .greatest(let column): Self.values(column, rows).max { $0.precedes($1) } ?? .null
+        case .column: rows.first.map { value(in: $0) } ?? .null
+        }
+    }
+
+    private static func values(_ column: Column, _ rows: [MemoryState.Joined]) -> [MemoryValue] {
+        rows.compactMap { $0[column.table]?[column.name] }.filter { $0 != .null }
+    }
+}
+
+extension [Query.Order] {
+    fileprivate func precedes(_ own: MemoryState.Joined, _ other: MemoryState.Joined) -> Bool {
+        for order in self {
+            let first = own[order.column.table]?[order.column.name] ?? .null
+            let second = other[order.column.table]?[order.column.name] ?? .null
+            if first.precedes(second) { return !order.isDescending }
+            if second.precedes(first) { return order.isDescending }
+        }
+        return false
+    }
+}

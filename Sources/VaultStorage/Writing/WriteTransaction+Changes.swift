@@ -1,0 +1,101 @@
+import VaultCrypto
+
+/// The changes of logins and users. What a body throws undoes the change, and is passed on.
+extension WriteTransaction {
+    func insertLogin(_ draft: LoginDraft) throws(StoreError) -> StoredLogin {
+        let index = context.keyring.blindIndex(ofUserID: draft.userID)
+        let known = try loadUser(index)
+        var user = if let known { known } else { try makeUser(draft.userID, index) }
+        guard user.status == .active else {
+            throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
+        }
+        let login = try insert(draft, of: &user)
+        var tale = Tale()
+        tale.add(
+            draft.auditEvents.isEmpty ? [AuditEvent(.loginCreated)] : draft.auditEvents, of: login.columns.handle)
+        try save(&user, telling: tale)
+        return login.stored(user: user.columns.handle, userID: user.id, status: user.status, context)
+    }
+
+    func updateLogin<R>(_ handle: LoginHandle, _ body: (inout LoginState) throws -> R) throws -> R {
+        var (user, login) = try loadLogin(handle)
+        let before = login.state(of: user, context, nextFence: try nextFence())
+        var state = before
+        let result = try body(&state)
+        var tale = Tale()
+        let hasChanged = try apply(state, to: login, of: &user)
+        tale.add(state.tale(since: before, hasChanged: hasChanged, at: now()), of: handle)
+        if hasChanged {
+            try save(&user, telling: tale)
+        } else {
+            try tell(tale, of: user)
+        }
+        try queue(state.outbox)
+        return result
+    }
+
+    func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {
+        let index = context.keyring.blindIndex(ofUserID: id)
+        guard let user = try loadUser(index) else { throw StoreError.notFound(.user) }
+        let (logins, damaged) = try loadLogins(of: index, user)
+        let before = UserState(user, logins, damaged, context, nextFence: try nextFence())
+        var state = before
+        let result = try body(&state)
+        try save(state, since: before, of: user, logins)
+        return result
+    }
+
+    private func save(
+        _ state: UserState, since before: UserState, of user: OpenUser, _ logins: [OpenLogin]
+    ) throws(StoreError) {
+        var user = user
+        var tale = Tale()
+        var hasChanged = state.status != user.status
+        var outbox = state.outbox
+        for login in logins {
+            let handle = login.columns.handle
+            guard var changed = state.logins.first(where: { $0.handle == handle }),
+                let found = before.logins.first(where: { $0.handle == handle })
+            else { continue }
+            if state.isErased {
+                changed.isRemoved = true
+                changed.auditEvents.append(
+                    AuditEvent(.loginRemoved, [.init("cause", AuditEvent.Detail.userErased)]))
+            }
+            let loginHasChanged = try state.isErased ? true : apply(changed, to: login, of: &user)
+            hasChanged = hasChanged || loginHasChanged
+            tale.add(changed.tale(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
+            outbox += changed.outbox
+        }
+        if state.isErased {
+            for login in before.damagedLogins { tale.add(Self.discardingEvents(ofErased: login), of: login) }
+        }
+        tale.add(state.auditEvents, of: nil)
+        if state.isErased {
+            try erase(user, telling: tale)
+        } else if hasChanged {
+            if tale.events.isEmpty { tale.add([AuditEvent(.userChanged)], of: nil) }
+            user.status = state.status
+            try save(&user, telling: tale)
+        } else {
+            try tell(tale, of: user)
+        }
+        try queue(outbox)
+    }
+}
+
+extension UserState {
+    init(
+        _ user: OpenUser, _ logins: [OpenLogin], _ damaged: [LoginHandle], _ context: VaultContext, nextFence: Int64
+    ) {
+        handle = user.columns.handle
+        id = user.id
+        revision = user.columns.revision
+        createdAt = user.createdAt
+        status = user.status
+        damagedLogins = damaged
+        self.logins = logins.enumerated().map { offset, login in
+            login.state(of: user, context, nextFence: nextFence + Int64(offset))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import TokenVaultTesting
+import VaultMigrations
+
+@testable import VaultStorage
+
+/// A database that keeps the tables, as tests use it: one thread, one transaction at a time.
+protocol TestedEngine: AnyObject {
+    static var name: String { get }
+    init() throws
+    var reader: any TableAccess { get }
+    /// What `body` throws undoes what it did.
+    func write<R>(_ body: (any TableAccess) throws -> R) throws -> R
+}
+
+extension TestedEngine {
+    /// With the record of migrations that each vault has.
+    static func empty() throws -> Self {
+        let engine = try Self()
+        try engine.write { tables in
+            let insert = try tables.cursor(.insertMigration)
+            for migration in Migrations.all {
+                insert.bind(1, Int64(migration.version))
+                insert.bind(2, migration.name)
+                insert.bind(3, migration.checksum)
+                insert.bind(4, 1_800_000_000_000)
+                try insert.run()
+            }
+        }
+        return engine
+    }
+}
+
+final class SQLiteEngine: TestedEngine {
+    static let name = "SQLite"
+
+    let connection: Connection
+
+    init() throws {
+        connection = try Connection(path: ":memory:", access: .memory)
+        try connection.prepareForInspection()
+        for migration in Migrations.all { try connection.execute(migration.sql) }
+        try connection.execute("PRAGMA user_version = \(Migrations.all.count)")
+    }
+
+    var reader: any TableAccess { connection }
+
+    func write<R>(_ body: (any TableAccess) throws -> R) throws -> R {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            let result = try body(connection)
+            try connection.execute("COMMIT")
+            return result
+        } catch {
+            if !connection.isOutsideTransaction { try connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+}
+
+final class MemoryEngine: TestedEngine {
+    static let name = "memory"
+
+    let database = MemoryDatabase()
+    let reader: any TableAccess
+
+    init() throws { reader = database.reader() }
+
+    func write<R>(_ body: (any TableAccess) throws -> R) throws -> R { try database.write(body) }
+}
+
+extension Query {
+    fileprivate static let insertMigration = insert(into: .migration, "version", "name", "checksum", "appliedAt")
+}
+
+/// Reproducible randomness (SplitMix64).
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}
