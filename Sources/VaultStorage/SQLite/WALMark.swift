@@ -38,7 +38,6 @@ struct WALMark: Equatable {
     static func check(_ connection: Connection, _ file: VaultFile) throws(StoreError) {
         // Where that is the file alone, the WAL has been found empty.
         guard connection.access != .immutable else { return }
-        guard WALFile.size(besideVaultAt: file.path) > WALFile.headerSize else { return }
         if try belongTogether(connection, file) { return }
         // Another process may have moved the WAL on between the two looks. With the write lock held none does.
         let isHeld: Bool
@@ -53,7 +52,10 @@ struct WALMark: Equatable {
         if try !belongTogether(connection, file) { throw Self.foreignWAL(file.path) }
     }
 
-    private static func belongTogether(_ connection: Connection, _ file: VaultFile) throws(StoreError) -> Bool {
+    /// - Parameter connection: may be what keeps others from writing meanwhile. Without that, `false` may be too early.
+    static func belongTogether(_ connection: Connection, _ file: VaultFile) throws(StoreError) -> Bool {
+        // Also when the last process has just closed the vault, and moved all of the WAL into the file.
+        guard WALFile.size(besideVaultAt: file.path) > WALFile.headerSize else { return true }
         let seen: Look?
         do throws(StoreError) { seen = try Look(connection) } catch {
             guard error.code == .damaged else { return true }

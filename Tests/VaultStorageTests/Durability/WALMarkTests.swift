@@ -112,6 +112,18 @@ import VaultMigrations
         #expect(error?.code == .rollbackSuspected)
     }
 
+    /// As when another process brings the schema up to date and closes the vault, between the look at the log's size and
+    /// the look at what is in it.
+    @Test func aLogThatHasJustBeenEmptiedFits() async throws {
+        let fixture = try VaultFixture()
+        _ = try await fixture.populateBriefly("alice")
+        try fixture.edit("CREATE TABLE later (id INTEGER PRIMARY KEY); PRAGMA wal_checkpoint(TRUNCATE)")
+        #expect(fixture.walSize == 0)
+        #expect(try fixture.integer("SELECT schemaCookie FROM walMark") > 0)
+        let connection = try Connection(path: fixture.path)
+        #expect(try WALMark.belongTogether(connection, try VaultFile(fixture.path)))
+    }
+
     /// A vault from before there were marks, and nothing of it in its file yet.
     @Test func aMigrationThatWasKilledGoesOn() async throws {
         let fixture = try VaultFixture()
