@@ -160,7 +160,7 @@ let package = Package(
         // What every engine does alike.
         .testTarget(
             name: "EngineTests",
-            dependencies: ["TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            dependencies: ["TestSupport", "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [

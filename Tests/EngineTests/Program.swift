@@ -1,10 +1,11 @@
+import TestSupport
 import VaultStorage
 
 /// Makes up changes and questions, such as the vault's own and stranger ones. Few values, so that they meet.
 struct Program {
-    private var random: Random
+    private var random: SeededGenerator
 
-    init(seed: UInt64) { random = Random(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private static let tables: [Table] = [
         .provider, .user, .login, .loginSecret, .refreshIntent, .outbox, .authorizationRequest, .audit, .unusableReply,

@@ -1,3 +1,4 @@
+import TestSupport
 import VaultCrypto
 
 @testable import VaultStorage
@@ -51,7 +52,7 @@ final class TestedVault {
     // MARK: Changes
 
     /// Gives whether there was something to change. What is refused changes nothing.
-    func changeSomething(_ random: inout Random) throws -> Bool {
+    func changeSomething(_ random: inout SeededGenerator) throws -> Bool {
         let user = Self.users[Int.random(in: 0..<Self.users.count, using: &random)]
         let login = logins.randomElement(using: &random)
         switch Int.random(in: 0..<12, using: &random) {
@@ -68,7 +69,7 @@ final class TestedVault {
         return true
     }
 
-    private func logIn(_ user: String, _ random: inout Random) throws {
+    private func logIn(_ user: String, _ random: inout SeededGenerator) throws {
         var session = SessionRecord(
             state: .established, accessToken: SecretBytes(utf8: "access"), createdAt: Self.now, obtainedAt: Self.now,
             expiresAt: Self.now.advanced(by: .seconds(3600)))

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -10,7 +11,7 @@ struct VaultOnEngineTests {
         for seed in 1...UInt64(20) {
             let kept = try [TestedVault(SQLiteEngine.empty()), TestedVault(MemoryEngine.empty())]
             for vault in kept {
-                var random = Random(seed: seed)
+                var random = SeededGenerator(seed: seed)
                 for _ in 0..<40 { changes += try vault.changeSomething(&random) ? 1 : 0 }
                 let report = try vault.check()
                 #expect(report.findings.isEmpty, "seed \(seed) on \(vault.name): \(report.findings)")
@@ -38,7 +39,7 @@ struct VaultOnEngineTests {
     private static let unguarded: Set<String> = ["migration.appliedAt", "keySlot.label", "keySlot.createdAt"]
 
     private static func tamper(_ vault: TestedVault) throws -> (tried: Int, unnoticed: Set<String>) {
-        var random = Random(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<25 { _ = try vault.changeSomething(&random) }
         var tried = 0
         var unnoticed: Set<String> = []
