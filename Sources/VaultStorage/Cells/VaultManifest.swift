@@ -2,7 +2,7 @@ import VaultCrypto
 
 /// Which key slots and providers the vault has, and the last cell of each, which stands for its whole row.
 struct VaultManifest: Sendable, Equatable {
-    /// More would not fit into a cell that SQLite takes.
+    /// More would not fit into one cell.
     static let mostProviders = 20_000
 
     var keySlots = Entries()

@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// Where a vault's rows live. No type of a database appears in it: another store can take SQLite's place.
+/// Where a vault's rows live. No type of a database appears in it: another engine can take SQLite's place.
 ///
 /// *Reading* is synchronous, on the calling thread, and never waits for a writer. Each read sees one consistent state.
 ///

@@ -2,7 +2,7 @@ import Glibc
 
 /// Starts threads that are none of Swift's own.
 enum OwnThread {
-    /// SQLite and Argon2id take some tens of KiB, and the bodies of callers what they like. The C library's default
+    /// A database and Argon2id take some tens of KiB, and the bodies of callers what they like. The C library's default
     /// follows `ulimit -s`, and with some libraries is 128 KiB.
     private static let stackByteCount = 2 * 1024 * 1024
 

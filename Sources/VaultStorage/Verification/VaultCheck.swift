@@ -74,7 +74,7 @@ final class VaultCheck {
 
     /// Hands every row of a table to `check`, batch by batch, in the order of the row ids.
     ///
-    /// A row that SQLite cannot read becomes a finding and is left out.
+    /// A row that cannot be read becomes a finding and is left out.
     private func walk(
         _ walk: Walk, _ progress: (VerificationProgress) -> Void,
         _ check: (any RowCursor) throws(StoreError) -> Void

@@ -102,7 +102,7 @@ final class WriteTransaction {
         note(error)
     }
 
-    /// Remembers what SQLite reported last, for the case that it has given up the transaction.
+    /// Remembers what the engine reported last, for the case that it has given up the transaction.
     func note(_ error: any Error) { failure = error as? StoreError ?? failure }
 
     var notedFailure: StoreError? { failure }

@@ -21,7 +21,7 @@ package struct StoreError: Error, Equatable, Sendable {
         case busy
         case full
         case readOnly
-        /// SQLite's extended result code.
+        /// The engine's code, such as SQLite's extended result code.
         case io(Int32)
         case outOfMemory
 
