@@ -90,9 +90,16 @@ final class VaultPlace: Sendable {
     /// A WAL of which the index knows more than it has was put in the place of another one: no process would find what
     /// is written to it.
     private func checkWAL(_ connection: Connection) throws(StoreError) {
-        var info = stat()
-        guard unsafe lstat(file.path + "-wal", &info) == 0 else { throw Self.replaced(file.path + "-wal") }
-        guard try Int64(info.st_size) >= connection.walByteCount() else { throw Self.replaced(file.path + "-wal") }
+        // Others may write meanwhile, or cut the WAL off: only what the index says before and after the look counts.
+        var needed = try connection.walByteCount()
+        while true {
+            var info = stat()
+            guard unsafe lstat(file.path + "-wal", &info) == 0 else { throw Self.replaced(file.path + "-wal") }
+            if Int64(info.st_size) >= needed { return }
+            let now = try connection.walByteCount()
+            guard now != needed else { throw Self.replaced(file.path + "-wal") }
+            needed = now
+        }
     }
 
     /// See ``OwnerLock/isWALDoubtful``.
