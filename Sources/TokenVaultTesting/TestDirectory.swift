@@ -19,7 +19,7 @@ final class TestDirectory: Sendable {
         try FileManager.default.createDirectory(
             atPath: new, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         lock = Self.lock(new) ?? -1
-        // Under its name it is locked from the start: nobody takes it for an abandoned one.
+        // Under its name it is locked from the start: it is never taken for an abandoned one.
         try FileManager.default.moveItem(atPath: new, toPath: path)
     }
 

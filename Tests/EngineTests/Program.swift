@@ -164,7 +164,7 @@ struct Program {
 
     private mutating func value(of table: Table, _ column: String, isForChange: Bool) -> Action.Parameter {
         guard let field = table.fields.first(where: { $0.name == column }) else {
-            // Never NULL: then SQLite gives a number of its own, and so does nobody who has one.
+            // Never NULL: for that SQLite makes up a number.
             return .integer(isForChange ? Int64.random(in: 1...8, using: &random) : small())
         }
         if field.isOptional ? chance(0.3) : chance(0.02) { return .null }

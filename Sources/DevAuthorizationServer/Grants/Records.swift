@@ -41,7 +41,7 @@ struct CodeRecord: Sendable {
 struct AccessRecord: Sendable {
     let grant: String
     let scope: [String]
-    /// Whom it is for (RFC 8707); empty is everybody.
+    /// Whom it is for (RFC 8707); empty is every resource.
     let resources: [String]
     /// `cnf.jkt`; `nil` for a Bearer token.
     let keyThumbprint: String?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A subscriber's end of the feed. It lasts as long as somebody holds it.
+/// A subscriber's end of the feed. It lasts as long as it is held.
 final class FeedSubscription<Element: Sendable>: Sendable {
     let mailbox: Mailbox<Element>
     private let feed: SessionFeed

@@ -50,7 +50,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: element)
     }
 
-    /// Notes events that nobody has seen, to be told after what is kept.
+    /// Notes events that were not seen, to be told after what is kept.
     func miss(_ count: Int) {
         guard case .count(let tell) = overflow, count > 0 else { return }
         let reader: CheckedContinuation<Element?, Never>? = state.withLock { state in

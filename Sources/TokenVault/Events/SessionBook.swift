@@ -1,7 +1,7 @@
 import HeapModule
 import VaultStorage
 
-/// What the feed knows: the logins that somebody watches, and what is to be told of them. A value; it does no I/O.
+/// What the feed knows: the logins that are watched, and what is to be told of them. A value; it does no I/O.
 struct SessionBook {
     let options: SessionEventOptions
     private(set) var pages: [LoginHandle: SessionPage] = [:]
@@ -110,7 +110,7 @@ struct SessionBook {
 
     /// What a row tells. `read` is the login as it is now, where that was needed.
     ///
-    /// Of a login that nobody watches by name, the page is kept for as long as its token runs out before `horizon`.
+    /// Of a login that is not watched by name, the page is kept for as long as its token runs out before `horizon`.
     mutating func take(
         _ row: SessionRow, reading read: SessionPage?, now: Timestamp, horizon: Timestamp?
     ) -> [Telling] {

@@ -2,7 +2,7 @@
 enum SessionChange: Equatable, Sendable {
     /// An access token was stored that is good: a log-in, a renewal, or the app set it.
     case tokenStored
-    /// An access token was stored that had run out already, or the login has none any more.
+    /// An access token was stored that had run out already, or the login no longer has one.
     case staleTokenStored
     /// The instant came at which the access token ran out.
     case tokenRanOut

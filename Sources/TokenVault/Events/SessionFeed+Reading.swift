@@ -37,7 +37,7 @@ extension SessionFeed {
         }
     }
 
-    /// Tells what there is to tell now, on the calling thread. False while nobody watches.
+    /// Tells what there is to tell now, on the calling thread. False without subscribers.
     @discardableResult
     func catchUp() -> Bool {
         guard let epoch = state.withLock({ $0.subscribers.isEmpty ? nil : $0.epoch }) else { return false }
@@ -134,7 +134,7 @@ extension SessionFeed {
         }
     }
 
-    /// A user whom somebody waits for has come.
+    /// A user that a subscriber waits for was added.
     private func welcome(_ row: SessionRow, _ state: inout State) {
         guard state.index.hasNames, let name = state.names[row.user] else { return }
         for number in state.index.numbers(UserKey(name)) {
@@ -199,7 +199,7 @@ extension SessionFeed {
         return SessionPage(stored, grantEndsAt: grantEndsAt, asOf: asOf, options, now: now)
     }
 
-    /// Rows are missing or do not open: everybody is told, and what is watched is looked at anew.
+    /// Rows are missing or do not open: every subscriber is told, and what is watched is looked at anew.
     private func miss(_ count: Int, _ reading: RowReading, _ state: inout State) {
         for subscriber in state.subscribers.values {
             if case .events(let mailbox) = subscriber.sink { mailbox.miss(count) }

@@ -40,7 +40,7 @@ extension SessionFeed {
         }
     }
 
-    /// States that a subscriber has not fetched. More than a login goes through before somebody looks.
+    /// States that a subscriber has not fetched. More than a login goes through between two looks.
     private static let mostStates = 64
 
     func subscribeToStates(_ scope: FeedScope) -> FeedSubscription<SessionState> {

@@ -9,7 +9,7 @@ import VaultStorage
 /// it is told once in each process, and the order is that of the vault. What no row says, because it happens by itself,
 /// comes of the stored expiry and the clock. Argued in `docs/adr/0023`.
 ///
-/// One task reads, and runs only while somebody watches.
+/// One task reads, and runs only while there are subscribers.
 final class SessionFeed: Sendable {
     struct State {
         var book: SessionBook
@@ -29,7 +29,7 @@ final class SessionFeed: Sendable {
         var names: [UserHandle: String] = [:]
     }
 
-    /// What comes from other tasks. Apart, so that nobody who posts waits for a reader.
+    /// What comes from other tasks. Apart, so that posting never waits for a reader.
     struct Inbox {
         var notices: [SessionNotice] = []
         var logIns: [UserKey: Int] = [:]
@@ -57,7 +57,7 @@ final class SessionFeed: Sendable {
 
     // MARK: What is told by this process
 
-    /// Tells what stands in no row. Cheap while nobody watches.
+    /// Tells what stands in no row. Cheap without subscribers.
     func post(_ notice: SessionNotice) {
         let wake = inbox.withLock { inbox in
             if inbox.wake != nil { inbox.notices.append(notice) }

@@ -66,7 +66,7 @@ extension SessionState {
 }
 
 extension SessionPage {
-    /// Of a login that nobody watches by name: what one row tells of it.
+    /// Of a login that is not watched by name: what one row tells of it.
     init(_ row: SessionRow, userID: String) {
         let state: SessionState =
             switch row.fact {

@@ -1,6 +1,6 @@
 import VaultStorage
 
-/// What the feed knows of one login that somebody watches.
+/// What the feed knows of one login that is watched.
 struct SessionPage: Sendable {
     let login: LoginHandle
     let user: UserHandle
@@ -53,7 +53,7 @@ extension SessionPage {
         return events
     }
 
-    /// Somebody has set the clock back, and the token is good again. Its end is not told twice, but the state is.
+    /// The clock was set back, and the token is good again. Its end is not told twice, but the state is.
     mutating func revive(_ now: Timestamp) -> [SessionEvent] {
         var events: [SessionEvent] = []
         if let expiresAt, expiresAt > now, state == .tokenExpired(nil), hasToken {

@@ -19,7 +19,7 @@ struct SessionRow: Sendable {
     enum Expiry: Equatable, Sendable {
         case at(Timestamp)
         case unknown
-        /// There is no access token any more.
+        /// There is no longer an access token.
         case noToken
 
         /// Whether a token with this end is of no use at this time.
@@ -48,7 +48,7 @@ struct SessionRow: Sendable {
 }
 
 extension SessionRow {
-    /// Nil for a row that nobody who watches logins needs.
+    /// Nil for a row that no watcher of logins needs.
     init?(_ entry: AuditEntry) {
         guard let user = entry.user, let login = entry.login, let fact = Fact(entry) else { return nil }
         self.init(

@@ -151,7 +151,7 @@ extension UserManager {
         }
     }
 
-    /// A grant that nobody can use is not left behind: through the outbox, or at once if even that cannot be written.
+    /// A grant that cannot be used is not left behind: through the outbox, or at once if even that cannot be written.
     private func disown(_ refresh: RefreshToken?, _ access: AccessToken?, _ request: GrantRequest) async {
         guard RevocationStyle(request.provider.record).hasEndpoint else { return }
         let record = OutboxRecord(

@@ -7,9 +7,9 @@ enum ClaimDecision: Equatable, Sendable {
     case ownedElsewhere
     /// `Doubt`: an earlier attempt with this refresh token has an unknown end.
     case proceed(RenewalClaim.Method, Doubt?)
-    /// The doubt cannot be cleared up any more: the login is dead.
+    /// The doubt can no longer be cleared up: the login is dead.
     case giveUp
-    /// What was begun can have spent nothing, and nobody waits for it: the intent goes.
+    /// What was begun can have spent nothing, and no caller waits for it: the intent goes.
     case close
 
     /// What is known of an open intent's owner.
@@ -29,7 +29,7 @@ enum ClaimDecision: Equatable, Sendable {
         var hasHandler: Bool
         /// Whether the ``SessionHandler`` says what comes next.
         var asksSession = false
-        /// The intent of this renewal under which it was asked: it keeps nobody from going on.
+        /// The intent of this renewal under which it was asked: it holds up no other.
         var asked: Int64?
         var replay = ReplayPolicy()
         var hasOtherLogins = false

@@ -7,7 +7,7 @@ struct Doubt: Equatable, Sendable {
 }
 
 extension IntentRecord {
-    /// Whether this refresh token may be spent: an attempt said so, or nobody is left who could say.
+    /// Whether this refresh token may be spent: an attempt said so, or no process is left that could say.
     func doubt(cause: UInt8?, isAbandoned: Bool) -> Doubt? {
         if let doubtSince {
             return Doubt(since: doubtSince, cause: cause.map { RenewalDoubt.Cause(code: $0) } ?? .lostReply)

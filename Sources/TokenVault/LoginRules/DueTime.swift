@@ -10,7 +10,7 @@ struct DueTime: Sendable {
     /// … but not where that is less than this: a deadline that no use moves would be met again and again.
     static let leastKeepAliveLead = Duration.seconds(60)
 
-    /// Nil: nothing is to be done, or nobody could do it.
+    /// Nil: there is nothing to do, or no way to do it.
     let instant: Timestamp?
 
     /// - Parameter isInDoubt: Recovery owns such logins, and this value comes back when it is done with one.
@@ -33,7 +33,7 @@ struct DueTime: Sendable {
 
     /// Before the lead at which callers renew begins, so that none of them meets it; not all logins at once.
     ///
-    /// Tokens for single resources do not count: they are renewed when somebody asks for them.
+    /// Tokens for single resources do not count: they are renewed when asked for.
     private static func renewal(_ session: SessionRecord, _ position: ChainPosition, _ spread: Spread) -> Timestamp? {
         let generation = session.accessGeneration ?? position.generation
         guard session.accessToken != nil, session.rejectedGeneration != generation else { return session.obtainedAt }

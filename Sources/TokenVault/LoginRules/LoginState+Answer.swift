@@ -25,7 +25,7 @@ extension LoginState {
         return position.newChain
     }
 
-    /// An answer that came when the login did not wait for it any more. While the login lives on it is dropped: to revoke it
+    /// An answer that came when the login no longer waited for it. While the login lives on it is dropped: to revoke it
     /// could end more than itself. Otherwise it is revoked, as every late reply is.
     mutating func disownAnswer(_ reply: SpooledReply, of claim: RenewalClaim, at now: Timestamp) {
         if intent?.fence == claim.fence { intent = nil }

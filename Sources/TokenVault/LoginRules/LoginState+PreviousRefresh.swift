@@ -50,7 +50,7 @@ extension LoginState {
         } else if isBesideCurrent {
             refresh?.keep(token, as: .sibling, since: now)
         }
-        // Otherwise its successor has been used: nothing can come of it any more.
+        // Otherwise its successor has been used: nothing can come of it now.
     }
 
     /// The current token is in doubt, and its successor is here: the successor is sent, not the same token again.

@@ -136,7 +136,7 @@ extension LoginState {
             AuditEvent(.renewalRepeated, [.cause(.doubt), .init(AuditEvent.Detail.Key.attempt, String(claim.tries))]))
     }
 
-    /// Tokens of an attempt that is not the login's any more. They must neither be used nor left alive; but while the
+    /// Tokens of an attempt that is no longer the login's. They must neither be used nor left alive; but while the
     /// grant lives on, revoking one of its tokens would end it.
     ///
     /// - Parameter spent: the refresh token that they were given for, if that is known.

@@ -11,7 +11,7 @@ enum RenewalDemand: Equatable, Sendable {
     /// None at all: the login is to be renewed because it is due, whatever callers would be content with.
     case due
 
-    /// Whether somebody waits for a token.
+    /// Whether a caller waits for a token.
     var isForCaller: Bool {
         switch self {
         case .validity, .newer: true

@@ -16,9 +16,9 @@ enum RenewalVerdict: Equatable, Sendable {
     case unprocessed(retryAfter: Duration?, keepsDoubt: Bool)
     /// The request may have arrived and no usable reply came. `mayReplay`: the same token may be sent again at once.
     case inDoubt(mayReplay: Bool)
-    /// Nothing was sent, because what was true when the intent was written was not certain any more.
+    /// Nothing was sent, because what was true when the intent was written was no longer certain.
     case notSent(Hindrance)
-    /// Nobody wants the result any more, and nothing can have been spent.
+    /// No caller still wants the result, and nothing can have been spent.
     case withdrawn
     /// The app has no token now, or the provider did not take the one that it had: not before ten minutes have passed.
     case postponed

@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultStorage
 
 extension SpooledReply {
-    /// What must not be left alive when nobody can use it; nil for tokens that no provider made.
+    /// What must be revoked if it cannot be used; nil for tokens that no provider made.
     ///
     /// Its name follows from the attempt, so that the same reply is queued once, however often it is come across.
     func revocation(at now: Timestamp) -> OutboxRecord? {

@@ -14,7 +14,7 @@ struct TokenJudge: Sendable {
     /// It was obtained by a clock that was ahead. What is stored of its end, and when it is due, is of no use.
     let isFromFuture: Bool
 
-    /// A token from the future was obtained by a clock that has been set back since: nobody knows how old it is.
+    /// A token from the future was obtained by a clock that has been set back since: its age is unknown.
     static let mostSkew = Duration.seconds(60)
 
     /// - Parameters:
@@ -67,7 +67,7 @@ struct TokenJudge: Sendable {
         max(.milliseconds(1), min(usualLead, .milliseconds(lifetime.inMilliseconds / leadDivisor)))
     }
 
-    /// Nobody can have a token that is valid for longer than its provider makes them: whoever asks for more gets a
+    /// No token is valid for longer than its provider makes them: a caller that asks for more gets a
     /// fresh one, not a renewal at every call.
     private func clipped(_ asked: Duration) -> Duration {
         guard let lifetime = lifetimeInMilliseconds else { return asked }

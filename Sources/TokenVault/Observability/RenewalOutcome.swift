@@ -51,7 +51,7 @@ extension RenewalOutcome {
             }
     }
 
-    /// Whether something is wrong that somebody should look at if it happens often.
+    /// Whether something is wrong that is worth a look if it happens often.
     var isFailure: Bool {
         switch self {
         case .renewed, .unneeded, .withdrawn, .postponed: false

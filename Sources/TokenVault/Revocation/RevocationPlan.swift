@@ -13,7 +13,7 @@ struct RevocationPlan: Sendable {
 
     /// What is true of the login as a whole: done only if every token is.
     func combined(_ outcomes: [OutboxHandle: RevocationReport.Outcome]) -> RevocationReport.Outcome {
-        // An entry that is gone, and not by this manager, was confirmed to somebody else.
+        // An entry that is gone, and not by this manager, was confirmed to another process.
         let own = records.map { outcomes[$0.handle] ?? .revoked }
         if let open = own.first(where: { !$0.isSettled }) { return open }
         if livesOn { return .unsupported }

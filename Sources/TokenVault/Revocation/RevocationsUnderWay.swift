@@ -10,14 +10,14 @@ final class RevocationsUnderWay: Sendable {
     enum Turn: Sendable {
         /// The caller; he must end it.
         case own
-        /// Somebody else did while the caller waited; nil: it was not his to settle either.
+        /// Another caller did meanwhile; nil: it could not settle it either.
         case others(Outcome?)
     }
 
     private enum Pass {
         case idle
         case running
-        /// Somebody asked during a pass: what he means may have been passed already.
+        /// A caller asked during a pass: what it means may have been passed already.
         case runningAndWanted
     }
 

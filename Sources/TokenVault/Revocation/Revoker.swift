@@ -58,7 +58,7 @@ final class Revoker: Sendable {
         return outcomes
     }
 
-    /// Works on what is due in the outbox, behind everybody's back: one pass at a time, and one more for who asks
+    /// Works on what is due in the outbox, in the background: one pass at a time, and one more for callers that ask
     /// during it.
     func revokeSoon() {
         guard underWay.passWanted() else { return }
@@ -77,7 +77,7 @@ final class Revoker: Sendable {
     }
 
     /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will, or when
-    /// it has been tried for too long. Nil if it is gone, and nobody here has ended it.
+    /// it has been tried for too long. Nil if it is gone, and this process has not ended it.
     ///
     /// Who meets a try that is under way in this manager takes what comes of it. Two processes may try the same entry at
     /// the same time. That does no harm: the second one is told that the token is invalid, which is as good (RFC 7009
@@ -181,7 +181,7 @@ final class Revoker: Sendable {
         do {
             try await vault.store.resolveOutbox(entry.handle, resolution)
         } catch {
-            // The entry stays, so the worst is that a token is revoked twice; or somebody else has finished it.
+            // The entry stays, so the worst is that a token is revoked twice; or another process has finished it.
             vault.logger.debug(
                 "a revocation could not be noted", metadata: ["vault-outbox-handle": "\(entry.handle.text)"])
         }

@@ -4,7 +4,7 @@ import Synchronization
 import VaultStorage
 
 extension SchedulerRun {
-    /// A login that nobody but an app can renew, and that has run out so long ago, is left to the app's next call.
+    /// A login that only an app can renew, and that has run out so long ago, is left to the app's next call.
     private static let longestWaitForApp = Duration.seconds(86_400)
 
     /// What was done about a login, and how long it is left alone then.
@@ -13,7 +13,7 @@ extension SchedulerRun {
         var rest = SchedulerState.shortRest
     }
 
-    /// Looks at a login more closely, and renews it if it is really due and nobody else is at it.
+    /// Looks at a login more closely, and renews it if it is really due and no other renewal is under way.
     func renew(_ candidate: Candidate) async {
         let startedAt = vault.now
         let step = await step(candidate)
@@ -34,7 +34,7 @@ extension SchedulerRun {
             return Step(rest: error.code == .notFound(.login) ? SchedulerState.shortRest : SchedulerState.longRest)
         }
         if let intent = stored.intent, !intent.isInDoubt {
-            // Somebody is at it, or has died over it, which is recovery's.
+            // A process is at it, or has died over it, which is recovery's.
             return Step(rest: vault.owner(of: intent) == .working ? .seconds(5) : SchedulerState.shortRest)
         }
         guard let due = await healed(stored) else { return Step() }

@@ -7,7 +7,7 @@ struct SchedulerState: Sendable {
     static let shortRest = Duration.seconds(30)
     /// What is left of that for a login that was renewed and whose token does not live much longer.
     static let leastRest = Duration.seconds(5)
-    /// Of a login for which nothing can be done before somebody changes something.
+    /// Of a login for which nothing can be done until something is changed.
     static let longRest = Duration.seconds(600)
     static let mostRests = 100_000
 

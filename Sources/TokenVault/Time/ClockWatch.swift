@@ -4,7 +4,7 @@ import VaultStorage
 /// Notices that the wall clock was set back, by a clock that is never set, so that tokens from before do not look fresh
 /// for longer than they are. `docs/adr/0021-a-clock-that-is-set-back.md`
 ///
-/// In memory. Somebody has to look now and then; reading what was seen costs one load while the clock was never set back.
+/// In memory. It must be asked now and then; reading what was seen costs one load while the clock was never set back.
 final class ClockWatch: Sendable {
     /// Clocks are slewed all the time, and two readings are not one.
     static let tolerance = Duration.seconds(5)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets one task wait until something happens, or time has passed. What happens while nobody waits ends the next wait.
+/// Lets one task wait until something happens, or time has passed. What happens between two waits ends the next one.
 final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
@@ -10,7 +10,7 @@ final class Wakeup: Sendable {
 
     private let state = Mutex(State())
 
-    /// For tests: whether somebody waits.
+    /// For tests: whether a task waits.
     var isWaiting: Bool { state.withLock { $0.waiter != nil } }
 
     var isStopped: Bool { state.withLock { $0.isStopped } }

@@ -86,7 +86,7 @@ private struct MaintainLines: Sendable {
     }
 
     func print(_ renewal: ScheduledRenewal) {
-        // Somebody else had done it: no news.
+        // Another process had done it: no news.
         guard renewal.outcome != .unneeded else { return }
         let name = "\(renewal.login) (\(Printable.shortened(renewal.provider ?? "app")))"
         let nextLook = invocation.now.addingTimeInterval(Self.secondsBetweenLooks)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Opens a key file only if nobody else could have read or planted it.
+/// Opens a key file only if no other user could have read or planted it.
 struct KeyFileReader {
     static let maximumByteCount = 4096
     let path: String

@@ -38,7 +38,7 @@ package final class Keyring: Sendable, Redacted {
         )
     }
 
-    /// The same keys without one that no cell needs any more. The primary root cannot be dropped.
+    /// The same keys without one that no cell needs. The primary root cannot be dropped.
     package func droppingRoot(_ id: KeyID) -> Keyring {
         Keyring(
             primaryRoot: primaryRoot, retiredRoots: retiredRoots.filter { $0.id != id },

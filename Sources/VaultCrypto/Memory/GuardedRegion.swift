@@ -14,7 +14,7 @@ import CSodium
 
     typealias Lock = @Sendable (_ start: GuardedAddress, _ byteCount: Int) -> Bool
 
-    /// `sodium_malloc` also locks, but tells nobody when that failed; locking again is harmless and gives an answer.
+    /// `sodium_malloc` also locks, but does not say when that failed; locking again is harmless and gives an answer.
     static let lockWithSodium: Lock = { unsafe sodium_mlock($0.pointer, $1) == 0 }
 
     init(byteCount: Int, lock: Lock) throws(VaultCryptoError) {

@@ -1,7 +1,7 @@
 import CSodium
 
 /// A secret in ordinary memory: a token, a verifier, a client secret. Shown by no rendering, wiped when the last copy
-/// goes. What is made out of it (a `String`) is wiped by nobody.
+/// goes. What is made out of it (a `String`) is not wiped.
 package struct SecretBytes: @unchecked Sendable, Redacted {
     /// Length and bytes in one allocation.
     private final class Storage: ManagedBuffer<Int, UInt8> {
@@ -49,7 +49,7 @@ package struct SecretBytes: @unchecked Sendable, Redacted {
         }
     }
 
-    /// The secret as text, in memory that nobody wipes; `nil` if it is not UTF-8.
+    /// The secret as text, in memory that is not wiped; `nil` if it is not UTF-8.
     package func string() -> String? {
         unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
     }

@@ -1,5 +1,5 @@
 // An intent in doubt is written together with the session cell, which is bound to the row and known to the user's manifest.
-// So nobody without a key can make a doubt forgotten by taking its intent away. Why a fresh intent is not bound so:
+// So taking an intent away does not make its doubt forgotten, unless one has a key. Why a fresh intent is not bound so:
 // `docs/adr/0025-an-intent-that-is-taken-away.md`.
 extension SessionRecord {
     static let lackingDoubt = "the doubt that its login knows of is missing"

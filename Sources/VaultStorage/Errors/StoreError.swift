@@ -51,7 +51,7 @@ package struct StoreError: Error, Equatable, Sendable {
         case providerInUse
         case invalidValue
         /// This process is not, or no longer, what others see as the living owner of its intents: it was forked, or
-        /// the host closed the lock's descriptors. Nothing is written any more.
+        /// the host closed the lock's descriptors. Nothing more is written.
         case ownershipLost
         case closed
     }

@@ -18,7 +18,7 @@ extension Reader {
                 rows += 1
                 let dueAt = Timestamp(milliseconds: row.integer(3))
                 last = DueCursor(dueAt: dueAt, row: row.integer(0))
-                // A row without a name is damaged: nobody could read it.
+                // A row without a handle is damaged, and cannot be read.
                 guard let handle = row.bytes16(1) else { continue }
                 logins.append(
                     DueLogin(

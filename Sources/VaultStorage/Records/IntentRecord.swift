@@ -4,7 +4,7 @@ package struct IntentRecord: Hashable, Sendable {
     package let fence: Int64
     /// The generation whose refresh token the request spends.
     package var generation: Int64
-    /// The process that may send; see ``OwnerLock``. 0 is nobody: a doubt that is at rest.
+    /// The process that may send; see ``OwnerLock``. 0 is no process: a doubt that is at rest.
     package var owner: Int64
     package var startedAt: Timestamp
     /// Set once a request may have reached the server and no usable reply came.

@@ -1,11 +1,11 @@
 package import VaultCrypto
 
-/// What a server answered to a refresh token, and nobody could use: it may hold the only copy of the next one.
+/// What a server answered to a refresh token, but which could not be used: it may hold the only copy of the next one.
 package struct UnusableReplyRecord: Equatable, Sendable {
     package static let mostBodyBytes = 65_536
     /// Of one login; the oldest goes first.
     package static let mostOfALogin = 8
-    /// After so long no server takes the token any more that such a reply may hold.
+    /// After so long no server still accepts a token that such a reply may hold.
     package static let longestKept = Duration.seconds(7 * 86_400)
 
     package let handle: ReplyHandle

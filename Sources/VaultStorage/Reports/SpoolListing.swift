@@ -3,7 +3,7 @@ package struct SpoolListing: Equatable, Sendable {
     package enum Damage: Equatable, Sendable {
         /// Its process ended while it was written, so it was never acknowledged; or the disk has lost a part of it.
         case torn
-        /// It is whole and cannot be opened: written by another vault, or changed by somebody.
+        /// It is whole and cannot be opened: written by another vault, or changed since.
         case unopenable(StoreError)
         /// The file itself cannot be read or may not be trusted; what it holds is unknown.
         case unreadableFile(StoreError)

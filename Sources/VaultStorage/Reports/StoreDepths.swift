@@ -2,7 +2,7 @@
 package struct StoreDepths: Equatable, Sendable {
     /// Renewals that were begun and whose end is not recorded.
     package let openIntents: Int
-    /// Those of them whose end nobody knows.
+    /// Those of them whose outcome is unknown.
     package let inDoubt: Int
     /// Revocations that no provider has confirmed.
     package let outbox: Int

@@ -48,7 +48,7 @@ package protocol VaultStore: Sendable {
     /// first after nil. A damaged row is listed as such.
     func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing]
     func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry
-    /// Replies that nobody could use, in the order in which they came; none if there is no such login.
+    /// Unusable replies, in the order in which they came; none if there is no such login.
     func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing]
     func keySlots() throws(StoreError) -> [StoredKeySlot]
     /// The slot by which this process has opened the vault.
@@ -114,7 +114,7 @@ package protocol VaultStore: Sendable {
     func addOutbox(_ records: [OutboxRecord]) async throws
     func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws
 
-    /// Keeps a reply that nobody could use, until its login's chain moves on, or is gone.
+    /// Keeps an unusable reply until its login's chain moves on, or is gone.
     func keepUnusableReply(_ record: UnusableReplyRecord) async throws
     /// Deletes those from before this time. Writes nothing if there is none.
     func forgetUnusableReplies(before time: Timestamp) async throws

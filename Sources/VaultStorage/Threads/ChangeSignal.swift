@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells whoever wants to know that this process has committed something. It costs the writer one load while nobody does.
+/// Tells observers that this process has committed something. Without any it costs the writer one load.
 package final class ChangeSignal: Sendable {
     package struct Token: Hashable, Sendable {
         fileprivate let number: Int

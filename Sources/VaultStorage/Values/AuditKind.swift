@@ -36,7 +36,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// A refresh token was sent once more by the same attempt: the details tell whether the server had asked for it or
     /// no usable reply had come.
     package static let renewalRepeated = AuditKind(rawValue: 36)
-    /// The body of a reply that nobody could use was shown.
+    /// The body of an unusable reply was shown.
     package static let replyRevealed = AuditKind(rawValue: 37)
     /// A refresh token was taken from such a reply.
     package static let replySalvaged = AuditKind(rawValue: 38)

@@ -84,7 +84,7 @@ extension WriteTransaction {
         try write.run()
     }
 
-    /// A revocation changes no user any more, so it tells no revision.
+    /// A revocation no longer changes a user, so its row has no revision.
     private func subject(of record: OutboxRecord) -> AuditSubject {
         AuditSubject(login: record.login, provider: nil)
     }

@@ -14,7 +14,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The fence that the next intent gets. Nobody else can take it: the write lock is ours.
+    /// The fence that the next intent gets. No other process can take it: the write lock is ours.
     func nextFence() throws(StoreError) -> Int64 {
         let last = try tables.highestFence()
         guard (0..<Self.counterLimit).contains(last) else {

@@ -38,7 +38,7 @@ extension WriteTransaction {
         }
     }
 
-    /// The chain has moved on: nothing that came for an earlier link is of use any more.
+    /// The chain has moved on: what came for an earlier link is of no more use.
     func forgetUnusableReplies(of login: OpenLogin) throws(StoreError) {
         let delete = try tables.cursor(.deleteUnusableRepliesOfLogin)
         delete.bind(1, login.columns.rowID)

@@ -7,7 +7,7 @@ extension RenewalContext {
 
     /// Tells the app that a login has died, or that its user must act: once, by one process, for each time.
     ///
-    /// The mark is durable before the call. A process that dies between the two tells nobody; one that dies before
+    /// The mark is durable before the call. A process that dies between the two makes no call; one that dies before
     /// the mark leaves the telling to the next one that has a handler.
     func announceFailure(of login: LoginHandle) async {
         guard let handler else { return }

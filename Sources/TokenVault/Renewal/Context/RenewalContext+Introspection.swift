@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultStorage
 
 extension RenewalContext {
-    /// Whether it is the login's own token, and nobody has told how long it lives.
+    /// Whether it is the login's own token, and it is unknown how long it lives.
     func shouldLearnExpiry(_ reply: SpooledReply) -> Bool {
         reply.target.isOwn && reply.accessToken != nil && (reply.expiresAt == nil || reply.isExpiryAssumed)
     }
@@ -19,7 +19,7 @@ extension RenewalContext {
     }
 
     /// Asks the provider when the access token runs out, if it did not tell and its profile says that it can be asked
-    /// (RFC 7662). Behind everybody's back: until the answer is there, what the profile assumes holds.
+    /// (RFC 7662). In the background: until the answer is there, what the profile assumes holds.
     ///
     /// - Parameter time: what is left of the renewal's; of a log-in it is all.
     func learnExpiry(of login: LoginHandle, within time: Duration = ReplayPolicy().budget) {

@@ -20,7 +20,7 @@ extension RenewalContext {
         }
     }
 
-    /// What has been kept for a day is of no use any more either; replies that nobody could use are kept for a week.
+    /// What has been kept for a day is of no more use either; unusable replies are kept for a week.
     func forgetAged() async {
         let aged = vault.now.advanced(by: .zero - UnusableReplyRecord.longestKept)
         do {

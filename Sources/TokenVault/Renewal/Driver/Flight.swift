@@ -61,7 +61,7 @@ final class Flight: Sendable {
         state.withLock { $0.onAbandon = action }
     }
 
-    /// What to do once somebody waits for a token, and not only the scheduler for its work. Runs at most once.
+    /// What to do once a caller waits for a token, and not only the scheduler for its work. Runs at most once.
     func onCaller(_ action: @escaping @Sendable () -> Void) {
         let runsNow = state.withLock { state in
             if !state.hasCaller { state.onCaller = action }

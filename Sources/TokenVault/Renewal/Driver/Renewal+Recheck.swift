@@ -6,7 +6,7 @@ extension Renewal {
     /// machine takes longer, and gets there.
     static func longestWayToRequest(givenBack: Int) -> Duration { .seconds(2 << min(max(0, givenBack), 8)) }
 
-    /// The last look before the refresh token is sent: whether this process still owns the intent in everybody's eyes,
+    /// The last look before the refresh token is sent: whether this process still owns the intent as others see it,
     /// and whether the login and its provider are what they were. Nil: send.
     ///
     /// After it there is nothing but the writing of the request itself. What happens in between is told apart at the

@@ -83,7 +83,7 @@ extension Renewal {
         }
     }
 
-    /// The vault has them, or they went where tokens go that nobody waits for.
+    /// The vault has them, or they went where tokens go that no login waits for.
     func unspool(_ attempt: inout RenewalAttempt?) {
         guard let handle = attempt?.spooled else { return }
         attempt?.spooled = nil

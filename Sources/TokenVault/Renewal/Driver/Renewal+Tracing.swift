@@ -1,7 +1,7 @@
 import Tracing
 
 extension Renewal {
-    /// Runs the renewal in a span of its own, a child of the call that started it: who waits for a flight of somebody else
+    /// Runs the renewal in a span of its own, a child of the call that started it: a caller that waits for another's flight
     /// finds it there. Nothing of the user or the login is told, and no token.
     func traced(_ work: () async -> (RenewalMachine.Ending, asked: String?)) async -> RenewalMachine.Ending {
         let tracer = context.options.tracer ?? InstrumentationSystem.tracer

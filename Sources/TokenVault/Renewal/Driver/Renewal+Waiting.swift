@@ -56,7 +56,7 @@ extension Renewal {
                 // One that has been at it for so long already is not waited for again by every caller.
                 guard waited < limit, vault.now.since(intent.startedAt) < limit else { return .refused(.ownerStalled) }
             case .availabilityOverSafety:
-                // The wall clock may have been set: nobody is robbed for that.
+                // The wall clock may have been set: the claim is not taken away for that.
                 guard waited >= limit else { continue }
                 stalled.insert(intent.fence)
                 return .pauseEnded

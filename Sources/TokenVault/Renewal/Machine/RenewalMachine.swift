@@ -147,7 +147,7 @@ struct RenewalMachine: Equatable, Sendable {
         case .closed: return end(.refused(.closed))
         case .ownershipLost: return end(.refused(.ownershipLost))
         case .storeFailed:
-            // What nobody would know of is not sent. The doubt is older than the replay.
+            // A request that would leave no trace is not sent. The doubt is older than the replay.
             var unsent = claim
             unsent.tries -= 1
             let verdict = RenewalVerdict.inDoubt(mayReplay: false)

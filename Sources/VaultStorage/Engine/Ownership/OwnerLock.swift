@@ -216,6 +216,6 @@ package final class OwnerLock: Sendable {
         isOurProcess && files.withLock { $0?.areIntact ?? true }
     }
 
-    /// Lets others take over from this process. It holds no lock any more and knows of nobody's death.
+    /// Lets others take over from this process. It no longer holds a lock, and cannot tell whether others have died.
     func release() { files.withLock { $0 = nil } }
 }

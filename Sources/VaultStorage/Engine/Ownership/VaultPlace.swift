@@ -4,7 +4,7 @@ import Synchronization
 /// Where an open vault lies, and what must still be so there before anything is written to it: this process is the one
 /// that opened it, its descriptors are its own, and the files of these names are those that were opened.
 ///
-/// SQLite holds on to a file that was renamed, deleted or replaced: what is written to it then is lost to everybody.
+/// SQLite holds on to a file that was renamed, deleted or replaced: what is written to it then is lost.
 final class VaultPlace: Sendable {
     private let file: VaultFile
     private let lock: OwnerLock
@@ -32,7 +32,7 @@ final class VaultPlace: Sendable {
         try liveness.check()
     }
 
-    /// What looks like damage is none if the vault's descriptors are somebody else's by now.
+    /// What looks like damage is none if the vault's descriptors belong to other files by now.
     func explain(_ error: StoreError) -> StoreError {
         switch error.code {
         case .io, .damaged, .notAVault, .quarantined:

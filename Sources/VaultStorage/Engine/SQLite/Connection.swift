@@ -50,7 +50,7 @@ import VaultCrypto
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Nothing of it may be touched any more, not even to close it: its descriptors' numbers may stand for other files
+    /// It must not be touched, not even to close it: its descriptors' numbers may stand for other files
     /// by now, and in a fork its locks are the parent's.
     var isAbandoned: Bool { liveness?.isLost ?? ForkGuard.isForked }
 

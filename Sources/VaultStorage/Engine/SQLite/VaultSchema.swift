@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import VaultMigrations
 
-/// What a vault's schema must be, to the letter. A trigger or view that somebody else has put into the file would run
+/// What a vault's schema must be, to the letter. A trigger or view that was planted in the file would run
 /// inside our connection.
 struct VaultSchema: Equatable, Sendable {
     struct Object: Hashable, Sendable {

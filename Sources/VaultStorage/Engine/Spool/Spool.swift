@@ -154,7 +154,7 @@ final class Spool: Sendable {
         }
     }
 
-    /// Own file, opened anew if the host closed its descriptor or somebody removed it.
+    /// Own file, opened anew if the host closed its descriptor or if it was removed.
     private func file(_ own: inout Own) throws(StoreError) -> SpoolFile {
         switch own {
         case .closed: throw .closed

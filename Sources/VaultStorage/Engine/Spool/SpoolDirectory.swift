@@ -104,7 +104,7 @@ struct SpoolDirectory: Sendable {
         return owners.sorted()
     }
 
-    /// The directory itself, if nobody else can reach into it.
+    /// The directory itself, if no other user can reach into it.
     private func open(isMade: Bool) throws(StoreError) -> Int32 {
         if isMade, unsafe mkdir(path, 0o700) == 0 {
             unsafe chmod(path, 0o700)

@@ -11,7 +11,7 @@ import Glibc
 @safe final class CheckpointGate {
     enum Outcome: Equatable {
         case failed(StoreError)
-        /// Some of the WAL is not in the database file yet, because somebody reads or writes.
+        /// Some of the WAL is not in the database file yet, because of a reader or a writer.
         case incomplete
         /// All of it is.
         case complete
@@ -107,7 +107,7 @@ import Glibc
             let patience = isStuck ? min(patience, CheckpointSchedule.somePatience) : patience
             let end = SuspendingClock.now + patience
             var known: Int32?
-            // Nobody can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
+            // No process can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
             while let count = try Self.wait(until: end, for: completePages) {
                 outcome = .complete
                 // The sibling's own snapshot is in the way too, unless it began on a WAL that was complete.

@@ -175,7 +175,7 @@ final class WriteBatch {
     /// A process could not find out what became of a commit of its, and is gone. A recovery of the WAL may have found
     /// what it left there, which was never synced: a later commit would stand on it, and be lost with it if the power
     /// failed. Written again it can be synced, in the WAL and then in the database file, and the WAL must not be
-    /// continued after that. So for as long as somebody holds a snapshot, nothing is committed.
+    /// continued after that. So as long as any snapshot is held, nothing is committed.
     private func startOver(_ channel: WriteChannel) throws(StoreError) {
         try channel.gate.startOver(rest: .beginsAnew)
         place.isWALDoubtful = false
