@@ -13,7 +13,7 @@ let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
 // Log alice in: give her browser a cookie, and send it to `request.url`; its callback brings back the code and the cookie.
 let request = try await users.beginLogIn(userId: "alice", provider: "acme")
 let cookie = request.binding.reveal()  // Set-Cookie: login=…; HttpOnly; Secure; SameSite=Lax
-let done = try await users.completeLogIn(callbackURL: callbackURL, boundTo: BrowserBinding(cookie))
+let done = try await users.completeLogIn(.url(callbackURL), boundTo: BrowserBinding(cookie))
 
 // From now on: a token that is good for at least five minutes, renewed when it must be.
 let token = try await users.accessToken(userId: "alice")

@@ -62,7 +62,7 @@ struct Workload: Sendable {
         var bytes = 0
         let elapsed = try ContinuousClock().measure {
             for user in order {
-                guard let token = try users.validAccessToken(userId: user) else { throw NoToken() }
+                guard let token = try users.validAccessToken(for: .user(user)) else { throw NoToken() }
                 bytes += token.accessToken.reveal().utf8.count
             }
         }
@@ -110,7 +110,7 @@ struct Workload: Sendable {
             for user in order {
                 let opened = try await open()
                 let users = try await users(of: opened)
-                guard try users.validAccessToken(userId: user) != nil else { throw NoToken() }
+                guard try users.validAccessToken(for: .user(user)) != nil else { throw NoToken() }
                 await opened.close()
             }
         }

@@ -1,16 +1,16 @@
 /// What callers may pass: what is not fit is refused before anything is read or sent.
 enum ArgumentCheck {
     /// Longer user ids are refused: they are read with every token.
-    private static let longestUserID = 1_024
+    private static let longestUserId = 1_024
 
     /// Any text is a user id, line breaks and escape codes included, if it is neither empty nor too long.
-    static func userID(_ userID: String) throws -> String {
-        let length = userID.utf8.count
+    static func userId(_ userId: String) throws -> String {
+        let length = userId.utf8.count
         guard length > 0 else { throw VaultError(.invalidArgument, "the user id is empty") }
-        guard length <= longestUserID else {
-            throw VaultError(.invalidArgument, "the user id is longer than \(longestUserID) bytes")
+        guard length <= longestUserId else {
+            throw VaultError(.invalidArgument, "the user id is longer than \(longestUserId) bytes")
         }
-        return userID
+        return userId
     }
 
     /// Longer ones are no addresses that browsers and servers deal with.
@@ -25,8 +25,8 @@ enum ArgumentCheck {
 
     static func label(_ label: String?) throws -> String? {
         guard let label else { return nil }
-        guard label.utf8.count <= longestUserID else {
-            throw VaultError(.invalidArgument, "the label is longer than \(longestUserID) bytes")
+        guard label.utf8.count <= longestUserId else {
+            throw VaultError(.invalidArgument, "the label is longer than \(longestUserId) bytes")
         }
         return label
     }

@@ -17,7 +17,7 @@ public struct SessionEvent: Sendable, Equatable {
     /// Nil with ``Kind/missed(count:)`` alone.
     public let login: LoginID?
     /// Nil with ``Kind/missed(count:)``, and for a user who has been erased meanwhile.
-    public let userID: String?
+    public let userId: String?
     /// Which link of the login's chain the event is about. With ``login`` it names a token: use the two to recognise
     /// duplicates from several processes. Nil with ``Kind/missed(count:)``.
     public let generation: Int?
@@ -56,7 +56,7 @@ public struct SessionEvent: Sendable, Equatable {
     ) {
         self.kind = kind
         self.login = login
-        self.userID = userID
+        self.userId = userID
         self.generation = generation
         self.date = date
     }

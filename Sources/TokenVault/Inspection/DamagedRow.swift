@@ -2,7 +2,7 @@ import VaultStorage
 
 /// A row of the vault that cannot be opened. It stops nothing but itself, and is kept until it is discarded.
 ///
-/// Everything in it but ``problem`` and ``userID`` is what the file claims, and nothing that a damaged row claims is
+/// Everything in it but ``problem`` and ``userId`` is what the file claims, and nothing that a damaged row claims is
 /// authenticated.
 public struct DamagedRow: Sendable, Equatable, Identifiable {
     /// What the row is called: its random handle, 26 lower-case base32 characters, or its table and its number there,
@@ -33,7 +33,7 @@ public struct DamagedRow: Sendable, Equatable, Identifiable {
     /// The random handle of the user to whom it belongs.
     public let userHandle: String?
     /// Known only if the user's own row opens.
-    public let userID: String?
+    public let userId: String?
     public let login: LoginID?
     /// The name of the provider that it belongs to, if that opens; its random handle otherwise.
     public let provider: String?

@@ -9,7 +9,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
     /// Comes back with the callback, and names this request.
     public let state: String
     /// For a cookie of the browser that begins: `HttpOnly`, `Secure`, `SameSite=Lax`, until ``expiresAt``. With it, and with
-    /// nothing else, ``UserManager/completeLogIn(callbackURL:boundTo:expectedUserId:)`` knows that browser again.
+    /// nothing else, ``UserManager/completeLogIn(_:boundTo:expectedUserId:)`` knows that browser again.
     public let binding: BrowserBinding
     /// The provider takes the URL until then. Sooner than ``expiresAt`` where the request was pushed (RFC 9126 §2.2).
     public let urlExpiresAt: Date

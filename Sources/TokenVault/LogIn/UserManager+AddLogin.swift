@@ -22,7 +22,7 @@ extension UserManager {
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,
         dpopKey: DPoPKey? = nil, label: String? = nil
     ) async throws -> Login {
-        let userID = try ArgumentCheck.userID(userId)
+        let userId = try ArgumentCheck.userId(userId)
         guard accessToken != nil || refreshToken != nil else {
             throw VaultError(.invalidArgument, "a login needs an access token or a refresh token")
         }
@@ -38,7 +38,7 @@ extension UserManager {
         session.label = try ArgumentCheck.label(label)
         session.grantedScope = session.scope
         let draft = LoginDraft(
-            userID: userID, provider: provider?.handle, session: session,
+            userID: userId, provider: provider?.handle, session: session,
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
             key: dpopKey.map { KeyRecord($0) })
         return try await VaultError.translating {

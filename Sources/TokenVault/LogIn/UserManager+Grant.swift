@@ -5,7 +5,7 @@ import VaultStorage
 
 /// What is needed to turn an authorization code into a login.
 struct GrantRequest: Sendable {
-    let userID: String
+    let userId: String
     let provider: StoredProvider
     let code: AuthorizationCode
     let verifier: CodeVerifier?
@@ -41,11 +41,11 @@ struct GrantNotSent: Error {
 extension UserManager {
     /// Uses the code, once, and stores what it brings before anything else happens.
     func obtain(_ request: GrantRequest) async throws -> (login: Login, claims: IDTokenClaims?) {
-        try refuseDisabled(request.userID)
+        try refuseDisabled(request.userId)
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
-        vault.sessions.countLogIn(of: request.userID, 1)
-        defer { vault.sessions.countLogIn(of: request.userID, -1) }
+        vault.sessions.countLogIn(of: request.userId, 1)
+        defer { vault.sessions.countLogIn(of: request.userId, -1) }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
         let keys = await idTokenKeys(for: request)
         let recorder = context.channel.recorder(of: .fetch)
@@ -114,7 +114,7 @@ extension UserManager {
                 idToken: issued.idToken.map { SecretBytes(utf8: $0.reveal()) })
         }
         let draft = LoginDraft(
-            userID: request.userID, provider: request.provider.handle, session: session, refresh: refresh,
+            userID: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
         do {
             let login = try await insert(draft)
@@ -141,9 +141,9 @@ extension UserManager {
         throw VaultError(.storageFailed, "the login could not be stored")
     }
 
-    func refuseDisabled(_ userID: String) throws {
+    func refuseDisabled(_ userId: String) throws {
         do throws(StoreError) {
-            guard try vault.store.user(userID).status == .active else {
+            guard try vault.store.user(userId).status == .active else {
                 throw StoreError(.userDisabled, "the user is disabled")
             }
         } catch {

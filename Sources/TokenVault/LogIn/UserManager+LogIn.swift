@@ -22,7 +22,7 @@ extension UserManager {
     ///   - label: To tell this user's logins apart.
     ///   - loginHint: The account that the provider should expect, such as a mail address.
     ///   - parameters: What this log-in asks for beyond its scope.
-    ///   - context: Given back by ``completeLogIn(callbackURL:boundTo:expectedUserId:)``: up to 16 values of 1 KiB,
+    ///   - context: Given back by ``completeLogIn(_:boundTo:expectedUserId:)``: up to 16 values of 1 KiB,
     ///     sealed.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``.
     public func beginLogIn(
@@ -30,12 +30,12 @@ extension UserManager {
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
-        let userID = try ArgumentCheck.userID(userId)
+        let userId = try ArgumentCheck.userId(userId)
         let label = try ArgumentCheck.label(label)
         try parameters.check()
         let redirectURI = try redirectURI.map { try ArgumentCheck.redirectURI($0) }
         // Otherwise the user would consent first, and the code would be spent for nothing.
-        try refuseDisabled(userID)
+        try refuseDisabled(userId)
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
         let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()
@@ -47,7 +47,7 @@ extension UserManager {
         let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
-            provider: provider.handle, userID: userID, redirectURI: url.redirectURI,
+            provider: provider.handle, userID: userId, redirectURI: url.redirectURI,
             scope: scope ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
             createdAt: vault.now, expiresAt: vault.now.advanced(by: self.context.options.logInLifetime))
@@ -66,15 +66,15 @@ extension UserManager {
             expiresAt: record.expiresAt.date)
     }
 
-    /// Completes a log-in with the URL to which the provider sent the user's browser, or its query alone. The issuer is
-    /// checked if the URL names it (RFC 9207), and so is the id token if one comes. Each request is completed once.
+    /// Completes a log-in with what the provider sent to the redirect URI. If an id token comes, it is checked. Each
+    /// request is completed once.
     ///
     /// ```swift
-    /// let done = try await users.completeLogIn(callbackURL: url, boundTo: BrowserBinding(cookie))
+    /// let done = try await users.completeLogIn(.url(callbackURL), boundTo: BrowserBinding(cookie))
     /// ```
     ///
     /// - Parameters:
-    ///   - callbackURL: The URL with its query, as the browser asked for it; nothing decoded.
+    ///   - callback: The URL that the user's browser asked for.
     ///   - binding: What the cookie of this browser holds, see ``AuthorizationRequest/binding``. Without a cookie this
     ///     is not the browser that began: refuse the callback.
     ///   - expectedUserId: Whose session the callback came in. Then a log-in that was begun for another user is
@@ -82,18 +82,9 @@ extension UserManager {
     /// - Throws: ``VaultError``, ``VaultError/Code/logInNotBound`` for another browser or user. The log-in can still be
     ///   completed in the one that began it.
     public func completeLogIn(
-        callbackURL: String, boundTo binding: BrowserBinding, expectedUserId: String? = nil
+        _ callback: LogInCallback, boundTo binding: BrowserBinding, expectedUserId: String? = nil
     ) async throws -> CompletedLogIn {
-        try await complete(Self.callback(callbackURL), .browser(SecretBytes(copying: binding.hash)), expectedUserId)
-    }
-
-    /// Completes a log-in with the two parameters of the callback.
-    /// See ``completeLogIn(callbackURL:boundTo:expectedUserId:)``, which also checks the issuer.
-    public func completeLogIn(
-        state: String, code: AuthorizationCode, boundTo binding: BrowserBinding, expectedUserId: String? = nil
-    ) async throws -> CompletedLogIn {
-        let state = try VaultError.translatingValues { try AuthorizationState(state) }
-        return try await complete(state, .browser(SecretBytes(copying: binding.hash)), expectedUserId) { _ in code }
+        try await complete(callback, .browser(SecretBytes(copying: binding.hash)), expectedUserId)
     }
 
     /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is
@@ -101,16 +92,9 @@ extension UserManager {
     ///
     /// Otherwise an attacker can send the URL of their own log-in to a victim, and gets the victim's tokens if the
     /// victim consents (RFC 9700 §4.7). A service with browsers uses
-    /// ``completeLogIn(callbackURL:boundTo:expectedUserId:)``.
-    public func completeUnboundLogIn(callbackURL: String) async throws -> CompletedLogIn {
-        try await complete(Self.callback(callbackURL), .unbound, nil)
-    }
-
-    /// Completes a log-in with the two parameters of a callback from any browser.
-    /// See ``completeUnboundLogIn(callbackURL:)``.
-    public func completeUnboundLogIn(state: String, code: AuthorizationCode) async throws -> CompletedLogIn {
-        let state = try VaultError.translatingValues { try AuthorizationState(state) }
-        return try await complete(state, .unbound, nil) { _ in code }
+    /// ``completeLogIn(_:boundTo:expectedUserId:)``.
+    public func completeUnboundLogIn(_ callback: LogInCallback) async throws -> CompletedLogIn {
+        try await complete(callback, .unbound, nil)
     }
 
     /// Completes a log-in that the app itself began, and bound to a browser.
@@ -132,7 +116,7 @@ extension UserManager {
         redirectURI: String? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,
         resources: [String] = []
     ) async throws -> Login {
-        let userID = try ArgumentCheck.userID(userId)
+        let userId = try ArgumentCheck.userId(userId)
         let label = try ArgumentCheck.label(label)
         var parameters = LogInParameters()
         parameters.resources = resources
@@ -140,7 +124,7 @@ extension UserManager {
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
         let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? nil : true)
         var grant = GrantRequest(
-            userID: userID, provider: provider, code: authorizationCode, verifier: codeVerifier,
+            userId: userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
             redirectURI: redirectURI ?? provider.record.redirectURI, scope: provider.record.defaultScope,
             key: dpopKey ?? (needsKey ? .generate() : nil), label: label)
         grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
@@ -154,16 +138,25 @@ extension UserManager {
 }
 
 extension UserManager {
-    private static func callback(_ url: String) throws -> AuthorizationCallback {
-        try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
-            try AuthorizationCallback(parsing: url)
+    private func complete(
+        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?
+    ) async throws -> CompletedLogIn {
+        switch callback.content {
+        case .url(let url):
+            let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
+                try AuthorizationCallback(parsing: url)
+            }
+            return try await complete(callback, binding, userId)
+        case .parameters(let state, let code):
+            let state = try VaultError.translatingValues { try AuthorizationState(state) }
+            return try await complete(state, binding, userId) { _ in code }
         }
     }
 
     private func complete(
-        _ callback: AuthorizationCallback, _ binding: CallbackProof.Binding, _ userID: String?
+        _ callback: AuthorizationCallback, _ binding: CallbackProof.Binding, _ userId: String?
     ) async throws -> CompletedLogIn {
-        try await complete(callback.state, binding, userID) { provider throws(AuthorizationCallbackError) in
+        try await complete(callback.state, binding, userId) { provider throws(AuthorizationCallbackError) in
             let issuer = provider.issuer.flatMap { try? Issuer($0, allowsInsecureLoopback: true) }
             return try callback.code(
                 expectedState: callback.state, issuer: issuer,
@@ -172,10 +165,10 @@ extension UserManager {
     }
 
     private func complete(
-        _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userID: String?,
+        _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userId: String?,
         _ code: (ProviderRecord) throws(AuthorizationCallbackError) -> AuthorizationCode
     ) async throws -> CompletedLogIn {
-        let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userID: userID)
+        let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userID: userId)
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try VaultError.translating { try vault.store.provider(request.provider) }
         let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
@@ -242,7 +235,7 @@ extension GrantRequest {
     init(_ request: AuthorizationRequestRecord, _ provider: StoredProvider, _ code: AuthorizationCode) throws {
         self = try VaultError.translatingValues {
             var grant = GrantRequest(
-                userID: request.userID, provider: provider, code: code,
+                userId: request.userID, provider: provider, code: code,
                 verifier: try CodeVerifier(request.codeVerifier.string() ?? ""), redirectURI: request.redirectURI,
                 scope: request.scope, key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key },
                 nonces: request.nonces, label: request.label)

@@ -10,11 +10,12 @@ extension UserManager {
     /// at most ten seconds. If that does not succeed, the grant lives on there, and the report says
     /// ``RevocationReport/Outcome/unsupported``.
     @discardableResult
-    public func logOut(login: LoginID) async throws -> RevocationReport {
-        let styles = revocationStyles(ofLogin: login.handle)
+    public func logOut(_ login: LoginRef) async throws -> RevocationReport {
+        let login = try vault.handle(of: login)
+        let styles = revocationStyles(ofLogin: login)
         await renewToRevoke(login, styles)
         let now = vault.now
-        let plan = try await vault.updateLogin(login.handle) { state in
+        let plan = try await vault.updateLogin(login) { state in
             let plan = state.planRevocation(styles, now: now)
             state.outbox += plan.records
             state.isRemoved = true
@@ -26,8 +27,8 @@ extension UserManager {
 
     /// Where an access token ends the grant, and the login's own has expired: one that works is fetched first, while
     /// the login still exists. The transaction finds the outcome.
-    private func renewToRevoke(_ login: LoginID, _ styles: [ProviderHandle: RevocationStyle]) async {
-        guard let snapshot = try? vault.session(.login(login.handle)), let provider = snapshot.provider,
+    private func renewToRevoke(_ login: LoginHandle, _ styles: [ProviderHandle: RevocationStyle]) async {
+        guard let snapshot = try? vault.session(.login(login)), let provider = snapshot.provider,
             let style = styles[provider], style.hasEndpoint, style.target == .accessToken, snapshot.isRefreshable,
             snapshot.session.livingAccessToken(at: vault.now) == nil, snapshot.session.failure == nil
         else { return }
@@ -36,20 +37,14 @@ extension UserManager {
 
     private static let longestWaitBeforeLogOut = Duration.seconds(10)
 
-    /// Ends this user's only login. See ``logOut(login:)``.
-    @discardableResult
-    public func logOut(userId: String) async throws -> RevocationReport {
-        let snapshot = try vault.session(.user(ArgumentCheck.userID(userId)))
-        return try await logOut(login: LoginID(snapshot.login))
-    }
-
     /// Forgets a login without a word to its provider, where the grant lives on.
-    public func removeLogin(_ login: LoginID) async throws {
-        try await vault.updateLogin(login.handle) { state in
+    public func removeLogin(_ login: LoginRef) async throws {
+        let login = try vault.handle(of: login)
+        try await vault.updateLogin(login) { state in
             state.isRemoved = true
             state.auditEvents.append(AuditEvent(.loginRemoved))
         }
-        vault.superseding.fire([login.handle])
+        vault.superseding.fire([login])
     }
 
     // What the providers concerned want to be asked is read before the transaction that needs it. What cannot be found
@@ -60,8 +55,8 @@ extension UserManager {
         return revocationStyles(of: Set([provider].compactMap(\.self)))
     }
 
-    func revocationStyles(ofUser userID: String) -> [ProviderHandle: RevocationStyle] {
-        revocationStyles(of: (try? vault.store.providers(ofUser: userID)) ?? [])
+    func revocationStyles(ofUser userId: String) -> [ProviderHandle: RevocationStyle] {
+        revocationStyles(of: (try? vault.store.providers(ofUser: userId)) ?? [])
     }
 
     private func revocationStyles(of providers: Set<ProviderHandle>) -> [ProviderHandle: RevocationStyle] {

@@ -7,10 +7,10 @@ extension UserManager {
     /// A login that cannot be opened stays as it is: the report says that its grant was not revoked, and a disabled
     /// user gets no token from it.
     @discardableResult
-    public func disableUser(_ userID: String) async throws -> RevocationReport {
-        let styles = revocationStyles(ofUser: userID)
+    public func disableUser(_ userId: String) async throws -> RevocationReport {
+        let styles = revocationStyles(ofUser: userId)
         let now = vault.now
-        let plans = try await updateUser(userID) { state in
+        let plans = try await updateUser(userId) { state in
             guard state.status == .active else { return [RevocationPlan]() }
             state.status = .disabled
             state.auditEvents.append(AuditEvent(.userDisabled))
@@ -28,8 +28,8 @@ extension UserManager {
     }
 
     /// Lets a disabled user log in again. The logins that were ended stay ended.
-    public func enableUser(_ userID: String) async throws {
-        try await updateUser(userID) { state in
+    public func enableUser(_ userId: String) async throws {
+        try await updateUser(userId) { state in
             guard state.status != .active else { return }
             state.status = .active
             state.auditEvents.append(AuditEvent(.userEnabled))
@@ -43,11 +43,11 @@ extension UserManager {
     /// What cannot be opened is discarded, the user's own row too, and the report names the logins whose grants could
     /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
-    public func eraseUser(_ userID: String) async throws -> RevocationReport {
-        let styles = revocationStyles(ofUser: userID)
+    public func eraseUser(_ userId: String) async throws -> RevocationReport {
+        let styles = revocationStyles(ofUser: userId)
         let now = vault.now
         do {
-            let plans = try await updateUser(userID) { state in
+            let plans = try await updateUser(userId) { state in
                 let plans = state.logins.map { $0.planRevocation(styles, now: now) }
                 state.outbox += plans.flatMap(\.records)
                 state.isErased = true
@@ -56,13 +56,13 @@ extension UserManager {
             }
             return await finishErasure(plans)
         } catch let error as VaultError where error.code == .quarantined {
-            return try await discardUser(userID)
+            return try await discardUser(userId)
         }
     }
 
-    private func discardUser(_ userID: String) async throws -> RevocationReport {
-        let userID = try ArgumentCheck.userID(userID)
-        let discarded = try await VaultError.translating { try await vault.store.discardDamagedUser(userID) }
+    private func discardUser(_ userId: String) async throws -> RevocationReport {
+        let userId = try ArgumentCheck.userId(userId)
+        let discarded = try await VaultError.translating { try await vault.store.discardDamagedUser(userId) }
         return await finishErasure(discarded.logins.map { RevocationPlan(unreadable: $0) })
     }
 
@@ -75,9 +75,9 @@ extension UserManager {
     }
 
     private func updateUser<R: Sendable>(
-        _ userID: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+        _ userId: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        let userID = try ArgumentCheck.userID(userID)
-        return try await VaultError.translating { try await vault.change(user: userID, body) }
+        let userId = try ArgumentCheck.userId(userId)
+        return try await VaultError.translating { try await vault.change(user: userId, body) }
     }
 }

@@ -4,7 +4,7 @@ import VaultStorage
 extension Login {
     init(_ stored: some LoginRow, provider: String?, now: Timestamp) {
         self.init(
-            id: LoginID(stored.handle), userID: stored.userID, provider: provider, position: stored.position,
+            id: LoginID(stored.handle), userId: stored.userID, provider: provider, position: stored.position,
             session: stored.session, isRefreshable: stored.refresh?.refreshToken != nil,
             isDPoPBound: stored.key != nil,
             isInDoubt: stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil, now: now)
@@ -12,17 +12,17 @@ extension Login {
 
     init(_ handle: LoginHandle, _ content: LoginListing.Content, provider: String?, now: Timestamp) {
         self.init(
-            id: LoginID(handle), userID: content.userID, provider: provider, position: content.position,
+            id: LoginID(handle), userId: content.userID, provider: provider, position: content.position,
             session: content.session, isRefreshable: content.isRefreshable, isDPoPBound: content.isDPoPBound,
             isInDoubt: content.intent?.isInDoubt ?? false, now: now)
     }
 
     private init(
-        id: LoginID, userID: String, provider: String?, position: ChainPosition, session: SessionRecord,
+        id: LoginID, userId: String, provider: String?, position: ChainPosition, session: SessionRecord,
         isRefreshable: Bool, isDPoPBound: Bool, isInDoubt: Bool, now: Timestamp
     ) {
         self.id = id
-        self.userID = userID
+        self.userId = userId
         self.provider = provider
         state = SessionState(session, now: now)
         label = session.label

@@ -1,43 +1,43 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import OAuthClient
 import VaultCrypto
 import VaultStorage
 
 /// Names a kept reply. Random; not a secret.
-public struct UnusableReplyID: Hashable, Sendable, LosslessStringConvertible {
+package struct UnusableReplyID: Hashable, Sendable, LosslessStringConvertible {
     let handle: ReplyHandle
 
     init(_ handle: ReplyHandle) { self.handle = handle }
 
     /// 26 lower-case base32 characters; nil for anything else.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         guard let handle = ReplyHandle(text: description) else { return nil }
         self.handle = handle
     }
 
-    public var description: String { handle.text }
+    package var description: String { handle.text }
 }
 
 /// An unusable answer to a renewal. It is kept, sealed, for a week or until the login is
 /// renewed, because it may hold the only copy of the login's next refresh token.
-public struct UnusableReply: Sendable, Equatable {
-    public let id: UnusableReplyID
-    public let login: LoginID
-    public let receivedAt: Date
+package struct UnusableReply: Sendable, Equatable {
+    package let id: UnusableReplyID
+    package let login: LoginID
+    package let receivedAt: Date
     /// The HTTP status.
-    public let status: Int
+    package let status: Int
     /// The `Content-Type` field as the provider sent it: a stranger's text.
-    public let contentType: String?
+    package let contentType: String?
     /// Why it was not usable.
-    public let cause: String
+    package let cause: String
     /// Bytes that are kept of the body, at most 64 KiB.
-    public let byteCount: Int
+    package let byteCount: Int
     /// Whether they are the whole body.
-    public let isComplete: Bool
+    package let isComplete: Bool
     /// Different refresh tokens that can be read in it, by guess.
-    public let refreshTokenCount: Int
+    package let refreshTokenCount: Int
     /// Whether it came for the link that the login is still at, so that it may be used.
-    public let isCurrent: Bool
+    package let isCurrent: Bool
 
     init(_ record: UnusableReplyRecord, isCurrent: Bool) {
         id = UnusableReplyID(record.handle)

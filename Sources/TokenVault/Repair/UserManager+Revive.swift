@@ -11,9 +11,10 @@ extension UserManager {
     /// - Throws: ``VaultError/Code/notRefreshable`` if the login no longer has a refresh token,
     ///   ``VaultError/Code/conflict`` if it does not need this, or was ended by what its provider or the app has said.
     @discardableResult
-    public func revive(login: LoginID) async throws -> Login {
+    public func revive(_ login: LoginRef) async throws -> Login {
+        let login = try vault.handle(of: login)
         let now = vault.now
-        let updated = try await vault.updateLogin(login.handle) { state in
+        let updated = try await vault.updateLogin(login) { state in
             try state.requireUnheld(now: now)
             try state.revive()
             return state

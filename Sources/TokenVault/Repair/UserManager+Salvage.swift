@@ -6,7 +6,7 @@ extension UserManager {
     /// The body of a kept reply as it came: untrusted bytes, and very likely tokens. That it was shown is recorded in
     /// the audit trail before this returns.
     /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept.
-    public func revealUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> [UInt8] {
+    package func revealUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> [UInt8] {
         let record = try vault.unusableReply(id, of: login)
         try await vault.updateLogin(login.handle) { state in
             state.auditEvents.append(AuditEvent(.replyRevealed, [.init(AuditEvent.Detail.Key.reply, id.description)]))
@@ -24,7 +24,7 @@ extension UserManager {
     ///   not where it was or is being renewed, ``VaultError/Code/protocolViolation`` if not exactly one refresh token
     ///   can be read.
     @discardableResult
-    public func useUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> Login {
+    package func useUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> Login {
         let record = try vault.unusableReply(id, of: login)
         let tokens = record.refreshTokens
         guard let token = tokens.first, tokens.count == 1 else {

@@ -9,9 +9,9 @@ extension UserManager {
     ///
     /// The renewal is in doubt from then on, and the audit trail says that it was taken over.
     /// - Throws: ``VaultError/Code/conflict`` if no process has a renewal of this login.
-    public func takeOver(login: LoginID) async throws {
-        let now = vault.now
-        try await vault.updateLogin(login.handle) { state in
+    package func takeOver(_ login: LoginRef) async throws {
+        let (login, now) = (try vault.handle(of: login), vault.now)
+        try await vault.updateLogin(login) { state in
             guard let intent = state.intent, intent.owner != IntentRecord.nobody else {
                 throw VaultError(.conflict, "no process has begun a renewal of this login")
             }

@@ -2,7 +2,7 @@ import VaultStorage
 
 extension Vault {
     /// Unusable replies to renewals of this login, in the order in which they came. Damaged ones are left out.
-    public func unusableReplies(of login: LoginID) throws -> [UnusableReply] {
+    package func unusableReplies(of login: LoginID) throws -> [UnusableReply] {
         try VaultError.translating {
             let stored = try store.login(login.handle)
             let now = now

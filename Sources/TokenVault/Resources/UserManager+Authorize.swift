@@ -4,77 +4,31 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Adds a good access token of this user's only login to a request for an API.
+    /// Adds a good access token of this login to a request for an API.
     ///
     /// ```swift
     /// var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
-    /// try await users.authorize(&request, userId: "alice")
+    /// try await users.authorize(&request, for: .user("alice"))
     /// ```
     ///
     /// `Authorization` is set, and for a token that is bound to a key also `DPoP`, with a proof for just this method, URL
     /// and token: authorize every request anew, repeats included. What stood in the two fields before is replaced. The
-    /// request is left alone if anything fails.
+    /// request is left alone if anything fails. One that no token may go with fails before a token is fetched.
     ///
     /// - Returns: The token that was used, for ``reportRejected(_:)``.
     /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
     ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; or `CancellationError`.
     @discardableResult
     public func authorize(
-        _ request: inout HTTPRequest, userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
-    ) async throws -> VaultToken {
-        try await authorize(&request) {
-            try await accessToken(userId: userId, minimumValidity: minimumValidity, deadline: deadline)
-        }
-    }
-
-    /// Adds a good access token of this login. See ``authorize(_:userId:minimumValidity:deadline:)``.
-    @discardableResult
-    public func authorize(
-        _ request: inout HTTPRequest, login: LoginID, minimumValidity: Duration? = nil, deadline: Duration? = nil
-    ) async throws -> VaultToken {
-        try await authorize(&request) {
-            try await accessToken(login: login, minimumValidity: minimumValidity, deadline: deadline)
-        }
-    }
-
-    /// Adds a good access token for one resource (RFC 8707).
-    /// See ``authorize(_:userId:minimumValidity:deadline:)`` and
-    /// ``accessToken(userId:resource:scope:minimumValidity:deadline:)``.
-    @discardableResult
-    public func authorize(
-        _ request: inout HTTPRequest, userId: String, resource: String, scope: String? = nil,
-        minimumValidity: Duration? = nil, deadline: Duration? = nil
-    ) async throws -> VaultToken {
-        try await authorize(&request) {
-            try await accessToken(
-                userId: userId, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
-        }
-    }
-
-    /// Adds a good access token of this login for one resource.
-    /// See ``authorize(_:userId:resource:scope:minimumValidity:deadline:)``.
-    @discardableResult
-    public func authorize(
-        _ request: inout HTTPRequest, login: LoginID, resource: String, scope: String? = nil,
-        minimumValidity: Duration? = nil, deadline: Duration? = nil
-    ) async throws -> VaultToken {
-        try await authorize(&request) {
-            try await accessToken(
-                login: login, resource: resource, scope: scope, minimumValidity: minimumValidity, deadline: deadline)
-        }
-    }
-
-    /// A request that no token may go with fails before one is fetched.
-    private func authorize(
-        _ request: inout HTTPRequest, with token: () async throws -> VaultToken
+        _ request: inout HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
     ) async throws -> VaultToken {
         _ = try target(of: request)
-        let token = try await token()
+        let token = try await accessToken(for: login, tokenRequest)
         try authorize(&request, with: token)
         return token
     }
 
-    /// Adds a token that is at hand. See ``authorize(_:userId:minimumValidity:deadline:)``.
+    /// Adds a token that is at hand. See ``authorize(_:for:_:)``.
     public func authorize(_ request: inout HTTPRequest, with token: VaultToken) throws {
         let target = try target(of: request)
         var fields = request.headerFields
@@ -123,7 +77,7 @@ extension UserManager {
     /// - Parameters:
     ///   - response: The head of the reply.
     ///   - request: As it was sent, with the fields that were added.
-    ///   - token: The token that ``authorize(_:userId:minimumValidity:deadline:)`` returned for this request.
+    ///   - token: The token that ``authorize(_:for:_:)`` returned for this request.
     ///   - startedAt: When it was sent. Without it nothing is learned about the server's clock.
     ///   - body: Of replies for which ``needsBody(of:authorizedWith:)`` says so, if it is no longer than 64 KiB.
     @discardableResult

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// ```swift
 /// let users = try await UserManager(vault: vault, transport: AsyncHTTPTransport())
-/// let group = ServiceGroup(services: [users.scheduler(), server], logger: logger)
+/// let group = ServiceGroup(services: [RenewalScheduler(users), server], logger: logger)
 /// try await group.run()
 /// await vault.close()
 /// ```
@@ -63,12 +63,5 @@ public final class RenewalScheduler: Service {
         } onCancelOrGracefulShutdown: {
             run.stop()
         }
-    }
-}
-
-extension UserManager {
-    /// A service that renews this manager's logins ahead of time.
-    public func scheduler(_ options: SchedulerOptions = .init()) -> RenewalScheduler {
-        RenewalScheduler(self, options: options)
     }
 }

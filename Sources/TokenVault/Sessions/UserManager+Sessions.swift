@@ -3,48 +3,49 @@ import VaultStorage
 extension UserManager {
     // MARK: States
 
-    /// How this login looks now. Reads the vault on the calling thread; sends nothing.
+    /// How this session looks now. Reads the vault on the calling thread; sends nothing.
     ///
-    /// A login that the vault does not have is ``SessionState/notLoggedIn``.
-    public func sessionState(login: LoginID) throws -> SessionState {
-        try vault.sessionState(login)
-    }
-
-    /// How this user looks now: the best of their logins counts, so that a dead or ended one never flags the others.
-    /// That is *established*, then *establishing* (a log-in is under way in this process), then *tokenExpired* without
-    /// a failure, then the latest failure, then *terminated*.
-    public func sessionState(userId: String) throws -> SessionState {
-        try vault.sessionState(userID: ArgumentCheck.userID(userId))
+    /// A login that the vault does not have is ``SessionState/notLoggedIn``. Of a user's logins the best counts, so that a
+    /// dead or ended one never flags the others. That is *established*, then *establishing* (a log-in is under way in this
+    /// process), then *tokenExpired* without a failure, then the latest failure, then *terminated*.
+    public func sessionState(of session: SessionRef) throws -> SessionState {
+        switch session.choice {
+        case .login(let id): try vault.sessionState(id)
+        case .user(let userId): try vault.sessionState(userId: ArgumentCheck.userId(userId))
+        }
     }
 
     /// What is going on inside the state of this login; nil where nothing can be.
-    public func sessionPhase(login: LoginID) throws -> SessionPhase? {
-        try VaultError.translating { vault.phase(of: try vault.store.login(login.handle)) }
+    public func sessionPhase(of login: LoginRef) throws -> SessionPhase? {
+        let login = try vault.handle(of: login)
+        return try VaultError.translating { vault.phase(of: try vault.store.login(login)) }
     }
 
-    /// The state of this login: the current one first, then each change, wherever it was made.
-    public func sessionStates(login: LoginID) -> SessionStates {
-        let sessions = vault.sessions
-        return SessionStates { sessions.subscribeToStates(.login(login.handle)) }
-    }
-
-    /// The state of this user, as in ``sessionState(userId:)``: the current one first, then each change.
-    public func sessionStates(userId: String) -> SessionStates {
-        let sessions = vault.sessions
-        return SessionStates { sessions.subscribeToStates(.user(userId)) }
+    /// The state of this session: the current one first, then each change, wherever it was made.
+    public func sessionStates(of session: SessionRef) -> SessionStates {
+        let (sessions, scope) = (vault.sessions, FeedScope(session))
+        return SessionStates { sessions.subscribeToStates(scope) }
     }
 
     // MARK: Events
 
-    /// What happens to all logins, from now on.
+    /// What happens in this session, or in all of them, from now on.
     ///
-    /// Warnings and expiries of access tokens come for logins that are being renewed; memory does not grow with the
-    /// vault.
-    public func events() -> SessionEvents { vault.events(.all) }
+    /// Of all logins, warnings and expiries of access tokens come for those that are being renewed; memory does not grow
+    /// with the vault.
+    public func events(of session: SessionRef? = nil) -> SessionEvents {
+        vault.events(session.map { FeedScope($0) } ?? .all)
+    }
 
     /// What happens to this user's logins, from now on. The user need not exist yet.
-    public func events(userId: String) -> SessionEvents { vault.events(.user(userId)) }
+    public func events(userId: String) -> SessionEvents { events(of: .user(userId)) }
+}
 
-    /// What happens to this login, from now on.
-    public func events(login: LoginID) -> SessionEvents { vault.events(.login(login.handle)) }
+extension FeedScope {
+    fileprivate init(_ session: SessionRef) {
+        switch session.choice {
+        case .login(let id): self = .login(id.handle)
+        case .user(let userId): self = .user(userId)
+        }
+    }
 }

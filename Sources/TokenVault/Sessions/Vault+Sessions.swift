@@ -13,11 +13,11 @@ extension Vault {
     /// Logins of one user that are looked at: more than anybody has.
     private static let mostLogins = 10_000
 
-    func sessionState(userID: String) throws -> SessionState {
-        let isLoggingIn = sessions.isLoggingIn(userID)
+    func sessionState(userId: String) throws -> SessionState {
+        let isLoggingIn = sessions.isLoggingIn(userId)
         let listings: [LoginListing]
         do throws(StoreError) {
-            listings = try store.logins(ofUser: userID, after: nil, limit: Self.mostLogins)
+            listings = try store.logins(ofUser: userId, after: nil, limit: Self.mostLogins)
         } catch {
             guard error.code == .notFound(.user) else { throw VaultError(error) }
             return SessionState.of(userWith: [], isLoggingIn: isLoggingIn)
@@ -37,16 +37,16 @@ extension Vault {
 
 // For vaultctl, which needs no provider to look.
 extension Vault {
-    /// As ``UserManager/events(login:)``, ``UserManager/events(userId:)`` and ``UserManager/events()``.
-    package func events(login: LoginID?, userID: String?) -> SessionEvents {
-        events(login.map { .login($0.handle) } ?? userID.map { .user($0) } ?? .all)
+    /// As ``UserManager/events(of:)``.
+    package func events(login: LoginID?, userId: String?) -> SessionEvents {
+        events(login.map { .login($0.handle) } ?? userId.map { .user($0) } ?? .all)
     }
 
     /// The last events that stand in the audit trail, the oldest first. What came of the time alone stands nowhere.
-    package func pastEvents(login: LoginID?, userID: String?, limit: Int) throws -> [SessionEvent] {
+    package func pastEvents(login: LoginID?, userId: String?, limit: Int) throws -> [SessionEvent] {
         let limit = limit.asPageLimit
         return try VaultError.translating {
-            let user = try userID.map { try store.user($0).handle }
+            let user = try userId.map { try store.user($0).handle }
             var names: [UserHandle: String] = [:]
             var events: [SessionEvent] = []
             var end = try store.auditHead()
@@ -59,7 +59,7 @@ extension Vault {
                         user.map({ $0 == row.user }) ?? true
                     else { continue }
                     if names[row.user] == nil { names[row.user] = (try? store.userID(of: row.user)) ?? "" }
-                    page += row.events(userID: names[row.user] ?? "", sessions.options)
+                    page += row.events(userId: names[row.user] ?? "", sessions.options)
                 }
                 events.insert(contentsOf: page, at: 0)
                 end = start
@@ -71,8 +71,8 @@ extension Vault {
 
 extension SessionRow {
     /// What the row alone tells.
-    fileprivate func events(userID: String, _ options: SessionEventOptions) -> [SessionEvent] {
-        var page = SessionPage(self, userID: userID)
+    fileprivate func events(userId: String, _ options: SessionEventOptions) -> [SessionEvent] {
+        var page = SessionPage(self, userID: userId)
         return page.take(self, options)
     }
 }

@@ -4,11 +4,10 @@ import VaultCrypto
 import VaultStorage
 
 extension UserManager {
-    /// Sets a new access token for this user's only login, and with it lifts the *refresh failed* flag and every
-    /// postponement.
+    /// Sets a new access token for this login, and with it lifts the *refresh failed* flag and every postponement.
     ///
     /// - Parameters:
-    ///   - userId: The user, as the app calls them.
+    ///   - login: The login that gets it.
     ///   - accessToken: The new token.
     ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it. One that is
     ///     more than ten years away counts as ten years.
@@ -16,25 +15,9 @@ extension UserManager {
     ///     has one, and the login is renewed by the ``TokenRefreshHandler``.
     @discardableResult
     public func updateAccessToken(
-        userId: String, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
+        for login: LoginRef, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
     ) async throws -> Login {
-        let snapshot = try vault.session(.user(ArgumentCheck.userID(userId)))
-        return try await update(snapshot.login, accessToken, expiresAt, refreshToken)
-    }
-
-    /// Sets a new access token for this login.
-    /// See ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``.
-    @discardableResult
-    public func updateAccessToken(
-        login: LoginID, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
-    ) async throws -> Login {
-        try await update(login.handle, accessToken, expiresAt, refreshToken)
-    }
-
-    private func update(
-        _ login: LoginHandle, _ accessToken: AccessToken, _ expiresAt: Date?, _ refreshToken: RefreshToken?
-    ) async throws -> Login {
-        let now = vault.now
+        let (login, now) = (try vault.handle(of: login), vault.now)
         let expiry = try GivenExpiry(expiresAt, now: now).checked()
         let updated: LoginState
         do {
@@ -49,6 +32,16 @@ extension UserManager {
         }
         vault.superseding.fire([login])
         return vault.describe(updated)
+    }
+
+    /// Sets a new access token for this user's only login.
+    /// See ``updateAccessToken(for:accessToken:expiresAt:refreshToken:)``.
+    @discardableResult
+    public func updateAccessToken(
+        userId: String, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
+    ) async throws -> Login {
+        try await updateAccessToken(
+            for: .user(userId), accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken)
     }
 }
 

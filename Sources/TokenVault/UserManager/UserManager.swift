@@ -20,54 +20,34 @@ import VaultStorage
 /// - ``vault``
 /// ### Logging in
 /// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
-/// - ``completeLogIn(callbackURL:boundTo:expectedUserId:)``
-/// - ``completeLogIn(state:code:boundTo:expectedUserId:)``
-/// - ``completeUnboundLogIn(callbackURL:)``
-/// - ``completeUnboundLogIn(state:code:)``
+/// - ``completeLogIn(_:boundTo:expectedUserId:)``
+/// - ``completeUnboundLogIn(_:)``
 /// - ``logIn(userId:provider:authorizationCode:codeVerifier:redirectURI:dpopKey:label:nonce:resources:)``
 /// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:)``
 /// ### Tokens
+/// - ``accessToken(for:_:)``
 /// - ``accessToken(userId:minimumValidity:deadline:)``
-/// - ``accessToken(login:minimumValidity:deadline:)``
-/// - ``validAccessToken(userId:minimumValidity:)``
-/// - ``validAccessToken(login:minimumValidity:)``
+/// - ``validAccessToken(for:_:)``
 /// - ``updateAccessToken(userId:)``
-/// - ``updateAccessToken(login:)``
+/// - ``updateAccessToken(for:accessToken:expiresAt:refreshToken:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``
-/// - ``updateAccessToken(login:accessToken:expiresAt:refreshToken:)``
 /// - ``reportRejected(_:)``
-/// - ``recordReveal(of:)``
-/// ### Tokens for single resources
-/// - ``accessToken(userId:resource:scope:minimumValidity:deadline:)``
-/// - ``accessToken(login:resource:scope:minimumValidity:deadline:)``
-/// ### Watching
-/// - ``sessionState(login:)``
-/// - ``sessionState(userId:)``
-/// - ``sessionPhase(login:)``
-/// - ``sessionStates(login:)``
-/// - ``sessionStates(userId:)``
-/// - ``events()``
-/// - ``events(userId:)``
-/// - ``events(login:)``
-/// ### Ahead of time
-/// - ``scheduler(_:)``
-/// ### When something went wrong
-/// - ``recover()``
-/// - ``takeOver(login:)``
-/// - ``revealUnusableReply(_:of:)``
-/// - ``useUnusableReply(_:of:)``
-/// - ``revive(login:)``
 /// ### Requests to APIs
-/// - ``authorize(_:userId:minimumValidity:deadline:)``
-/// - ``authorize(_:login:minimumValidity:deadline:)``
-/// - ``authorize(_:userId:resource:scope:minimumValidity:deadline:)``
-/// - ``authorize(_:login:resource:scope:minimumValidity:deadline:)``
+/// - ``authorize(_:for:_:)``
 /// - ``authorize(_:with:)``
 /// - ``read(_:to:authorizedWith:startedAt:body:)``
 /// - ``needsBody(of:authorizedWith:)``
+/// ### Watching
+/// - ``sessionState(of:)``
+/// - ``sessionPhase(of:)``
+/// - ``sessionStates(of:)``
+/// - ``events(of:)``
+/// - ``events(userId:)``
+/// ### When something went wrong
+/// - ``recover()``
+/// - ``revive(_:)``
 /// ### Ends
-/// - ``logOut(login:)``
-/// - ``logOut(userId:)``
+/// - ``logOut(_:)``
 /// - ``removeLogin(_:)``
 /// - ``disableUser(_:)``
 /// - ``enableUser(_:)``

@@ -4,7 +4,7 @@ public import OAuthClient
 /// What a vault knows about a login. Nothing in it is secret, except that it connects a user with a provider.
 public struct Login: Sendable, Equatable {
     public let id: LoginID
-    public let userID: String
+    public let userId: String
     /// The provider's name in this vault; nil for a login whose tokens come from the app alone.
     public let provider: String?
     public let state: SessionState

@@ -1,4 +1,4 @@
-/// What is going on inside a ``SessionState``. Read, not streamed: see ``UserManager/sessionPhase(login:)``.
+/// What is going on inside a ``SessionState``. Read, not streamed: see ``UserManager/sessionPhase(of:)``.
 public enum SessionPhase: String, Sendable, CaseIterable {
     // Of `established`.
 

@@ -5,5 +5,5 @@
 struct UserKey: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    init(_ userID: String) { bytes = Array(userID.utf8) }
+    init(_ userId: String) { bytes = Array(userId.utf8) }
 }

@@ -28,7 +28,7 @@ public struct UserManagerOptions: Sendable {
     /// How long a handler may take for one question. Then it is cancelled, and counts as one that said *not now*,
     /// whether it ends or not. Nil: as long as it likes, and callers without a deadline wait with it.
     public var handlerTimeLimit: Duration?
-    /// Whether ``UserManager/authorize(_:userId:minimumValidity:deadline:)`` puts tokens into plain `http` requests to
+    /// Whether ``UserManager/authorize(_:for:_:)`` puts tokens into plain `http` requests to
     /// this machine: for development servers. Any user of the machine can listen on a port that is free.
     public var allowsInsecureLoopback: Bool
     /// Where figures go; nil: where the process has configured swift-metrics to send them. `docs/observability.md`

@@ -23,24 +23,24 @@ extension Vault {
     }
 
     public func user(_ id: String) throws -> User {
-        try VaultError.translating { User(try store.user(ArgumentCheck.userID(id))) }
+        try VaultError.translating { User(try store.user(ArgumentCheck.userId(id))) }
     }
 
     /// Logins, in the order of their ids; of one user, or of all.
     ///
     /// - Parameters:
-    ///   - userID: nil for all users.
+    ///   - userId: nil for all users.
     ///   - id: The last login of the page before; nil for the first page.
     ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
-    public func logins(ofUser userID: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
+    public func logins(ofUser userId: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
     {
-        let userID = try userID.map { try ArgumentCheck.userID($0) }
+        let userId = try userId.map { try ArgumentCheck.userId($0) }
         return try VaultError.translating {
             let now = now
-            let listings = try store.logins(ofUser: userID, after: id?.handle, limit: limit)
+            let listings = try store.logins(ofUser: userId, after: id?.handle, limit: limit)
             let providers = Set(listings.compactMap { $0.content?.provider })
             let names = providerNames(of: providers)
-            let limits = try userID.map { try tokenLimits(ofUser: $0, at: providers) } ?? [:]
+            let limits = try userId.map { try tokenLimits(ofUser: $0, at: providers) } ?? [:]
             return listings.map { listing in
                 guard let content = listing.content else {
                     return .damaged(LoginID(listing.handle), listing.damage?.reason ?? Self.unreadable)

@@ -9,9 +9,9 @@ extension Vault {
     }
 
     /// Whether this user has another login at the same provider that could be harmed. If it cannot be found out: yes.
-    func hasOtherLogins(than login: LoginHandle, of userID: String, at provider: ProviderHandle) -> Bool {
+    func hasOtherLogins(than login: LoginHandle, of userId: String, at provider: ProviderHandle) -> Bool {
         do throws(StoreError) {
-            return try store.logins(ofUser: userID, after: nil, limit: .max).contains { listing in
+            return try store.logins(ofUser: userId, after: nil, limit: .max).contains { listing in
                 guard listing.handle != login, let content = listing.content else { return false }
                 return content.provider == provider && content.isRefreshable && content.session.isLiving
             }

@@ -8,7 +8,7 @@ extension Vault {
 
     /// How many refresh tokens of each of these providers the user has; only of those that have a limit.
     func tokenLimits(
-        ofUser userID: String, at providers: Set<ProviderHandle>
+        ofUser userId: String, at providers: Set<ProviderHandle>
     ) throws(StoreError) -> [ProviderHandle: Login.TokenLimit] {
         var maxima: [ProviderHandle: Int] = [:]
         for provider in providers {
@@ -17,7 +17,7 @@ extension Vault {
         }
         guard !maxima.isEmpty else { return [:] }
         var held: [ProviderHandle: Int] = [:]
-        for listing in try store.logins(ofUser: userID, after: nil, limit: Self.mostLogins) {
+        for listing in try store.logins(ofUser: userId, after: nil, limit: Self.mostLogins) {
             guard let content = listing.content, let provider = content.provider, content.isRefreshable else {
                 continue
             }
@@ -30,7 +30,7 @@ extension Vault {
 
     /// The login with its limit. A new one is warned of once, where it is made.
     func limited(_ login: Login, at provider: ProviderHandle?, isNew: Bool = false) -> Login {
-        guard let provider, let limit = try? tokenLimits(ofUser: login.userID, at: [provider])[provider] else {
+        guard let provider, let limit = try? tokenLimits(ofUser: login.userId, at: [provider])[provider] else {
             return login
         }
         if isNew && limit.isReached {

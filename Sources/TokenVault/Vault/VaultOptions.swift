@@ -11,7 +11,7 @@ public struct VaultOptions: Sendable {
     public var timeSource: any TimeSource
     /// Messages are constant; nothing above `debug` in normal work; never a secret, never a user id.
     public var logger: Logger
-    /// When events come; see ``UserManager/events()``.
+    /// When events come; see ``UserManager/events(of:)``.
     public var sessionEvents: SessionEventOptions
     /// The most memory, in bytes, that a passphrase slot may ask for when the vault is opened. A slot of this library
     /// asks for 256 MiB; an attacker who can write to the file can plant one that asks for more.

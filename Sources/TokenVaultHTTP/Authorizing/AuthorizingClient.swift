@@ -62,51 +62,33 @@ public final class AuthorizingClient: Sendable {
         if isFirst { try? await client.shutdown() }
     }
 
-    /// Sends a request with a token of this user's only login.
+    /// Sends a request with a token of this login.
     ///
     /// - Throws: `VaultError` if there is no good token; `HTTPTransportError` if no reply came; `CancellationError`; and
     ///   what a streamed body throws. A reply of any status is no error.
     public func send(
+        _ request: HTTPRequest, body: RequestBody = .none, for login: LoginRef,
+        _ tokenRequest: TokenRequest = TokenRequest()
+    ) async throws -> ResourceResponse {
+        var tokenRequest = tokenRequest
+        tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
+        var authorized = request
+        let token = try await users.authorize(&authorized, for: login, tokenRequest)
+        return try await send(request, body, authorized, with: token)
+    }
+
+    /// Sends a request with a token of this user's only login. See ``send(_:body:for:_:)``.
+    public func send(
         _ request: HTTPRequest, body: RequestBody = .none, userId: String
     ) async throws -> ResourceResponse {
-        try await send(request, body) {
-            try await users.authorize(&$0, userId: userId, deadline: options.tokenDeadline)
-        }
+        try await send(request, body: body, for: .user(userId))
     }
 
-    /// Sends a request with a token of this login. See ``send(_:body:userId:)``.
-    public func send(
-        _ request: HTTPRequest, body: RequestBody = .none, login: LoginID
-    ) async throws -> ResourceResponse {
-        try await send(request, body) { try await users.authorize(&$0, login: login, deadline: options.tokenDeadline) }
-    }
-
-    /// Sends a request with a token of this user's only login for one resource (RFC 8707). See ``send(_:body:userId:)``.
-    public func send(
-        _ request: HTTPRequest, body: RequestBody = .none, userId: String, resource: String, scope: String? = nil
-    ) async throws -> ResourceResponse {
-        try await send(request, body) {
-            try await users.authorize(
-                &$0, userId: userId, resource: resource, scope: scope, deadline: options.tokenDeadline)
-        }
-    }
-
-    /// Sends a request with a token of this login for one resource. See ``send(_:body:userId:)``.
-    public func send(
-        _ request: HTTPRequest, body: RequestBody = .none, login: LoginID, resource: String, scope: String? = nil
-    ) async throws -> ResourceResponse {
-        try await send(request, body) {
-            try await users.authorize(
-                &$0, login: login, resource: resource, scope: scope, deadline: options.tokenDeadline)
-        }
-    }
-
+    /// Sends what was authorized with this token, and the request again as often as it makes sense.
     private func send(
-        _ request: HTTPRequest, _ body: RequestBody,
-        authorizedBy authorize: (inout HTTPRequest) async throws -> VaultToken
+        _ request: HTTPRequest, _ body: RequestBody, _ authorized: HTTPRequest, with first: VaultToken
     ) async throws -> ResourceResponse {
-        var authorized = request
-        var token = try await authorize(&authorized)
+        var token = first
         var trial = try await attempt(authorized, body, token)
         var (proofs, mayRenew) = (0, true)
         let waitsUntil = ContinuousClock.now + Self.longestWait
@@ -122,7 +104,7 @@ public final class AuthorizingClient: Sendable {
                 trial = try await prove(again: request, body, token, proofs, until: waitsUntil)
             case .refusedToken:
                 guard mayRenew else {
-                    // A new token is refused like the old one: this server has something else in mind.
+                    // A new token is refused like the old one: the token is not the problem.
                     brake.pull(token.login, request, at: trial.startedAt)
                     return response
                 }

@@ -37,8 +37,8 @@ struct MaintainCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let report = try await access.manage(UserManagerOptions()) { users, _ in
             let lines = MaintainLines(invocation)
-            let scheduler = users.scheduler(
-                SchedulerOptions(concurrency: concurrency) { lines.print($0) })
+            let scheduler = RenewalScheduler(
+                users, options: SchedulerOptions(concurrency: concurrency) { lines.print($0) })
             if once {
                 try await scheduler.runOnce()
             } else {

@@ -6,12 +6,12 @@ enum DamageFacts {
     static let headings = ["ROW", "TABLE", "USER", "PROVIDER", "PROBLEM"]
 
     static func sheet(_ row: DamagedRow) -> Sheet {
-        let user = row.userID ?? row.userHandle.map { "(\($0))" }
+        let user = row.userId ?? row.userHandle.map { "(\($0))" }
         return [
             Field("row", row.id).column("ROW"),
             Field("table", row.table.rawValue).column("TABLE"),
             Field("problem", row.problem).column("PROBLEM"),
-            Field("user", row.userID).words(user).column("USER", user),
+            Field("user", row.userId).words(user).column("USER", user),
             .data("userHandle", row.userHandle),
             Field("login", row.login),
             Field("provider", row.provider).column("PROVIDER"),

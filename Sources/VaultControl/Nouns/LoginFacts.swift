@@ -16,7 +16,7 @@ enum LoginFacts {
     static func sheet(_ login: Login, now: Date) -> Sheet {
         [
             Field("id", login.id).label("login").column("LOGIN"),
-            Field("user", login.userID).column("USER"),
+            Field("user", login.userId).column("USER"),
             Field("provider", login.provider).orWords("none: the app renews this login itself").column("PROVIDER"),
             Field("label", login.label).column("LABEL"),
             Field("state", StateWords.code(login.state)).words(StateWords.long(login, now: now))
@@ -70,6 +70,6 @@ extension LoginFacts {
     /// A login in a sentence.
     static func name(_ login: Login) -> String {
         let provider = login.provider.map { " at \(Printable.shortened($0))" } ?? ""
-        return "login \(login.id) of user \(Printable.shortened(login.userID))\(provider)"
+        return "login \(login.id) of user \(Printable.shortened(login.userId))\(provider)"
     }
 }

@@ -85,7 +85,7 @@ struct CrashExamination {
 
     private mutating func checkAlive(_ users: UserManager, _ login: LoginID, _ id: String) async throws {
         do {
-            let token = try await users.updateAccessToken(login: login)
+            let token = try await users.accessToken(for: .login(login), .renewed)
             if !token.accessToken.reveal().contains("CANARY-") { problem("a token of somebody else") }
         } catch {
             let answers = world.server.log.tokenRequests(user: scene.user).map { "\($0.outcome) \($0.reason ?? "")" }
@@ -99,7 +99,7 @@ struct CrashExamination {
     private mutating func checkDead(_ users: UserManager, _ login: LoginID, _ id: String) async throws {
         let requests = try world.grant(id).refreshRequests
         do {
-            _ = try await users.updateAccessToken(login: login)
+            _ = try await users.accessToken(for: .login(login), .renewed)
             problem("a dead login was renewed")
         } catch let error as VaultError {
             if error.code != .lostResponse { problem("died, and says \(error.code)") }
@@ -123,10 +123,10 @@ struct CrashExamination {
         let old = before?.generation ?? 0
         let current = try vault.login(login)
         finding.outcome = current.generation == old ? "old token" : "new token"
-        let token = try await users.accessToken(login: login)
+        let token = try await users.accessToken(for: .login(login))
         let isSet = token.accessToken.reveal() == "CANARY-set-by-app-\(scene.user)"
         if isSet != (current.generation > old) { problem("generation and token do not belong together") }
-        if (try? await users.updateAccessToken(login: login)) == nil { problem("cannot be renewed") }
+        if (try? await users.accessToken(for: .login(login), .renewed)) == nil { problem("cannot be renewed") }
     }
 
     private mutating func examineLogIn(_ users: UserManager) async throws {
@@ -148,7 +148,7 @@ struct CrashExamination {
         finding.outcome = isLive ? "not ended" : pending.isEmpty ? "ended" : "ended, to be revoked"
         if pending.count > 1 { problem("\(pending.count) revocations of one token") }
         if isLive, !pending.isEmpty { problem("a living login waits for its revocation") }
-        if isLive { try await users.logOut(login: login) }
+        if isLive { try await users.logOut(.login(login)) }
         _ = try await users.retryRevocations(.all)
         if try !vault.pendingRevocations(limit: 10).entries.isEmpty { problem("a revocation is left") }
         if try !world.grant(id).isRevoked { problem("the grant lives") }

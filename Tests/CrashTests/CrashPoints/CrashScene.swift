@@ -41,10 +41,10 @@ final class CrashScene: Sendable {
         } else {
             let (login, grant) = try await world.addLogin(users, user: user, crash.behaviour)
             // The first renewal brings the nonce.
-            if crash.behaviour.isBound { _ = try await users.updateAccessToken(login: login.id) }
+            if crash.behaviour.isBound { _ = try await users.accessToken(for: .login(login.id), .renewed) }
             if crash.action == .revoke {
                 world.server.faults.add(.status(503).for(path: "/revoke", user: user))
-                try await users.logOut(login: login.id)
+                try await users.logOut(.login(login.id))
             }
             (self.login, self.grant) = (login.id, grant)
             before = crash.action == .revoke ? nil : try vault.login(login.id)

@@ -63,7 +63,7 @@ struct RandomKillTests {
             #expect(dead.count == twice.count)
             #expect(dead.count <= kills)
             #expect(try await vault.diagnosis().openRenewals == [])
-            for login in logins { _ = try await users.updateAccessToken(login: login) }
+            for login in logins { _ = try await users.accessToken(for: .login(login), .renewed) }
             #expect(try await vault.verify().findings == [])
             let requests = world.server.grants.reduce(0) { $0 + $1.refreshRequests }
             await vault.close()
@@ -99,9 +99,9 @@ private final class Nurse: Sendable {
             let login = try users.vault.login(id)
             guard let failure = login.failure else { continue }
             deaths.withLock { $0.append(Death(reason: failure.reason, provider: login.provider)) }
-            let grant = try #require(world.server.issueGrant(user: login.userID, client: login.provider ?? ""))
+            let grant = try #require(world.server.issueGrant(user: login.userId, client: login.provider ?? ""))
             try await users.updateAccessToken(
-                login: id, accessToken: AccessToken(grant.accessToken),
+                for: .login(id), accessToken: AccessToken(grant.accessToken),
                 expiresAt: Date().addingTimeInterval(grant.expiresIn),
                 refreshToken: try grant.refreshToken.map { try RefreshToken($0) })
         }

@@ -41,7 +41,7 @@ struct StoppedOwnerTests {
         let job = try await scene.begin(zygote, crash.action, crash.strike, stops: true)
         guard try await job.wait() == .stopped else { return ["was not stopped: \(job.lines)"] }
         do {
-            _ = try await users.updateAccessToken(login: login)
+            _ = try await users.accessToken(for: .login(login), .renewed)
             problems.append("renewed beside a stopped owner")
         } catch let error as VaultError {
             // Who is stopped in a transaction keeps the whole vault from being written.

@@ -63,7 +63,7 @@ struct Victim {
             _ = try await users.addLogin(
                 userId: user, provider: options.required("provider"),
                 refreshToken: RefreshToken(options.required("token")))
-        case "logout": say("logout \(try await users.logOut(userId: user).results.map(\.outcome))")
+        case "logout": say("logout \(try await users.logOut(.user(user)).results.map(\.outcome))")
         case "set":
             try await users.updateAccessToken(
                 userId: user, accessToken: AccessToken(options.required("access")),
@@ -103,6 +103,6 @@ struct Victim {
         get.headerFields[.accept] = "*/*"
         let reply = try await transport.send(get, body: [], limits: .tokenEndpoint)
         guard let location = reply.response.headerFields[.location] else { throw Options.Missing(name: "location") }
-        _ = try await users.completeLogIn(callbackURL: location, boundTo: request.binding)
+        _ = try await users.completeLogIn(.url(location), boundTo: request.binding)
     }
 }

@@ -33,7 +33,7 @@ struct AuthorizingClientTests {
         try await ResourceWorld.with { world in
             let login = try await world.logIn(key: .generate())
             for _ in 0..<3 {
-                let response = try await world.client.send(world.request(), login: login.id)
+                let response = try await world.client.send(world.request(), for: .login(login.id))
                 #expect(response.head.status == .ok)
             }
             #expect(world.outcomes == ["ok", "ok", "ok"])
@@ -44,13 +44,13 @@ struct AuthorizingClientTests {
         try await ResourceWorld.with(configuration(.requiredOnce)) { world in
             let login = try await world.logIn(key: .generate())
             for _ in 0..<3 {
-                #expect(try await world.client.send(world.request(), login: login.id).head.status == .ok)
+                #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             }
             #expect(world.outcomes == ["use_dpop_nonce", "ok", "ok", "ok"])
             // The authorization server on the same origin has nonces of its own.
-            _ = try await world.users.updateAccessToken(login: login.id)
+            _ = try await world.users.accessToken(for: .login(login.id), .renewed)
             #expect(world.server.log.tokenRequests().map(\.outcome) == ["use_dpop_nonce", "ok"])
-            #expect(try await world.client.send(world.request(), login: login.id).head.status == .ok)
+            #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.outcomes.count == 5)
         }
     }
@@ -58,9 +58,9 @@ struct AuthorizingClientTests {
     @Test func aStaleNonceIsReplaced() async throws {
         try await ResourceWorld.with(configuration(.required(rotation: .seconds(300)))) { world in
             let login = try await world.logIn(key: .generate())
-            _ = try await world.client.send(world.request(), login: login.id)
+            _ = try await world.client.send(world.request(), for: .login(login.id))
             world.server.forgetNonces()
-            #expect(try await world.client.send(world.request(), login: login.id).head.status == .ok)
+            #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.outcomes == ["use_dpop_nonce", "ok", "use_dpop_nonce", "ok"])
         }
     }
@@ -73,7 +73,7 @@ struct AuthorizingClientTests {
             let (client, request) = (world.client, world.request())
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<20 {
-                    group.addTask { try await client.send(request, login: login.id).head.status.code }
+                    group.addTask { try await client.send(request, for: .login(login.id)).head.status.code }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -86,7 +86,7 @@ struct AuthorizingClientTests {
         try await ResourceWorld.with { world in
             let login = try await world.logIn()
             world.server.advanceClock(by: .seconds(3_601))
-            #expect(try await world.client.send(world.request(), login: login.id).head.status == .ok)
+            #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.outcomes == ["invalid_token", "ok"])
             #expect(world.renewals == 1)
         }
@@ -95,10 +95,10 @@ struct AuthorizingClientTests {
     @Test func aNonceAndANewTokenMayBothBeNeeded() async throws {
         try await ResourceWorld.with(configuration(.required(rotation: .seconds(300)))) { world in
             let login = try await world.logIn(key: .generate())
-            _ = try await world.client.send(world.request(), login: login.id)
+            _ = try await world.client.send(world.request(), for: .login(login.id))
             world.server.forgetNonces()
             world.server.expireAccessTokens(user: "alice")
-            #expect(try await world.client.send(world.request(), login: login.id).head.status == .ok)
+            #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.outcomes.suffix(2) == ["use_dpop_nonce", "ok"] || world.outcomes.last == "ok")
         }
     }
@@ -107,10 +107,10 @@ struct AuthorizingClientTests {
         try await ResourceWorld.with { world in
             let login = try await world.logIn()
             world.server.revokeGrant(user: "alice")
-            let response = try await world.client.send(world.request(), login: login.id)
+            let response = try await world.client.send(world.request(), for: .login(login.id))
             #expect(response.head.status == .unauthorized)
             #expect(world.renewals == 1)
-            await #expect { try await world.client.send(world.request(), login: login.id) } throws: { error in
+            await #expect { try await world.client.send(world.request(), for: .login(login.id)) } throws: { error in
                 (error as? VaultError)?.code == .refreshFailed
             }
             #expect(world.outcomes == ["invalid_token"])

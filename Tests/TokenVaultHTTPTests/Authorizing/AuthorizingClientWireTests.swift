@@ -30,7 +30,7 @@ struct AuthorizingClientWireTests {
             let login = try await world.logIn()
             let api = try server("HTTP/1.1 \(status) Odd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             await #expect(throws: (any Error).self) {
-                _ = try await world.client.send(world.request(.get, port: api.port), login: login.id)
+                _ = try await world.client.send(world.request(.get, port: api.port), for: .login(login.id))
             }
         }
     }
@@ -40,7 +40,7 @@ struct AuthorizingClientWireTests {
             let login = try await world.logIn()
             let api = try server(Self.refusal, Self.success)
             let response = try await world.client.send(
-                world.request(.post, port: api.port), body: .bytes(Array("hello".utf8)), login: login.id)
+                world.request(.post, port: api.port), body: .bytes(Array("hello".utf8)), for: .login(login.id))
             #expect(response.head.status == .ok)
             #expect(response.token.generation == login.generation + 1)
             #expect(try await response.body.collect(upTo: 2) == Array("ok".utf8))
@@ -56,18 +56,21 @@ struct AuthorizingClientWireTests {
             let login = try await world.logIn()
             let api = try server(bare, Self.success)
             #expect(
-                try await world.client.send(world.request(port: api.port), login: login.id).head.status
+                try await world.client.send(world.request(port: api.port), for: .login(login.id)).head.status
                     == .unauthorized)
             #expect(world.renewals == 0)
         }
         try await ResourceWorld.with(profile: #"{"refusedStatuses":[401]}"#) { world in
             let login = try await world.logIn()
             let api = try server(bare, Self.success)
-            #expect(try await world.client.send(world.request(port: api.port), login: login.id).head.status == .ok)
+            #expect(
+                try await world.client.send(world.request(port: api.port), for: .login(login.id)).head.status == .ok)
             #expect(world.renewals == 1)
             // A server that refuses every token has one renewed once a minute, and not for each request.
             let stubborn = try server(bare)
-            for _ in 0..<4 { _ = try await world.client.send(world.request(port: stubborn.port), login: login.id) }
+            for _ in 0..<4 {
+                _ = try await world.client.send(world.request(port: stubborn.port), for: .login(login.id))
+            }
             #expect(world.renewals == 2)
         }
     }
@@ -84,13 +87,14 @@ struct AuthorizingClientWireTests {
                 continuation.finish()
             }
             let response = try await world.client.send(
-                world.request(.post, port: api.port), body: .stream(stream, length: 5), login: login.id)
+                world.request(.post, port: api.port), body: .stream(stream, length: 5), for: .login(login.id))
             #expect(response.head.status == .unauthorized)
             #expect(api.received.count == 1)
             #expect(api.received[0].hasSuffix("hello"))
             #expect(world.renewals == 1)
             #expect(
-                try await world.client.send(world.request(.post, port: api.port), login: login.id).head.status == .ok)
+                try await world.client.send(world.request(.post, port: api.port), for: .login(login.id)).head.status
+                    == .ok)
             #expect(world.renewals == 1)
         }
     }
@@ -100,7 +104,7 @@ struct AuthorizingClientWireTests {
             let login = try await world.logIn()
             let api = try server(Self.refusal)
             for expected in [2, 3, 4] {
-                let response = try await world.client.send(world.request(port: api.port), login: login.id)
+                let response = try await world.client.send(world.request(port: api.port), for: .login(login.id))
                 #expect(response.head.status == .unauthorized)
                 #expect(api.received.count == expected)
                 #expect(world.renewals == 1)
@@ -122,7 +126,7 @@ struct AuthorizingClientWireTests {
                     "HTTP/1.1 401 No\r\nWWW-Authenticate: DPoP error=\"use_dpop_nonce\"\r\nDPoP-Nonce: n\(number)\r\n"
                         + "Content-Length: 0\r\nConnection: close\r\n\r\n")
             }
-            let response = try await world.client.send(world.request(port: api.port), login: login.id)
+            let response = try await world.client.send(world.request(port: api.port), for: .login(login.id))
             #expect(response.head.status == .unauthorized)
             #expect(api.received.count == 6)
             #expect(world.renewals == 0)

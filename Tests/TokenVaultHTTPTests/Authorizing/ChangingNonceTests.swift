@@ -59,7 +59,7 @@ struct ChangingNonceTests {
         let (client, request) = (world.client, world.request(port: api.port))
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for login in logins {
-                group.addTask { try await client.send(request, login: login).head.status.code }
+                group.addTask { try await client.send(request, for: .login(login)).head.status.code }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

@@ -65,7 +65,7 @@ struct RefusalInBodyTests {
         try await ResourceWorld.with(profile: Self.rules) { world in
             let login = try await world.logIn()
             let api = try server(framed(Self.expired), framed(Self.good))
-            let response = try await world.client.send(world.request(port: api.port), login: login.id)
+            let response = try await world.client.send(world.request(port: api.port), for: .login(login.id))
             #expect(world.renewals == 1)
             #expect(response.token.generation == login.generation + 1)
             #expect(try await response.body.collect(upTo: 1_000) == Array(Self.good.utf8))
@@ -80,7 +80,7 @@ struct RefusalInBodyTests {
             let login = try await world.logIn()
             for reply in [Self.stated(body), Self.chunked(body, size: 10_000), Self.untilClosed(body)] {
                 let api = try server(reply)
-                let response = try await world.client.send(world.request(port: api.port), login: login.id)
+                let response = try await world.client.send(world.request(port: api.port), for: .login(login.id))
                 #expect(try await response.body.collect(upTo: length) == Array(body.utf8))
             }
             #expect(world.renewals == 0)
@@ -93,7 +93,7 @@ struct RefusalInBodyTests {
         try await ResourceWorld.with(profile: Self.rules) { world in
             let login = try await world.logIn()
             let api = try server(Array(Self.chunked(Self.good, size: 10).prefix(3)))
-            let response = try await world.client.send(world.request(port: api.port), login: login.id)
+            let response = try await world.client.send(world.request(port: api.port), for: .login(login.id))
             #expect(response.head.status == .ok)
             var bytes: [UInt8] = []
             await #expect(throws: HTTPTransportError.self) {
@@ -117,7 +117,7 @@ struct RefusalInBodyTests {
                 while !mayEnd.withLock({ $0 }) { usleep(1_000) }
                 for part in parts.dropFirst(2) { connection.write(part) }
             }
-            let response = try await world.client.send(world.request(port: api.port), login: login.id)
+            let response = try await world.client.send(world.request(port: api.port), for: .login(login.id))
             // Only now the rest is sent.
             mayEnd.withLock { $0 = true }
             #expect(try await response.body.collect(upTo: 100) == Array("first;second".utf8))

@@ -51,7 +51,7 @@ struct HostileOverTimeTests {
         /// The error code of a renewal; nil: it went well.
         func renew(_ login: Login) async -> VaultError.Code? {
             do {
-                _ = try await users.updateAccessToken(login: login.id)
+                _ = try await users.accessToken(for: .login(login.id), .renewed)
                 return nil
             } catch {
                 return (error as? VaultError)?.code ?? .invalidArgument
@@ -153,16 +153,17 @@ struct HostileOverTimeTests {
         let server = try CountingEndpoint(lifetime: lifetime)
         let setting = try await Setting(tokenEndpoint: server.url)
         let login = try await setting.add("alice")
-        for _ in 0..<30 { _ = try? await setting.users.accessToken(login: login.id) }
+        for _ in 0..<30 { _ = try? await setting.users.accessToken(for: .login(login.id)) }
         for _ in 0..<30 {
-            _ = try? await setting.users.accessToken(login: login.id, minimumValidity: .seconds(600))
+            _ = try? await setting.users.accessToken(
+                for: .login(login.id), TokenRequest(minimumValidity: .seconds(600)))
         }
         // While no time passes, asking again changes nothing.
         #expect(server.requests.count == 1, "\(server.requests.count) requests")
         let callers = 20
         for _ in 0..<callers {
             setting.time.advance(by: .seconds(2))
-            _ = try? await setting.users.accessToken(login: login.id)
+            _ = try? await setting.users.accessToken(for: .login(login.id))
         }
         #expect(server.requests.count <= 1 + callers)
         #expect(server.reuses == 0)
@@ -185,7 +186,7 @@ struct HostileOverTimeTests {
         await setting.vault.close()
         let vault = try await setting.temporary.openAgain()
         let users = try await UserManager(vault: vault, transport: setting.transport)
-        _ = try await users.updateAccessToken(login: login.id)
+        _ = try await users.accessToken(for: .login(login.id), .renewed)
         #expect(server.log.tokenRequests().map(\.outcome) == outcomes + ["ok"])
         #expect(server.counters.rotated == 4)
         #expect(Set(server.log.tokenRequests().compactMap(\.proofNonce)).count == 4)

@@ -76,7 +76,7 @@ struct HostileVaultTests {
         let server = try HostileServer(one.scripts, other: other) { _, request in mind.answer(to: request) }
         let login = try await addLogin(
             one, mind, to: vault, users, tokenEndpoint: "http://127.0.0.1:\(server.port)/token")
-        let token = await findings.watch { try await users.updateAccessToken(login: login.id) }
+        let token = await findings.watch { try await users.accessToken(for: .login(login.id), .renewed) }
         let stored = try vault.login(login.id)
         findings.show(stored)
         let reason = stored.failure?.reason
@@ -86,7 +86,7 @@ struct HostileVaultTests {
         // A login that is dead is left alone.
         if reason != nil {
             #expect(token == nil, "\(one.name), \(mind)")
-            _ = try? await users.updateAccessToken(login: login.id)
+            _ = try? await users.accessToken(for: .login(login.id), .renewed)
             #expect(server.connections == sent, "\(one.name), \(mind): a dead login was sent")
         }
     }

@@ -97,11 +97,11 @@ struct AuthTokenExchangeWireTests {
         let login = try await bench.addLogin()
         let (key, audience) = (bench.key, bench.server.base + "/token")
         bench.users.setSessionHandler(Vouching { try Self.jwt(key, subject: "alice", audience: audience) })
-        let token = try await bench.users.accessToken(login: login.id)
+        let token = try await bench.users.accessToken(for: .login(login.id))
         let client = AuthorizingClient(users: bench.users)
         let response = try await client.send(
             .init(method: .get, scheme: "http", authority: "127.0.0.1:\(bench.server.port)", path: "/resource"),
-            login: login.id)
+            for: .login(login.id))
         let body = try await response.body.collect(upTo: 4_096)
         #expect(String(decoding: body, as: UTF8.self).contains(#""user":"alice""#))
         #expect(token.generation == 2)
@@ -116,7 +116,9 @@ struct AuthTokenExchangeWireTests {
         let (key, audience) = (P256.Signing.PrivateKey(), bench.server.base + "/token")
         bench.users.setSessionHandler(Vouching { try Self.jwt(key, subject: "alice", audience: audience) })
         for _ in 0..<3 {
-            let error = await #expect(throws: VaultError.self) { try await bench.users.accessToken(login: login.id) }
+            let error = await #expect(throws: VaultError.self) {
+                try await bench.users.accessToken(for: .login(login.id))
+            }
             #expect(error?.code == .tryLater)
         }
         #expect(bench.outcomes == ["invalid_grant"])
@@ -135,10 +137,10 @@ struct AuthTokenExchangeWireTests {
             lifetime: flaw == "expired" ? -60 : 60)
         bench.users.setSessionHandler(Vouching { text })
         let first = try await bench.addLogin()
-        let isGood = (try? await bench.users.accessToken(login: first.id)) != nil
+        let isGood = (try? await bench.users.accessToken(for: .login(first.id))) != nil
         #expect(isGood == (flaw == "once"))
         let second = try await bench.addLogin()
-        _ = try? await bench.users.accessToken(login: second.id)
+        _ = try? await bench.users.accessToken(for: .login(second.id))
         #expect(bench.outcomes.last == "invalid_grant")
         await bench.close()
     }

@@ -33,15 +33,15 @@ struct ClientSecretWireTests {
             userId: "alice", provider: "dev", accessToken: try AccessToken(grant.accessToken),
             expiresAt: Date().addingTimeInterval(Double(grant.expiresIn)),
             refreshToken: try grant.refreshToken.map { try RefreshToken($0) })
-        let token = try await users.updateAccessToken(login: login.id)
+        let token = try await users.accessToken(for: .login(login.id), .renewed)
         #expect(token.generation == 2)
         // Refused, asked about twice, taken: and the chain is whole.
         #expect(server.log.records.map(\.path) == ["/token", "/revoke", "/revoke", "/token"])
         #expect(server.log.records.map(\.outcome) == ["invalid_client", "invalid_client", "ok", "ok"])
-        #expect(try await users.updateAccessToken(login: login.id).generation == 3)
+        #expect(try await users.accessToken(for: .login(login.id), .renewed).generation == 3)
         #expect(server.log.records.count == 5)
         // The next log-out goes with the good secret at once.
-        let report = try await users.logOut(login: login.id)
+        let report = try await users.logOut(.login(login.id))
         #expect(report.results.map(\.outcome) == [.revoked])
         await temporary.vault.close()
         await transport.shutdown()
@@ -54,16 +54,20 @@ struct ClientSecretWireTests {
         try await ResourceWorld.with(configuration) { world in
             let login = try await world.logIn()
             let here = world.server.base + "/resource"
-            let token = try await world.users.accessToken(login: login.id, resource: here)
-            let other = try await world.users.accessToken(login: login.id, resource: "https://other.example/api")
+            let token = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: here))
+            let other = try await world.users.accessToken(
+                for: .login(login.id), TokenRequest(resource: "https://other.example/api"))
             #expect(token.accessToken != other.accessToken)
-            #expect(try await world.client.send(world.request(), login: login.id, resource: here).head.status == .ok)
+            #expect(
+                try await world.client.send(world.request(), for: .login(login.id), TokenRequest(resource: here)).head
+                    .status == .ok)
             var request = world.request()
             try world.users.authorize(&request, with: other)
-            #expect(try await world.client.send(world.request(), login: login.id).head.status == .ok)
+            #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.renewals == 2)
             do {
-                _ = try await world.users.accessToken(login: login.id, resource: "https://unknown.example")
+                _ = try await world.users.accessToken(
+                    for: .login(login.id), TokenRequest(resource: "https://unknown.example"))
                 Issue.record("a token for an unknown resource")
             } catch let error as VaultError {
                 #expect(error.code == .resourceRefused)

@@ -59,7 +59,7 @@ struct ProviderRequestTests {
             let request = try await users.beginLogIn(userId: user, provider: "dev", loginHint: user)
             let reply = try await visit(request.url)
             return try await users.completeLogIn(
-                callbackURL: try #require(reply.response.headerFields[.location]), boundTo: request.binding
+                .url(try #require(reply.response.headerFields[.location])), boundTo: request.binding
             ).login
         }
 
@@ -81,7 +81,7 @@ struct ProviderRequestTests {
 
         let reply = try await setting.visit(request.url)
         let callback = try #require(reply.response.headerFields[.location])
-        let login = try await setting.users.completeLogIn(callbackURL: callback, boundTo: request.binding).login
+        let login = try await setting.users.completeLogIn(.url(callback), boundTo: request.binding).login
         #expect(login.scope == "read write")
         // The nonce of the pushed request is good for the code: no further challenge.
         #expect(setting.tokenRecords("/par").map(\.outcome) == ["use_dpop_nonce", "ok"])
@@ -89,7 +89,7 @@ struct ProviderRequestTests {
         let keys = Set(setting.server.log.records.compactMap(\.proofKey))
         #expect(keys.count == 1)
         #expect(setting.server.grants.first?.refreshKey == keys.first)
-        _ = try await setting.users.updateAccessToken(login: login.id)
+        _ = try await setting.users.accessToken(for: .login(login.id), .renewed)
         #expect(setting.server.counters.rotated == 1)
 
         // The name is good once.
@@ -115,10 +115,10 @@ struct ProviderRequestTests {
             authentication: .privateKeyJWT(try ClientAssertionKey(pem: key.pemRepresentation, keyID: "k1")),
             profile: Self.pushed)
         let login = try await setting.logIn()
-        for _ in 0..<3 { _ = try await setting.users.updateAccessToken(login: login.id) }
+        for _ in 0..<3 { _ = try await setting.users.accessToken(for: .login(login.id), .renewed) }
         setting.server.forgetNonces()
-        _ = try await setting.users.updateAccessToken(login: login.id)
-        _ = try await setting.users.logOut(login: login.id)
+        _ = try await setting.users.accessToken(for: .login(login.id), .renewed)
+        _ = try await setting.users.logOut(.login(login.id))
 
         let records = setting.server.log.records.filter { ["/par", "/token", "/revoke"].contains($0.path) }
         let assertions = records.compactMap(\.assertionID)

@@ -22,7 +22,7 @@ struct AllLoginsTests {
         world.pass(.seconds(900 - 180 - 20))
         #expect(watcher.names() == ["willExpire 1"])
         world.pass(.seconds(180))
-        #expect(watcher.events().map(\.userID) == ["soon", "soon"])
+        #expect(watcher.events().map(\.userId) == ["soon", "soon"])
         #expect(world.vault.sessions.state.withLock { $0.book.pages.isEmpty })
     }
 
@@ -51,8 +51,8 @@ struct AllLoginsTests {
         let named = Watcher(vault, .login(logins[9].handle))
         for (index, login) in logins.enumerated() {
             try await world.users.updateAccessToken(
-                login: login, accessToken: Sample.accessToken("n\(index)"), expiresAt: world.now.addingTimeInterval(300)
-            )
+                for: .login(login), accessToken: Sample.accessToken("n\(index)"),
+                expiresAt: world.now.addingTimeInterval(300))
         }
         let names = watcher.names()
         #expect(names.count { $0 == "updated 2" } == 10)

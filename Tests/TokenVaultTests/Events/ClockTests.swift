@@ -20,7 +20,7 @@ struct EventClockTests {
         world.time.setWallClock(forwardBy: .zero - Self.tenYears)
         // The token is good again, and the app hears it; its end is not told twice.
         #expect(watcher.names() == ["established 1"])
-        #expect(try world.users.sessionState(login: login.id) == .established)
+        #expect(try world.users.sessionState(of: .login(login.id)) == .established)
         world.time.advance(by: .seconds(3_600))
         #expect(watcher.names() == ["tokenExpired 1"])
         #expect(states.states() == [.established, .tokenExpired(nil), .established, .tokenExpired(nil)])

@@ -17,8 +17,8 @@ struct FeedTests {
         let login = try await world.addChain()
         let watchers = [Watcher(world.vault, login), Watcher(otherVault, login)]
         world.transport.enqueue(.generation("2"), .generation("3"))
-        _ = try await other.updateAccessToken(login: login.id)
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await other.accessToken(for: .login(login.id), .renewed)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         for watcher in watchers {
             #expect(watcher.names() == ["updated 2", "updated 3"])
             #expect(watcher.names() == [])
@@ -35,7 +35,7 @@ struct FeedTests {
             return nil
         }
         _ = try await other.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         let event = await world.withTimePassing { await first.value }
         #expect(event?.kind == .updated)
         #expect(event?.generation == 2)
@@ -44,7 +44,7 @@ struct FeedTests {
     @Test func aChangeOfThisProcessIsToldWithoutWaiting() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        var iterator = world.users.events(login: login.id).makeAsyncIterator()
+        var iterator = world.users.events(of: .login(login.id)).makeAsyncIterator()
         try await world.set(login)
         // The clock stands still: only the commit can have woken the feed.
         #expect(await iterator.next()?.kind == .updated)
@@ -77,7 +77,7 @@ struct FeedTests {
         let world = try await World()
         let login = try await world.addChain()
         let second = try await UserManager(vault: world.vault, transport: world.transport, options: World.options)
-        var iterators = [world.users, second].map { $0.events(login: login.id).makeAsyncIterator() }
+        var iterators = [world.users, second].map { $0.events(of: .login(login.id)).makeAsyncIterator() }
         try await world.set(login, "2")
         try await world.set(login, "3")
         for index in iterators.indices {
@@ -102,13 +102,13 @@ struct FeedTests {
         var killed: (vault: Vault, users: UserManager)? = try await world.anotherProcess()
         let before = try #require(killed.map { Watcher($0.vault, login) })
         _ = try await killed?.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         #expect(before.names() == ["updated 2"])
         killed = nil
         let (vault, users) = try await world.anotherProcess()
         let after = Watcher(vault, login)
         _ = try await users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(3_600))
         #expect(after.names() == ["updated 3"])
         #expect(survivor.names() == ["updated 2", "updated 3"])
     }
@@ -121,7 +121,7 @@ struct FeedTests {
         let head = try world.vault.store.auditHead()
         for round in 2...5 {
             _ = try await other.updateAccessToken(
-                login: login.id, accessToken: Sample.accessToken("\(round)"),
+                for: .login(login.id), accessToken: Sample.accessToken("\(round)"),
                 expiresAt: world.now.addingTimeInterval(Double(round) * 1_000))
         }
         try Intruder(path: world.vault.path)
@@ -138,7 +138,7 @@ struct FeedTests {
         let login = try await world.addChain()
         let (watcher, states) = (Watcher(world.vault, login), StateWatcher(world.vault, login))
         world.transport.enqueue(.error("invalid_grant"))
-        _ = try? await other.updateAccessToken(login: login.id)
+        _ = try? await other.accessToken(for: .login(login.id), .renewed)
         try Intruder(path: world.vault.path)
             .execute("UPDATE audit SET detailCell = zeroblob(200) WHERE kind = \(AuditKind.loginDead.rawValue)")
         let failure = try #require(try world.vault.login(login.id).failure)
@@ -167,10 +167,10 @@ struct FeedTests {
     @Test func aSubscriberWhoNeverFetchesStopsNobody() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let stuck = (0..<10).map { _ in world.users.events(login: login.id).makeAsyncIterator() }
+        let stuck = (0..<10).map { _ in world.users.events(of: .login(login.id)).makeAsyncIterator() }
         for round in 2...200 { try await world.set(login, "\(round)") }
         #expect(Watcher(world.vault, login).names() == [])
-        #expect(try world.users.validAccessToken(login: login.id)?.generation == 200)
+        #expect(try world.users.validAccessToken(for: .login(login.id))?.generation == 200)
         withExtendedLifetime(stuck) {}
     }
 
@@ -193,8 +193,8 @@ struct FeedTests {
     @Test func closingTheVaultEndsSequencesAfterWhatWasTold() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let events = world.users.events(login: login.id)
-        let states = world.users.sessionStates(login: login.id)
+        let events = world.users.events(of: .login(login.id))
+        let states = world.users.sessionStates(of: .login(login.id))
         try await world.set(login)
         await world.vault.close()
         var kinds: [SessionEvent.Kind] = []
@@ -210,7 +210,7 @@ struct FeedTests {
     @Test func eachIteratorIsASubscriber() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let events = world.users.events(login: login.id)
+        let events = world.users.events(of: .login(login.id))
         var (first, second) = (events.makeAsyncIterator(), events.makeAsyncIterator())
         try await world.set(login)
         #expect(await first.next()?.kind == .updated)
@@ -233,11 +233,11 @@ struct FeedTests {
         let world = try await World()
         let login = try await world.addChain()
         for round in 0..<100 {
-            var events = Optional(world.users.events(login: login.id).makeAsyncIterator())
+            var events = Optional(world.users.events(of: .login(login.id)).makeAsyncIterator())
             if round.isMultiple(of: 2) { await Task.yield() }
             #expect(events != nil)
             events = nil
-            var next = world.users.events(login: login.id).makeAsyncIterator()
+            var next = world.users.events(of: .login(login.id)).makeAsyncIterator()
             try await world.set(login, "r\(round)")
             // The clock stands still: only the commit can wake the feed.
             #expect(await next.next()?.kind == .updated)
@@ -248,7 +248,7 @@ struct FeedTests {
         let world = try await World()
         await world.vault.close()
         for await _ in world.users.events(userId: "alice") { Issue.record("an event of a closed vault") }
-        for await _ in world.users.sessionStates(userId: "alice") { Issue.record("a state of a closed vault") }
+        for await _ in world.users.sessionStates(of: .user("alice")) { Issue.record("a state of a closed vault") }
     }
 
     @Test func canariesAreInNoEvent() async throws {
@@ -256,7 +256,7 @@ struct FeedTests {
         let login = try await world.addChain()
         let watcher = Watcher(world.vault)
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         try await world.kill(login)
         let events = watcher.events()
         #expect(events.count == 3)
@@ -269,12 +269,12 @@ struct FeedTests {
         let login = try await world.addChain()
         try await world.addChain(user: "bob", name: "bob")
         for round in 2...300 { try await world.set(login, "\(round)") }
-        let past = try world.vault.pastEvents(login: nil, userID: "alice", limit: 1_000)
+        let past = try world.vault.pastEvents(login: nil, userId: "alice", limit: 1_000)
         #expect(past.map(\.kind) == [.stateChanged(.established)] + Array(repeating: .updated, count: 299))
         #expect(
-            try world.vault.pastEvents(login: login.id, userID: nil, limit: 3).compactMap(\.generation) == [
+            try world.vault.pastEvents(login: login.id, userId: nil, limit: 3).compactMap(\.generation) == [
                 298, 299, 300,
             ])
-        #expect(try world.vault.pastEvents(login: nil, userID: "bob", limit: 3).map(\.userID) == ["bob"])
+        #expect(try world.vault.pastEvents(login: nil, userId: "bob", limit: 3).map(\.userId) == ["bob"])
     }
 }

@@ -15,12 +15,12 @@ struct SessionEventTests {
         let login = try await world.addChain()
         let watcher = Watcher(world.vault, login)
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         let events = watcher.events()
         #expect(events.map(\.kind) == [.updated])
         #expect(events.first?.generation == 2)
         #expect(events.first?.login == login.id)
-        #expect(events.first?.userID == "alice")
+        #expect(events.first?.userId == "alice")
     }
 
     @Test func aDeathIsToldWithItsReason() async throws {
@@ -49,7 +49,7 @@ struct SessionEventTests {
         for (scope, isNarrower) in [("read", true), ("read admin", false)] {
             world.transport.enqueue(
                 .tokens(accessToken: "a-\(scope.count)", refreshToken: "r-\(scope.count)", scope: scope))
-            _ = try await world.users.updateAccessToken(login: login.id)
+            _ = try await world.users.accessToken(for: .login(login.id), .renewed)
             #expect(watcher.events().map(\.kind) == [.updated, .scopeChanged(isNarrower: isNarrower)])
         }
     }
@@ -59,7 +59,7 @@ struct SessionEventTests {
         let login = try await world.addChain()
         let watcher = Watcher(world.vault, login)
         world.transport.enqueue(.generation("resource"))
-        _ = try await world.users.accessToken(login: login.id, resource: "https://api.example/")
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example/"))
         #expect(watcher.names() == [])
     }
 
@@ -95,7 +95,7 @@ struct SessionEventTests {
         let login = try await world.addChain()
         world.pass(.seconds(50 * 86_400))
         _ = try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("later"), expiresAt: nil,
+            for: .login(login.id), accessToken: Sample.accessToken("later"), expiresAt: nil,
             refreshToken: Sample.refreshToken("later"))
         let watcher = Watcher(world.vault, login)
         world.pass(.seconds(36 * 86_400))
@@ -107,7 +107,7 @@ struct SessionEventTests {
         let login = try await world.addChain()
         let watcher = Watcher(world.vault, login)
         world.transport.enqueue(.error("interaction_required"))
-        _ = try? await world.users.updateAccessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(watcher.names() == ["error(needsUserInteraction) 1"])
     }
 
@@ -120,10 +120,10 @@ struct SessionEventTests {
         let state: SessionState
         switch kind {
         case "logOut":
-            try await world.users.logOut(login: login.id)
+            try await world.users.logOut(.login(login.id))
             state = .notLoggedIn
         case "remove":
-            try await world.users.removeLogin(login.id)
+            try await world.users.removeLogin(.login(login.id))
             state = .notLoggedIn
         case "disable":
             try await world.users.disableUser("alice")
@@ -173,11 +173,11 @@ struct SessionEventTests {
         let second = try await world.addChain(name: "b")
         let watcher = Watcher(world.vault, second)
         world.transport.enqueue(.generation("a2"))
-        _ = try await world.users.updateAccessToken(login: first.id)
+        _ = try await world.users.accessToken(for: .login(first.id), .renewed)
         try await world.kill(first)
         #expect(watcher.names() == [])
-        #expect(try world.users.sessionState(login: second.id) == .established)
-        #expect(try world.users.sessionState(userId: "alice") == .established)
+        #expect(try world.users.sessionState(of: .login(second.id)) == .established)
+        #expect(try world.users.sessionState(of: .user("alice")) == .established)
     }
 
     @Test func theOrderOfOneLoginIsThatOfItsGenerations() async throws {

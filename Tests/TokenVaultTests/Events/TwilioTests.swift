@@ -20,7 +20,7 @@ struct TwilioTests {
         let events = watcher.events()
         #expect(events.map(\.kind) == [.willExpire(at: world.now.addingTimeInterval(180))])
         #expect(events.first?.login == login.id)
-        #expect(events.first?.userID == "alice")
+        #expect(events.first?.userId == "alice")
         #expect(events.first?.generation == 1)
         #expect(events.first?.date == world.now)
     }
@@ -41,7 +41,7 @@ struct TwilioTests {
         let world = try await World()
         let process = try await world.faulty()
         let login = try await world.addChain()
-        let events = process.users.events(login: login.id)
+        let events = process.users.events(of: .login(login.id))
         let first = Task {
             for await event in events { return event as SessionEvent? }
             return nil
@@ -49,12 +49,12 @@ struct TwilioTests {
         // The first commit of the tokens fails; nobody may hear of them before one has succeeded.
         process.store.fail([.before, .before], afterCommits: 1)
         world.transport.enqueue(.generation("2"))
-        let renewal = Task { try await process.users.updateAccessToken(login: login.id) }
+        let renewal = Task { try await process.users.accessToken(for: .login(login.id), .renewed) }
         let event = await world.withTimePassing { await first.value }
         #expect(event?.kind == .updated)
         #expect(event?.generation == 2)
         #expect(try world.vault.store.login(login.id.handle).position.generation == 2)
-        #expect(try process.users.validAccessToken(login: login.id)?.name == "2")
+        #expect(try process.users.validAccessToken(for: .login(login.id))?.name == "2")
         #expect(process.store.failedCommits == 2)
         _ = try await renewal.value
     }
@@ -67,7 +67,7 @@ struct TwilioTests {
         process.store.fail([.before], afterCommits: 0)
         let failure = await code {
             try await process.users.updateAccessToken(
-                login: login.id, accessToken: Sample.accessToken("2"), expiresAt: nil)
+                for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: nil)
         }
         #expect(failure == .storageFull)
         #expect(watcher.names() == [])
@@ -119,7 +119,7 @@ struct TwilioTests {
         let watcher = Watcher(world.vault, login)
         world.time.advance(by: .seconds(599))
         _ = try await other.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         world.time.advance(by: .seconds(60))
         #expect(watcher.names() == ["willExpire 1", "updated 2"])
     }

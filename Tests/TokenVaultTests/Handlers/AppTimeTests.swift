@@ -20,9 +20,9 @@ struct AppTimeTests {
         world.users.setSessionHandler(thinking)
         world.transport.fallback = .generation("2")
         world.expire()
-        let slow = Task { await code { try await world.users.accessToken(login: logins[0]) } }
+        let slow = Task { await code { try await world.users.accessToken(for: .login(logins[0])) } }
         await thinking.waitForQuestion()
-        #expect(try await world.users.accessToken(login: logins[1]).name == "2")
+        #expect(try await world.users.accessToken(for: .login(logins[1])).name == "2")
         #expect(world.transport.requestCount == 1)
         gate.open()
         #expect(await slow.value == .tryLater)
@@ -38,7 +38,7 @@ struct AppTimeTests {
         let gate = Gate()
         world.transport.fallback = ScriptedReply.freshTokens().behind(gate)
         world.expire()
-        let callers = logins.map { login in Task { try await world.users.accessToken(login: login).generation } }
+        let callers = logins.map { login in Task { try await world.users.accessToken(for: .login(login)).generation } }
         await world.time.waitForRest()
         await world.transport.waitForRequests(1)
         let provider = try world.vault.store.provider(named: "acme").handle
@@ -54,7 +54,9 @@ struct AppTimeTests {
         world.users.setSessionHandler(
             RecordingSessionHandler(Array(repeating: RecordingSessionHandler.nothing, count: 5)))
         world.expire()
-        for login in logins { #expect(await code { try await world.users.accessToken(login: login) } == .tryLater) }
+        for login in logins {
+            #expect(await code { try await world.users.accessToken(for: .login(login)) } == .tryLater)
+        }
         let provider = try world.vault.store.provider(named: "acme").handle
         #expect(world.users.context.conduct[provider].pace.bound == nil)
         #expect(world.users.context.conduct[provider].pace.hold(uptime: world.time.uptime()) == nil)
@@ -75,9 +77,9 @@ struct AppTimeTests {
             vault: other, transport: world.transport, options: options, sessionHandler: handler)
         world.transport.enqueue(.generation("2"))
         world.expire()
-        let first = Task { try await asking.accessToken(login: login.id).name }
+        let first = Task { try await asking.accessToken(for: .login(login.id)).name }
         await handler.waitForQuestion()
-        let second = Task { try await waiting.accessToken(login: login.id).name }
+        let second = Task { try await waiting.accessToken(for: .login(login.id)).name }
         for _ in 0..<300 {
             await world.time.waitForSleepers()
             await world.time.waitForRest()

@@ -28,7 +28,7 @@ struct KiiTests {
         for name in ["2", "3"] {
             world.expire()
             #expect(try await world.users.accessToken(userId: "alice").name == name)
-            #expect(try world.users.validAccessToken(login: login.id)?.name == name)
+            #expect(try world.users.validAccessToken(for: .login(login.id))?.name == name)
         }
         #expect(
             world.transport.requests.map { $0.form["refresh_token"] } == [
@@ -59,12 +59,12 @@ struct KiiTests {
         let second = try await world.addChain(name: "b")
         world.transport.enqueue(.generation("a2"))
         world.expire()
-        #expect(try await world.users.accessToken(login: first.id).name == "a2")
+        #expect(try await world.users.accessToken(for: .login(first.id)).name == "a2")
         let stored = try world.vault.login(second.id)
         #expect(stored.generation == 1)
         #expect(stored.isRefreshable)
         world.transport.enqueue(.generation("b2"))
-        #expect(try await world.users.accessToken(login: second.id).name == "b2")
+        #expect(try await world.users.accessToken(for: .login(second.id)).name == "b2")
         #expect(world.transport.requests.map { $0.form["refresh_token"]?.suffix(1) } == ["a", "b"])
     }
 
@@ -104,7 +104,7 @@ struct KiiTests {
         try await world.users.disableUser("alice")
         #expect(Set(world.transport.requests.compactMap { $0.form["token"]?.suffix(1) }) == ["a", "b"])
         for login in logins {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .userDisabled)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .userDisabled)
         }
         #expect(try await world.users.accessToken(userId: "bob").name == "c")
     }

@@ -164,14 +164,14 @@ struct SessionHandlerTests {
             RecordingSessionHandler({ renewal in
                 if change == "update" {
                     _ = try? await users.updateAccessToken(
-                        login: login.id, accessToken: Sample.accessToken("2"), expiresAt: expiry)
+                        for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: expiry)
                 } else {
-                    try? await users.removeLogin(login.id)
+                    try? await users.removeLogin(.login(login.id))
                 }
                 answer.value = errorCode { try renewal.renew() }
             }))
         world.expire()
-        let outcome = await code { try await users.accessToken(login: login.id) }
+        let outcome = await code { try await users.accessToken(for: .login(login.id)) }
         #expect(outcome == (change == "update" ? nil : .unknownLogin))
         while answer.value == nil, !Task.isCancelled { await Task.yield() }
         #expect(answer.value == .renewalVoid)
@@ -205,7 +205,7 @@ struct SessionHandlerTests {
         #expect(try world.stored(login).intent == nil)
 
         let intent = try await world.leaveIntent(login, owner: world.vault.store.owner, tries: 0)
-        try await world.users.takeOver(login: login.id)
+        try await world.users.takeOver(.login(login.id))
         #expect(try world.stored(login).intent == nil)
         #expect(intent > 0)
         #expect(world.transport.requestCount == 0)
@@ -223,11 +223,13 @@ struct SessionHandlerTests {
         }
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id, deadline: .seconds(600)).name == "2")
+        #expect(
+            try await process.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(600))).name
+                == "2")
         #expect(handler.asked == 1)
         // The next one is another renewal.
         world.expire()
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .tryLater)
         #expect(handler.asked == 2)
     }
 
@@ -258,7 +260,9 @@ struct SessionHandlerTests {
         let world = try await makeWorld(handler)
         try await world.addChain()
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.accessToken(userId: "alice", resource: "https://api.example/").name == "2")
+        #expect(
+            try await world.users.accessToken(for: .user("alice"), TokenRequest(resource: "https://api.example/")).name
+                == "2")
         #expect(handler.asked == 0)
     }
 

@@ -86,11 +86,11 @@ struct SocialPlusTests {
         let (token, expiry) = (try Sample.accessToken("2"), world.now.addingTimeInterval(3_600))
         switch change {
         case "update":
-            _ = try await world.users.updateAccessToken(login: login.id, accessToken: token, expiresAt: expiry)
+            _ = try await world.users.updateAccessToken(for: .login(login.id), accessToken: token, expiresAt: expiry)
         case "updateElsewhere":
             let other = try await world.anotherProcess()
-            try await other.users.updateAccessToken(login: login.id, accessToken: token, expiresAt: expiry)
-        case "logOut": try await world.users.removeLogin(login.id)
+            try await other.users.updateAccessToken(for: .login(login.id), accessToken: token, expiresAt: expiry)
+        case "logOut": try await world.users.removeLogin(.login(login.id))
         case "disable": try await world.users.disableUser("alice")
         case "newHandler": world.users.setSessionHandler(RecordingSessionHandler(RecordingSessionHandler.consent))
         case "noHandler": world.users.setSessionHandler(nil)
@@ -152,7 +152,7 @@ struct SocialPlusTests {
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(60))
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(60))
         #expect(try world.vault.login(login.id).notBefore == nil)
         world.transport.enqueue(.generation("3"))
         world.expire()

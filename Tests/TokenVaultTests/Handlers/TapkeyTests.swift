@@ -81,8 +81,8 @@ struct TapkeyTests {
         await world.vault.close()
         await other.vault.close()
         let reopened = try await world.anotherProcess(handler: handler)
-        #expect(await code { try await reopened.users.accessToken(login: login.id) } == .refreshFailed)
-        #expect(await code { try await reopened.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await reopened.users.accessToken(for: .login(login.id)) } == .refreshFailed)
+        #expect(await code { try await reopened.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         #expect(handler.asked.count == 1)
         #expect(handler.failed.count == 1)
         #expect(world.transport.requestCount == 0)
@@ -99,7 +99,7 @@ struct TapkeyTests {
         #expect(updated.state == .established)
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(handler.asked.count == 2)
     }
 
@@ -147,7 +147,7 @@ struct TapkeyTests {
         while handler.cancelled == 0, !Task.isCancelled { await Task.yield() }
         // Asked in vain is not a failure: the next caller is not kept waiting.
         handler.enqueue(RecordingHandler.token("2"))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 
     @Test func theHandlerIsCancelledWhenTheAppSetsAToken() async throws {
@@ -168,7 +168,7 @@ struct TapkeyTests {
         world.expire()
         let caller = Task { try await world.users.accessToken(userId: "alice").name }
         while handler.asked.isEmpty, !Task.isCancelled { await Task.yield() }
-        try await world.users.logOut(login: login.id)
+        try await world.users.logOut(.login(login.id))
         #expect(await code { try await caller.value } == .unknownLogin)
         while handler.cancelled == 0, !Task.isCancelled { await Task.yield() }
     }
@@ -215,7 +215,7 @@ struct TapkeyTests {
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now)
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now)
         #expect(try world.vault.login(login.id).notBefore == nil)
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
     }
@@ -313,8 +313,8 @@ struct TapkeyTests {
     @Test func aHandlerThatAsksForWhatItIsRenewingGetsAnError() async throws {
         let (world, handler, _) = try await makeWorld()
         let users = world.users
-        handler.enqueue { userID, _ in
-            _ = try await users.accessToken(userId: userID)
+        handler.enqueue { userId, _ in
+            _ = try await users.accessToken(userId: userId)
             return RefreshedAccessToken(accessToken: try Sample.accessToken("never"))
         }
         world.expire()

@@ -46,7 +46,7 @@ struct UntoldFailureTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(handler.failed.isEmpty)
         try await other.users.recover()
         while handler.failed.isEmpty, !Task.isCancelled { await Task.yield() }
@@ -62,15 +62,15 @@ struct UntoldFailureTests {
         world.expire()
         world.transport.enqueue(.error("consent_required"), .error("consent_required"))
         for _ in 0..<3 {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .needsUserInteraction)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .needsUserInteraction)
         }
         #expect(handler.needed == ["alice"])
         #expect(handler.failed.isEmpty)
         // The next time is another one.
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(10))
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(10))
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .needsUserInteraction)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .needsUserInteraction)
         #expect(handler.needed == ["alice", "alice"])
     }
 
@@ -79,7 +79,7 @@ struct UntoldFailureTests {
         try await world.users.updateAccessToken(
             userId: "alice", accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         world.transport.fallback = .status(.ok)
-        try await world.users.logOut(userId: "bob")
+        try await world.users.logOut(.user("bob"))
         try await world.users.eraseUser("carol")
         #expect(try world.vault.store.untoldFailures(limit: 10).isEmpty)
         let handler = RecordingHandler()

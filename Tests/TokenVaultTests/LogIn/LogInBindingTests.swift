@@ -20,13 +20,13 @@ struct LogInBindingTests {
         let alices = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         for cookie in [alices.binding, .random()] {
             #expect(
-                await code { try await world.users.completeLogIn(callbackURL: callback(mallorys), boundTo: cookie) }
+                await code { try await world.users.completeLogIn(.url(callback(mallorys)), boundTo: cookie) }
                     == .logInNotBound)
         }
         #expect(
             await code {
                 try await world.users.completeLogIn(
-                    state: mallorys.state, code: AuthorizationCode("CANARY-code"), boundTo: alices.binding)
+                    .parameters(state: mallorys.state, code: AuthorizationCode("CANARY-code")), boundTo: alices.binding)
             } == .logInNotBound)
         // Nothing was sent and nobody has Alice's tokens.
         #expect(world.transport.requestCount == 0)
@@ -34,10 +34,10 @@ struct LogInBindingTests {
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
         // Her own log-in is unharmed, and so is his.
         world.transport.enqueue(.generation("1"), .generation("2"))
-        let own = try await world.users.completeLogIn(callbackURL: callback(alices), boundTo: alices.binding)
-        #expect(own.login.userID == "alice")
-        let his = try await world.users.completeLogIn(callbackURL: callback(mallorys), boundTo: mallorys.binding)
-        #expect(his.login.userID == "mallory")
+        let own = try await world.users.completeLogIn(.url(callback(alices)), boundTo: alices.binding)
+        #expect(own.login.userId == "alice")
+        let his = try await world.users.completeLogIn(.url(callback(mallorys)), boundTo: mallorys.binding)
+        #expect(his.login.userId == "mallory")
     }
 
     @Test func aCallbackInAnotherUsersSessionIsRefused() async throws {
@@ -46,12 +46,12 @@ struct LogInBindingTests {
         #expect(
             await code {
                 try await world.users.completeLogIn(
-                    callbackURL: callback(request), boundTo: request.binding, expectedUserId: "bob")
+                    .url(callback(request)), boundTo: request.binding, expectedUserId: "bob")
             } == .logInNotBound)
         world.transport.enqueue(.generation("1"))
         let done = try await world.users.completeLogIn(
-            callbackURL: callback(request), boundTo: request.binding, expectedUserId: "alice")
-        #expect(done.login.userID == "alice")
+            .url(callback(request)), boundTo: request.binding, expectedUserId: "alice")
+        #expect(done.login.userId == "alice")
     }
 
     @Test func aCookieThatWentThroughTextStillBinds() async throws {
@@ -60,7 +60,7 @@ struct LogInBindingTests {
         #expect(request.binding.reveal().utf8.count == 43)
         let cookie = try BrowserBinding(request.binding.reveal())
         world.transport.enqueue(.generation("1"))
-        _ = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: cookie)
+        _ = try await world.users.completeLogIn(.url(callback(request)), boundTo: cookie)
     }
 
     @Test func twoLogInsHaveTwoBindings() async throws {
@@ -76,13 +76,14 @@ struct LogInBindingTests {
         let request = try await world.users.beginLogIn(
             userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
         world.transport.enqueue(.generation("1"))
-        let done = try await world.users.completeUnboundLogIn(callbackURL: callback(request))
-        #expect(done.login.userID == "alice")
+        let done = try await world.users.completeUnboundLogIn(.url(callback(request)))
+        #expect(done.login.userId == "alice")
         #expect(done.context == ["returnTo": "/calendar"])
         let second = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(.generation("2"))
         let code = try AuthorizationCode("CANARY-code")
-        #expect(try await world.users.completeUnboundLogIn(state: second.state, code: code).context.isEmpty)
+        #expect(
+            try await world.users.completeUnboundLogIn(.parameters(state: second.state, code: code)).context.isEmpty)
     }
 
     @Test func whatWasNotSentStaysBound() async throws {
@@ -91,12 +92,12 @@ struct LogInBindingTests {
             userId: "alice", provider: "acme", context: ["returnTo": "/calendar"])
         let url = callback(request)
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: url, boundTo: request.binding) } == .network)
+            await code { try await world.users.completeLogIn(.url(url), boundTo: request.binding) } == .network)
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: url, boundTo: .random()) }
+            await code { try await world.users.completeLogIn(.url(url), boundTo: .random()) }
                 == .logInNotBound)
         world.transport.enqueue(.generation("1"))
-        let done = try await world.users.completeLogIn(callbackURL: url, boundTo: request.binding)
+        let done = try await world.users.completeLogIn(.url(url), boundTo: request.binding)
         #expect(done.context == ["returnTo": "/calendar"])
     }
 

@@ -33,8 +33,7 @@ struct LogInIDTokenTests {
     }
 
     private func complete(_ world: World, _ request: AuthorizationRequest) async throws -> CompletedLogIn {
-        try await world.users.completeLogIn(
-            callbackURL: "?code=CANARY-code&state=\(request.state)", boundTo: request.binding)
+        try await world.users.completeLogIn(.url("?code=CANARY-code&state=\(request.state)"), boundTo: request.binding)
     }
 
     @Test func whoLoggedInCanBeReadAndIsNotPrinted() async throws {
@@ -73,9 +72,9 @@ struct LogInIDTokenTests {
         // It is no login that renews itself, and counts as none.
         #expect(try again.vault.store.login(done.login.id.handle).refresh == nil)
         #expect(try !again.vault.login(done.login.id).isRefreshable)
-        #expect(try await again.users.accessToken(login: done.login.id).name == "1")
+        #expect(try await again.users.accessToken(for: .login(done.login.id)).name == "1")
         world.expire()
-        #expect(await code { try await again.users.accessToken(login: done.login.id) } == .notRefreshable)
+        #expect(await code { try await again.users.accessToken(for: .login(done.login.id)) } == .notRefreshable)
         #expect(world.transport.requestCount == 1)
         #expect(try await world.vault.verify().isClean)
         await again.vault.close()

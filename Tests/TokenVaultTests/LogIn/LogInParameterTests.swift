@@ -49,7 +49,7 @@ struct LogInParameterTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme", parameters: asked)
         world.transport.enqueue(.generation("1"))
         _ = try await world.users.completeLogIn(
-            callbackURL: "?code=CANARY-code&state=\(request.state)", boundTo: request.binding)
+            .url("?code=CANARY-code&state=\(request.state)"), boundTo: request.binding)
         let body = try #require(world.transport.requests.last?.body)
         #expect(FormCodec.decode(body)?.filter { $0.name == "resource" }.map(\.value) == asked.resources)
         world.transport.enqueue(.generation("2"))
@@ -94,7 +94,7 @@ struct LogInParameterTests {
         world.time.advance(by: .seconds(90))
         world.transport.enqueue(.generation("1"))
         _ = try await world.users.completeLogIn(
-            callbackURL: "?code=CANARY-code&state=\(request.state)", boundTo: request.binding)
+            .url("?code=CANARY-code&state=\(request.state)"), boundTo: request.binding)
     }
 
     @Test func withoutAPushTheURLLivesAsLongAsTheLogIn() async throws {
@@ -144,7 +144,7 @@ struct LogInParameterTests {
         world.transport.enqueue(reply)
         do {
             _ = try await world.users.completeLogIn(
-                callbackURL: "?code=CANARY-code&state=\(request.state)", boundTo: request.binding)
+                .url("?code=CANARY-code&state=\(request.state)"), boundTo: request.binding)
             Issue.record("the log-in was completed")
         } catch let error as VaultError {
             #expect(error.code == expected)
@@ -158,7 +158,7 @@ struct LogInParameterTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         let url = "?error=access_denied&error_description=not%20today%1B%5B31m&state=\(request.state)"
         do {
-            _ = try await world.users.completeLogIn(callbackURL: url, boundTo: request.binding)
+            _ = try await world.users.completeLogIn(.url(url), boundTo: request.binding)
             Issue.record("the log-in was completed")
         } catch let error as VaultError {
             #expect(error.code == .logInRefused)
@@ -173,7 +173,7 @@ struct LogInParameterTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         do {
             _ = try await world.users.completeLogIn(
-                callbackURL: "?error=invalid_scope&state=\(request.state)", boundTo: request.binding)
+                .url("?error=invalid_scope&state=\(request.state)"), boundTo: request.binding)
             Issue.record("the log-in was completed")
         } catch let error as VaultError {
             #expect(error.code == .protocolViolation)

@@ -35,10 +35,8 @@ struct LogInTests {
 
         let other = try await world.anotherProcess()
         world.transport.enqueue(.generation("1"))
-        let login = try await other.users.completeLogIn(
-            callbackURL: callback(request), boundTo: request.binding
-        ).login
-        #expect(login.userID == "alice")
+        let login = try await other.users.completeLogIn(.url(callback(request)), boundTo: request.binding).login
+        #expect(login.userId == "alice")
         #expect(login.label == "work")
         #expect(login.provider == "acme")
         #expect(login.isRefreshable)
@@ -56,7 +54,7 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(.generation("1"))
-        _ = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding)
+        _ = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
         _ = try await world.users.disableUser("alice")
         await #expect(throws: VaultError.self) {
             try await world.users.beginLogIn(userId: "alice", provider: "acme")
@@ -69,9 +67,9 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(.generation("1"))
-        _ = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding)
+        _ = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
+            await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
                 == .unknownAuthorizationRequest)
         #expect(world.transport.requestCount == 1)
     }
@@ -82,7 +80,7 @@ struct LogInTests {
         #expect(request.expiresAt == world.now.addingTimeInterval(600))
         world.time.advance(by: .seconds(601))
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
+            await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
                 == .unknownAuthorizationRequest)
         #expect(world.transport.requestCount == 0)
     }
@@ -92,7 +90,7 @@ struct LogInTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(.generation("1"))
         let done = try await world.users.completeLogIn(
-            state: request.state, code: AuthorizationCode("CANARY-code"), boundTo: request.binding)
+            .parameters(state: request.state, code: AuthorizationCode("CANARY-code")), boundTo: request.binding)
         #expect(done.login.state == .established)
     }
 
@@ -102,7 +100,7 @@ struct LogInTests {
         #expect(
             await code {
                 try await world.users.completeLogIn(
-                    callbackURL: callback(request, "error=access_denied"), boundTo: request.binding)
+                    .url(callback(request, "error=access_denied")), boundTo: request.binding)
             } == .logInRefused)
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
     }
@@ -112,7 +110,7 @@ struct LogInTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         let forged = callback(request, "code=CANARY-code&iss=https%3A%2F%2Fevil.example")
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: forged, boundTo: request.binding) }
+            await code { try await world.users.completeLogIn(.url(forged), boundTo: request.binding) }
                 == .protocolViolation)
         #expect(world.transport.requestCount == 0)
     }
@@ -121,7 +119,7 @@ struct LogInTests {
     func aCallbackThatIsNoneIsRefused(url: String) async throws {
         let world = try await World()
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: url, boundTo: .random()) }
+            await code { try await world.users.completeLogIn(.url(url), boundTo: .random()) }
                 == .invalidArgument)
     }
 
@@ -129,11 +127,11 @@ struct LogInTests {
         let world = try await World()
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
+            await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
                 == .network)
         world.transport.enqueue(.generation("1"))
-        let done = try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding)
-        #expect(done.login.userID == "alice")
+        let done = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding)
+        #expect(done.login.userId == "alice")
     }
 
     @Test(arguments: [
@@ -147,7 +145,7 @@ struct LogInTests {
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         world.transport.enqueue(reply)
         #expect(
-            await code { try await world.users.completeLogIn(callbackURL: callback(request), boundTo: request.binding) }
+            await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
                 == expected)
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
         #expect(world.transport.requestCount == 1)
@@ -161,11 +159,9 @@ struct LogInTests {
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", tokenType: "DPoP"),
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"))
-        let login = try await world.users.completeLogIn(
-            callbackURL: callback(request), boundTo: request.binding
-        ).login
+        let login = try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding).login
         #expect(login.isDPoPBound)
-        let token = try await world.users.updateAccessToken(login: login.id)
+        let token = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(token.tokenType == .dpop)
         let proofs = world.transport.requests.compactMap { sent in
             sent.request.headerFields.first { $0.name.rawName.lowercased() == "dpop" }?.value

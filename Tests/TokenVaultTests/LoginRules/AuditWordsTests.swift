@@ -37,7 +37,7 @@ struct AuditWordsTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.fallback = .error(error)
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         let row = try #require(try entries(of: world).last { $0.kind == .renewalFailed })
         #expect(row.cause == cause)
         let fact = SessionRow(row)?.fact
@@ -53,7 +53,7 @@ struct AuditWordsTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.fallback = .error("invalid_grant")
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         let row = try #require(try entries(of: world).last { $0.kind == .loginDead })
         guard case .died(let failure)? = SessionRow(row)?.fact else {
             Issue.record("the row says nothing of the death")

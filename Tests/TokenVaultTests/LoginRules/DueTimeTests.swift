@@ -145,7 +145,7 @@ struct DueTimeTests {
         try check("postponed")
         #expect(try world.vault.store.login(login.id.handle).dueAt.map { $0.since(world.vault.now) } == .seconds(132))
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
+            for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
         try check("updated")
         world.expire()
         world.transport.enqueue(.json(#"{"error":"invalid_grant"}"#, status: .badRequest))
@@ -153,7 +153,7 @@ struct DueTimeTests {
         try check("dead")
         #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("4"), expiresAt: world.now.addingTimeInterval(60))
+            for: .login(login.id), accessToken: Sample.accessToken("4"), expiresAt: world.now.addingTimeInterval(60))
         #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
         try await world.users.disableUser("alice")
         #expect(try world.vault.store.login(login.id.handle).dueAt == nil)

@@ -101,7 +101,7 @@ struct ObservabilityTests {
         }
         world.expire()
         _ = RotatingServer(world)
-        _ = try await users.scheduler().runOnce()
+        _ = try await RenewalScheduler(users).runOnce()
         var text = ""
         let labels =
             metrics.counters.map(\.dimensions) + metrics.timers.map(\.dimensions)
@@ -123,17 +123,17 @@ struct ObservabilityTests {
         try await world.addChain()
         try await world.addChain(user: "bob", name: "2")
         world.transport.fallback = .failure(.notSent, .connect)
-        _ = try await users.logOut(userId: "bob")
+        _ = try await users.logOut(.user("bob"))
         world.time.advance(by: .seconds(4_000))
         world.transport.fallback = .failure(.maybeSent, .timeout)
         await world.withTimePassing { _ = await code { try await users.accessToken(userId: "alice") } }
-        _ = try await users.scheduler(SchedulerOptions(retriesRevocations: false)).runOnce()
+        _ = try await RenewalScheduler(users, options: SchedulerOptions(retriesRevocations: false)).runOnce()
         #expect(try metrics.expectGauge("token_vault_outbox_depth").lastValue == 1)
         #expect(try metrics.expectGauge("token_vault_renewals_in_doubt").lastValue == 1)
         try await world.addChain(user: "carol", name: "3")
         world.time.advance(by: .seconds(4_600))
         _ = RotatingServer(world)
-        _ = try await users.scheduler(SchedulerOptions(retriesRevocations: false)).runOnce()
+        _ = try await RenewalScheduler(users, options: SchedulerOptions(retriesRevocations: false)).runOnce()
         let lags = try metrics.expectGauge("token_vault_scheduler_lag_seconds").values
         #expect(lags.contains { (1_000...1_600).contains($0) }, "\(lags)")
         #expect(lags.last == 0)

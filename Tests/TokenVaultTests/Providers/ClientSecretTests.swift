@@ -39,7 +39,7 @@ struct ClientSecretTests {
         let login = try await world.addChain()
         take(secret, in: world)
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         // Refused with the first; then asked about tokens that never were; then sent with the good one.
         let sent = world.transport.requests
         let spent = sent.filter { $0.path == "/token" }
@@ -66,9 +66,9 @@ struct ClientSecretTests {
         let other = try await world.anotherProcess()
         take("CANARY-second", in: world)
         world.expire()
-        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
         world.expire()
-        _ = try await other.users.accessToken(login: login.id)
+        _ = try await other.users.accessToken(for: .login(login.id))
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 2)
         await other.vault.close()
     }
@@ -78,8 +78,8 @@ struct ClientSecretTests {
         let login = try await world.addChain()
         take("CANARY-nobody", in: world)
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         #expect(world.transport.requests.filter { $0.path == "/token" }.count == 1)
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 3)
         #expect(try world.vault.login(login.id).failure == nil)
@@ -90,12 +90,12 @@ struct ClientSecretTests {
         let login = try await world.addChain()
         take("CANARY-second", in: world)
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         #expect(world.transport.requestCount == 1)
         var change = ProviderChange()
         change.promotesNextSecret = true
         try await world.vault.updateProvider(named: "acme", change)
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         let record = try world.vault.store.provider(named: "acme").record
         #expect(
             record.clientSecrets.compactMap { $0.string() } == [
@@ -108,7 +108,7 @@ struct ClientSecretTests {
         let login = try await world.addChain()
         take("CANARY-second", in: world)
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -129,8 +129,7 @@ struct ClientSecretTests {
         }
         let request = try await world.users.beginLogIn(userId: "alice", provider: "acme")
         let login = try await world.users.completeLogIn(
-            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)",
-            boundTo: request.binding
+            .url("https://app.example/callback?code=CANARY-code&state=\(request.state)"), boundTo: request.binding
         ).login
         #expect(login.isRefreshable)
         #expect(world.transport.requests.map(\.path) == ["/par", "/par", "/token"])
@@ -143,7 +142,7 @@ struct ClientSecretTests {
         let logins = try await world.addChains(4)
         take("CANARY-second", in: world)
         world.expire()
-        let report = try await world.users.scheduler().runOnce()
+        let report = try await RenewalScheduler(world.users).runOnce()
         #expect(report.renewed == 4)
         for login in logins { #expect(try world.vault.login(login).failure == nil) }
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 2)
@@ -156,7 +155,7 @@ struct ClientSecretTests {
         take("CANARY-second", in: world)
         let before = try world.vault.store.provider(named: "acme")
         world.expire()
-        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
         let requests = world.transport.requestCount
         #expect(await world.users.context.findWorkingSecret(of: before, within: .seconds(45)))
         await world.users.context.checkSecret(of: before, within: .seconds(45))
@@ -194,7 +193,7 @@ struct ClientSecretTests {
         let logins = try await world.addChains(6)
         takeBare("CANARY-new", in: world)
         world.expire()
-        let report = try await world.users.scheduler().runOnce()
+        let report = try await RenewalScheduler(world.users).runOnce()
         #expect(report.renewed == 0)
         #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
         #expect(world.transport.requests.count { $0.path == "/token" } == 1)
@@ -204,7 +203,7 @@ struct ClientSecretTests {
         change.authentication = .clientSecretBasic(try ClientSecret("CANARY-new"))
         try await world.vault.updateProvider(named: "acme", change)
         world.time.advance(by: .seconds(60))
-        #expect(try await world.users.scheduler().runOnce().renewed == 5)
+        #expect(try await RenewalScheduler(world.users).runOnce().renewed == 5)
     }
 
     @Test func aSecondSecretThatIsGoodSavesTheOthersInTheSamePass() async throws {
@@ -214,7 +213,7 @@ struct ClientSecretTests {
         let logins = try await world.addChains(4)
         takeBare("CANARY-new", in: world)
         world.expire()
-        #expect(try await world.users.scheduler().runOnce().renewed == 3)
+        #expect(try await RenewalScheduler(world.users).runOnce().renewed == 3)
         #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
     }
 
@@ -225,7 +224,7 @@ struct ClientSecretTests {
         world.expire()
         let users = world.users
         await withTaskGroup(of: Void.self) { group in
-            for login in logins { group.addTask { _ = try? await users.accessToken(login: login) } }
+            for login in logins { group.addTask { _ = try? await users.accessToken(for: .login(login)) } }
         }
         #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
     }
@@ -243,7 +242,7 @@ struct ClientSecretTests {
             return try await reply.reply(to: request)
         }
         world.expire()
-        #expect(try await world.users.scheduler().runOnce().renewed == 2)
+        #expect(try await RenewalScheduler(world.users).runOnce().renewed == 2)
         #expect(try world.vault.login(logins[1]).failure?.reason == .deadGrant)
     }
 }

@@ -19,7 +19,7 @@ struct DamagedProviderTests {
         let world = try await World()
         let login = try await world.addChain()
         try damage(world, "provider")
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(!report.isComplete)
         #expect(world.transport.requestCount == 0)
         #expect(try await world.vault.status().pendingRevocations == 1)
@@ -72,7 +72,7 @@ struct DamagedProviderTests {
         #expect(report.results.allSatisfy { $0.outcome == .unreadable } && !report.isComplete)
         #expect(await code { try world.vault.user("alice") } == .unknownUser)
         #expect(await code { try await world.users.eraseUser("alice") } == .unknownUser)
-        #expect(try await world.addChain(name: "3").userID == "alice")
+        #expect(try await world.addChain(name: "3").userId == "alice")
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
         #expect(try await world.vault.verify().isClean)
     }
@@ -98,8 +98,8 @@ struct DamagedProviderTests {
         try damage(world, "login")
         let report = try await world.vault.discardDamagedLogin(login.id)
         #expect(report.results == [.init(login: login.id, outcome: .unreadable)])
-        #expect(try world.users.sessionState(login: login.id) == .notLoggedIn)
-        let told = try world.vault.pastEvents(login: login.id, userID: nil, limit: 10)
+        #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
+        let told = try world.vault.pastEvents(login: login.id, userId: nil, limit: 10)
         let ends = told.filter { $0.kind == .stateChanged(.notLoggedIn) }
         #expect(ends.count == 1)
         #expect(await code { try await world.vault.discardDamagedLogin(login.id) } == .unknownRow)
@@ -111,7 +111,7 @@ struct DamagedProviderTests {
         try damage(world, "login")
         let row = try #require(try await world.vault.damage().first)
         let content = try await world.vault.damagedRow(row.id)
-        #expect(row.userID == "alice" && row.provider == "acme")
+        #expect(row.userId == "alice" && row.provider == "acme")
         #expect(content.rows.map(\.table) == ["login", "loginSecret"] && content.loginCount == 1)
         #expect(content.hash.count == 64)
         for column in content.rows.flatMap(\.columns) {

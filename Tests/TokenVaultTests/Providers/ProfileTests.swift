@@ -43,18 +43,18 @@ struct ProfileTests {
         let user = try #require(logins.first { $0.id != bot.id })
         #expect(user.scope == "search:read")
         #expect(user.isRefreshable)
-        #expect(try await world.users.accessToken(login: user.id).name == "user")
+        #expect(try await world.users.accessToken(for: .login(user.id)).name == "user")
         // Each is a chain of its own.
         world.time.advance(by: .seconds(43_201))
         world.transport.enqueue(.json(#"{"ok":false,"error":"invalid_refresh_token"}"#))
-        #expect(await code { try await world.users.accessToken(login: bot.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(bot.id)) } == .refreshFailed)
         world.transport.enqueue(
             .json(
                 """
                 {"ok":true,"access_token":"CANARY-access-user-2","token_type":"user",\
                 "refresh_token":"CANARY-refresh-user-2","expires_in":43200}
                 """))
-        #expect(try await world.users.accessToken(login: user.id).name == "user-2")
+        #expect(try await world.users.accessToken(for: .login(user.id)).name == "user-2")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-user")
     }
 
@@ -68,7 +68,7 @@ struct ProfileTests {
         world.expire()
         world.transport.enqueue(.error("gone"))
         let other = try await world.anotherProcess()
-        #expect(await code { try await other.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await other.users.accessToken(for: .login(login.id)) } == .refreshFailed)
     }
 
     @Test func aProfileThatCannotBeReadAddsNoProvider() async throws {
@@ -98,8 +98,7 @@ struct ProfileTests {
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-1", refreshToken: "CANARY-refresh-1", tokenType: "DPoP"))
         let login = try await world.users.completeLogIn(
-            callbackURL: "https://app.example/callback?code=CANARY-code&state=\(request.state)",
-            boundTo: request.binding
+            .url("https://app.example/callback?code=CANARY-code&state=\(request.state)"), boundTo: request.binding
         ).login
         #expect(login.isDPoPBound)
         // With the nonce of the pushed request, no other has to be fetched first.

@@ -163,7 +163,7 @@ struct ProviderUpdateTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.fallback = .status(.serviceUnavailable)
-        _ = try await world.users.logOut(login: login.id)
+        _ = try await world.users.logOut(.login(login.id))
         for body: (inout ProviderChange) -> Void in [
             { $0.revocationEndpoint = .remove }, { $0.revocationEndpoint = .set("https://other.example/revoke") },
         ] {

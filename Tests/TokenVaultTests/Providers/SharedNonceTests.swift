@@ -90,12 +90,12 @@ struct SharedNonceTests {
         world.transport.fallback = server(uses: uses, clock: world.time)
         world.expire()
         let report = try await world.withTimePassing {
-            try await world.users.scheduler(SchedulerOptions(concurrency: 16)).runOnce()
+            try await RenewalScheduler(world.users, options: SchedulerOptions(concurrency: 16)).runOnce()
         }
         #expect(report.outcomes == [.renewed: 12])
         #expect(world.transport.requestCount <= 36)
         for number in 0..<12 {
-            #expect(try world.users.validAccessToken(userId: "u\(number)") != nil)
+            #expect(try world.users.validAccessToken(for: .user("u\(number)")) != nil)
         }
         // Each time that a refresh token travelled is on record.
         let kinds = try world.vault.store.auditEntries(after: 0, limit: 1_000).map(\.kind)

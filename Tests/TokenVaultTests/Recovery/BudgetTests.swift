@@ -25,7 +25,7 @@ struct BudgetTests {
         world.expire()
         let start = world.time.uptime()
         let outcome = await world.withTimePassing {
-            await code { try await world.users.accessToken(login: login.id) }
+            await code { try await world.users.accessToken(for: .login(login.id)) }
         }
         #expect(outcome == .tryLater)
         #expect(world.time.uptime() - start <= .seconds(45))
@@ -42,7 +42,7 @@ struct BudgetTests {
             throw HTTPTransportError(.maybeSent, .reset)
         }
         world.expire()
-        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
         // 17.5 s and 17.75 s are gone then.
         #expect(world.transport.requestCount == 2)
     }
@@ -58,7 +58,7 @@ struct BudgetTests {
         }
         world.expire()
         let start = world.time.uptime()
-        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
         #expect(world.transport.requests.map(\.timeout) == [.seconds(30), .seconds(16)])
         #expect(world.time.uptime() - start <= .seconds(60))
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
@@ -92,7 +92,7 @@ struct BudgetTests {
         world.expire()
         let start = world.time.uptime()
         let outcome = await world.withTimePassing {
-            await code { try await world.users.accessToken(login: login.id) }
+            await code { try await world.users.accessToken(for: .login(login.id)) }
         }
         #expect(outcome == .providerMisconfigured)
         #expect(world.time.uptime() - start <= .seconds(45))
@@ -116,8 +116,8 @@ struct BudgetTests {
         world.expire()
         let start = world.time.uptime()
         let outcomes = await world.withTimePassing {
-            async let one = code { try await world.users.accessToken(login: first.id) }
-            async let other = code { try await world.users.accessToken(login: second.id) }
+            async let one = code { try await world.users.accessToken(for: .login(first.id)) }
+            async let other = code { try await world.users.accessToken(for: .login(second.id)) }
             return await [one, other]
         }
         #expect(outcomes == [.providerMisconfigured, .providerMisconfigured])

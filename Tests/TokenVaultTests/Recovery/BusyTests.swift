@@ -29,13 +29,13 @@ struct BusyTests {
         let login = try await world.addChain()
         world.expire()
         let lock = try WriteLock(world)
-        let error = await #expect(throws: VaultError.self) { try await world.users.accessToken(login: login.id) }
+        let error = await #expect(throws: VaultError.self) { try await world.users.accessToken(for: .login(login.id)) }
         lock.release()
         #expect(error?.code == .busy)
         #expect(error?.retryAfter == .seconds(1))
         #expect(world.transport.requestCount == 0)
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 
     @Test func anOldTokenIsServedWhileItIsGood() async throws {
@@ -43,10 +43,12 @@ struct BusyTests {
         let login = try await world.addChain()
         world.time.advance(by: .seconds(3_400))
         let lock = try WriteLock(world)
-        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
         // Not for somebody who needs it for longer.
         #expect(
-            await code { try await world.users.accessToken(login: login.id, minimumValidity: .seconds(600)) } == .busy)
+            await code {
+                try await world.users.accessToken(for: .login(login.id), TokenRequest(minimumValidity: .seconds(600)))
+            } == .busy)
         lock.release()
         #expect(world.transport.requestCount == 0)
     }

@@ -14,7 +14,7 @@ struct DoubtTests {
     private let lost = ScriptedReply.failure(.maybeSent, .timeout)
 
     private func renew(_ world: World, _ login: Login) async -> VaultError.Code? {
-        await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
     }
 
     @Test func theCauseOfADoubtIsRemembered() async throws {
@@ -103,7 +103,7 @@ struct DoubtTests {
         world.transport.enqueue(lost)
         world.expire()
         await world.withTimePassing {
-            #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .tryLater)
         }
         #expect(world.transport.requestCount == 1)
         #expect(try world.tale().suffix(2) == ["renewal-started", "renewal-in-doubt"])
@@ -131,11 +131,14 @@ struct DoubtTests {
         try await world.addChain(name: "other")
         world.time.advance(by: .seconds(3_400))
         world.transport.enqueue(lost)
-        #expect(try await world.withTimePassing { try await world.users.accessToken(login: login.id) }.name == "1")
-        world.time.advance(by: .seconds(60))
-        #expect(try await world.users.accessToken(login: login.id).name == "1")
         #expect(
-            await code { try await world.users.accessToken(login: login.id, minimumValidity: .seconds(3_000)) }
+            try await world.withTimePassing { try await world.users.accessToken(for: .login(login.id)) }.name == "1")
+        world.time.advance(by: .seconds(60))
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
+        #expect(
+            await code {
+                try await world.users.accessToken(for: .login(login.id), TokenRequest(minimumValidity: .seconds(3_000)))
+            }
                 == .lostResponse)
         let expiresAt = try world.vault.login(login.id).expiresAt
         #expect(try world.vault.diagnosis(of: login.id).nextStep == .useToken(until: expiresAt))
@@ -212,10 +215,10 @@ struct DoubtTests {
         world.transport.enqueue(
             ScriptedReply { _ throws(HTTPTransportError) in
                 _ = try? await users.updateAccessToken(
-                    login: login.id, accessToken: Sample.accessToken("app"), expiresAt: later)
+                    for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: later)
                 throw HTTPTransportError(wasInDoubt ? .notSent : .maybeSent, .timeout)
             })
-        let token = try await world.withTimePassing { try await users.accessToken(login: login.id) }
+        let token = try await world.withTimePassing { try await users.accessToken(for: .login(login.id)) }
         #expect(token.name == "app")
         #expect(try world.vault.login(login.id).isInDoubt)
         world.expire()
@@ -230,7 +233,7 @@ struct DoubtTests {
         world.expire()
         #expect(await renew(world, login) == nil)
         #expect(try world.tale().contains("renewed after=doubt"))
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .lostResponse)
         #expect(world.logs.text.contains("lateArrivalSuspected"))
         #expect(
             try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
@@ -243,7 +246,7 @@ struct DoubtTests {
         world.expire()
         #expect(await renew(world, login) == nil)
         world.time.advance(by: ReplayPolicy.usualMemory)
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         #expect(!world.logs.text.contains("lateArrivalSuspected"))
         #expect(try world.tale().contains("login-dead reason=deadGrant answer=400 invalid_grant"))
     }

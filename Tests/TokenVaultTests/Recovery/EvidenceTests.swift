@@ -21,14 +21,14 @@ struct EvidenceTests {
         world.expire()
         world.transport.enqueue(
             isGateway ? .status(.serviceUnavailable, headers: [.retryAfter: "60"]) : .status(.tooManyRequests))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         let stored = try world.stored(login)
         #expect(stored.intent == nil)
         #expect(stored.session.doubtCause == nil)
         #expect(stored.session.notBefore != nil)
         world.time.advance(by: .seconds(70))
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 
@@ -40,7 +40,7 @@ struct EvidenceTests {
         world.expire()
         world.transport.fallback = .status(.serviceUnavailable, headers: [.retryAfter: "60"])
         for _ in 0..<30 {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
             world.time.advance(by: .seconds(3_700))
         }
         #expect(world.transport.requestCount == 30)
@@ -89,12 +89,12 @@ struct EvidenceTests {
         world.expire()
         world.transport.fallback = .status(.badGateway)
         world.time.setWallClock(forwardBy: .seconds(86_400 * 2))
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         #expect(try world.vault.login(login.id).failure == nil)
         world.time.setWallClock(forwardBy: .seconds(-86_400 * 2))
         world.transport.fallback = .generation("2")
         world.time.advance(by: .seconds(600))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 
     @Test func rejectionsDoNotSpanADayByAClockThatIsADayAhead() async throws {
@@ -106,17 +106,17 @@ struct EvidenceTests {
             return try await (isOther ? ScriptedReply.generation("2x") : .status(.forbidden)).reply(to: request)
         }
         for _ in 0..<12 {
-            _ = try? await world.users.updateAccessToken(login: login.id)
+            _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
             world.time.advance(by: .seconds(301))
         }
-        _ = try await world.users.updateAccessToken(login: other.id)
+        _ = try await world.users.accessToken(for: .login(other.id), .renewed)
         world.time.setWallClock(forwardBy: .seconds(86_400))
-        _ = try? await world.users.updateAccessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try world.vault.login(login.id).failure == nil)
         world.time.setWallClock(forwardBy: .seconds(-86_400))
         // A day by every clock.
         world.time.advance(by: .seconds(86_400 + 600))
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
     }
 
     // MARK: What is known to be unsent
@@ -136,14 +136,14 @@ struct EvidenceTests {
             }
         world.transport.enqueue(reply)
         process.store.fail(Array(repeating: .before, count: 5), afterCommits: 1)
-        await world.withTimePassing { _ = try? await process.users.accessToken(login: login.id) }
+        await world.withTimePassing { _ = try? await process.users.accessToken(for: .login(login.id)) }
         #expect(process.store.failedCommits == 5)
         #expect(try world.stored(login).intent?.isInDoubt == false)
         let diagnosis = try process.vault.diagnosis(of: login.id)
         #expect(diagnosis.renewal?.doubt == nil)
         world.time.advance(by: .seconds(60))
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 
@@ -154,7 +154,7 @@ struct EvidenceTests {
         world.expire()
         world.transport.enqueue(.failure(.notSent, .connect))
         process.store.fail(Array(repeating: .before, count: 5), afterCommits: 1)
-        await world.withTimePassing { _ = try? await process.users.accessToken(login: login.id) }
+        await world.withTimePassing { _ = try? await process.users.accessToken(for: .login(login.id)) }
         _ = try await process.users.recover()
         #expect(world.transport.requestCount == 1)
         #expect(try world.stored(login).intent == nil)
@@ -168,11 +168,11 @@ struct EvidenceTests {
         world.expire()
         world.transport.enqueue(.failure(.notSent, .connect))
         process.store.fail(Array(repeating: .before, count: 5), afterCommits: 1)
-        await world.withTimePassing { _ = try? await process.users.accessToken(login: login.id) }
+        await world.withTimePassing { _ = try? await process.users.accessToken(for: .login(login.id)) }
         await process.vault.close()
         world.time.advance(by: .seconds(60))
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
     }
 
     // MARK: A late request
@@ -183,9 +183,9 @@ struct EvidenceTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.failure(.maybeSent, .timeout), .generation("2"), .error("invalid_grant"))
-        _ = try await world.withTimePassing { try await world.users.accessToken(login: login.id) }
+        _ = try await world.withTimePassing { try await world.users.accessToken(for: .login(login.id)) }
         world.time.advance(by: .seconds(7_200))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
         #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
         #expect(
             try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
@@ -201,15 +201,15 @@ struct EvidenceTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.failure(.maybeSent, .timeout), .generation("2"))
-        _ = try await world.withTimePassing { try await world.users.accessToken(login: login.id) }
+        _ = try await world.withTimePassing { try await world.users.accessToken(for: .login(login.id)) }
         if kind == "proven" {
             world.expire()
             world.transport.enqueue(.generation("3"))
-            _ = try await world.users.accessToken(login: login.id)
+            _ = try await world.users.accessToken(for: .login(login.id))
         }
         world.time.advance(by: kind == "idle" ? .seconds(86_400) : .seconds(7_200))
         world.transport.fallback = .error("invalid_grant")
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 }

@@ -39,18 +39,18 @@ struct LostFileTests {
         let sending = try await world.anotherProcess()
         let gate = Gate()
         world.transport.enqueue(.generation("late").behind(gate), .generation("second"))
-        let call = Task { try await sending.users.accessToken(login: login.id).name }
+        let call = Task { try await sending.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         try lose(world.temporary.path + ".lock", loss)
         let newcomer = try await world.anotherProcess()
         await world.withTimePassing {
-            #expect(await code { try await newcomer.users.accessToken(login: login.id) } == .refreshStalled)
+            #expect(await code { try await newcomer.users.accessToken(for: .login(login.id)) } == .refreshStalled)
         }
         #expect(try await newcomer.users.recover().settledRenewals == 0)
         #expect(world.transport.requestCount == 1)
         gate.open()
         #expect(try await call.value == "late")
-        #expect(try await newcomer.users.accessToken(login: login.id).name == "late")
+        #expect(try await newcomer.users.accessToken(for: .login(login.id)).name == "late")
         #expect(world.transport.requestCount == 1)
         await sending.vault.close()
         await newcomer.vault.close()
@@ -62,11 +62,11 @@ struct LostFileTests {
         let login = try await world.addChain()
         world.expire()
         try lose(world.temporary.path + ".lock", loss)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .ownershipLost)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .ownershipLost)
         #expect(world.transport.requestCount == 0)
         let newcomer = try await world.anotherProcess()
         world.transport.enqueue(.generation("2"))
-        #expect(try await newcomer.users.accessToken(login: login.id).name == "2")
+        #expect(try await newcomer.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         await newcomer.vault.close()
     }
@@ -96,10 +96,10 @@ struct LostFileTests {
         let old = try await world.anotherProcess()
         let gate = Gate()
         world.transport.enqueue(.generation("late").behind(gate))
-        let call = Task { try await old.users.accessToken(login: login.id).name }
+        let call = Task { try await old.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         #expect(try await result(of: call, in: old.vault, whenTakenOver: world, before: gate) == "late")
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .newerSchema)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .newerSchema)
         #expect(world.transport.requestCount == 1)
         await world.withTimePassing { await world.vault.close() }
         // As the newer version would.
@@ -107,7 +107,7 @@ struct LostFileTests {
         let next = try await world.temporary.openAgain()
         let users = try await UserManager(vault: next, transport: world.transport, options: World.options)
         #expect(try next.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-late")
-        #expect(try await users.accessToken(login: login.id).name == "late")
+        #expect(try await users.accessToken(for: .login(login.id)).name == "late")
         #expect(world.transport.requestCount == 1)
         await next.close()
     }
@@ -120,7 +120,7 @@ struct LostFileTests {
         let old = try await world.anotherProcess()
         let seen = try old.vault.session(.login(login.id.handle))
         world.transport.enqueue(.generation("2", expiresIn: 1))
-        #expect(try await world.users.updateAccessToken(login: login.id).generation == 2)
+        #expect(try await world.users.accessToken(for: .login(login.id), .renewed).generation == 2)
         world.expire()
         let gate = Gate()
         world.transport.enqueue(.generation("late").behind(gate))

@@ -49,7 +49,7 @@ struct PaceTests {
         let waiting = try await doubtful(3, in: world)
         world.expire()
         world.transport.fallback = .status(.serviceUnavailable, headers: [.retryAfter: "120"])
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         #expect(world.transport.requestCount == 1)
         _ = try await world.users.recover()
         #expect(world.transport.requestCount == 1)

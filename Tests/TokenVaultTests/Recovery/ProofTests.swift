@@ -18,7 +18,7 @@ struct ProofTests {
     private func renewed(_ world: World) async throws -> (Login, VaultToken) {
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"))
-        let token = try await world.users.updateAccessToken(login: login.id)
+        let token = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try previous(world, login) == "CANARY-refresh-1")
         return (login, token)
     }
@@ -52,10 +52,10 @@ struct ProofTests {
         let world = try await World()
         let (login, _) = try await renewed(world)
         world.transport.enqueue(.generation("3"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try previous(world, login) == "CANARY-refresh-2")
         world.transport.enqueue(.tokens(accessToken: "CANARY-access-4"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         // The same token went on: there is nothing to fall back on.
         #expect(try previous(world, login) == nil)
         #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-3")
@@ -76,7 +76,7 @@ struct ProofTests {
         let world = try await World()
         let (login, _) = try await renewed(world)
         world.transport.fallback = .error("invalid_grant")
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         #expect(world.transport.requestCount == 2)
     }
 
@@ -85,7 +85,7 @@ struct ProofTests {
         let world = try await World(provider: World.provider(refresh: #"{"rotation":"always","reuseBlast":"none"}"#))
         let (login, _) = try await renewed(world)
         world.transport.enqueue(.error("invalid_grant"), works ? .generation("3") : .error("invalid_grant"))
-        let code = await code { try await world.users.updateAccessToken(login: login.id) }
+        let code = await code { try await world.users.accessToken(for: .login(login.id), .renewed) }
         #expect(code == (works ? nil : .refreshFailed))
         #expect(
             world.transport.requests.compactMap { $0.form["refresh_token"] }
@@ -98,7 +98,7 @@ struct ProofTests {
         let (login, _) = try await renewed(world)
         world.time.advance(by: .seconds(86_401))
         world.transport.fallback = .error("invalid_grant")
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         #expect(world.transport.requestCount == 2)
     }
 }

@@ -16,7 +16,7 @@ struct RecheckTests {
         let process = try await world.faulty()
         process.store.loseLock()
         world.expire()
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .ownershipLost)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .ownershipLost)
         #expect(world.transport.requestCount == 0)
         #expect(try world.stored(login).intent == nil)
     }
@@ -30,7 +30,7 @@ struct RecheckTests {
         }
         world.expire()
         do {
-            _ = try await process.users.accessToken(login: login.id)
+            _ = try await process.users.accessToken(for: .login(login.id))
             Issue.record("a renewal without a lock")
         } catch let error as VaultError {
             #expect(error.code == .ownershipLost)
@@ -49,7 +49,7 @@ struct RecheckTests {
         process.store.afterCommit { _ in world.time.advance(by: .seconds(20)) }
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         #expect(try world.tale().count { $0 == "renewal-started" } == 1)
     }
@@ -63,7 +63,7 @@ struct RecheckTests {
         }
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         #expect(try world.tale().contains("renewal-failed cause=notSent"))
         #expect(try !world.vault.login(login.id).isInDoubt)
@@ -77,7 +77,7 @@ struct RecheckTests {
         process.store.beforeSending { _ in world.time.advance(by: .seconds(10)) }
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 3)
         #expect(world.transport.requestCount == 1)
     }
@@ -88,7 +88,7 @@ struct RecheckTests {
         let process = try await world.faulty()
         process.store.beforeSending { _ in world.time.advance(by: .seconds(20)) }
         world.expire()
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .tryLater)
         #expect(world.transport.requestCount == 0)
         #expect(try world.stored(login).intent == nil)
         // Four times, then half a minute is over.
@@ -105,7 +105,9 @@ struct RecheckTests {
         }
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id, deadline: .seconds(600)).name == "2")
+        #expect(
+            try await process.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(600))).name
+                == "2")
         #expect(world.transport.requestCount == 1)
         #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 5)
     }
@@ -123,7 +125,7 @@ struct RecheckTests {
         }
         world.transport.enqueue(.generation("2"), .generation("3"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id).name == "3")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requestCount == 2)
     }
 
@@ -133,10 +135,10 @@ struct RecheckTests {
         let process = try await world.faulty()
         world.transport.enqueue(.status(.ok))
         process.store.afterCommit { commit in
-            if commit == 1 { _ = try? await world.users.logOut(login: login.id) }
+            if commit == 1 { _ = try? await world.users.logOut(.login(login.id)) }
         }
         world.expire()
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .unknownLogin)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .unknownLogin)
         #expect(world.transport.requests.map(\.path) == ["/revoke"])
     }
 
@@ -152,7 +154,7 @@ struct RecheckTests {
         }
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requests.map(\.path) == ["/other"])
     }
 
@@ -164,10 +166,10 @@ struct RecheckTests {
         process.store.afterCommit { commit in
             guard commit == 1 else { return }
             _ = try? await world.users.updateAccessToken(
-                login: login.id, accessToken: Sample.accessToken("app"), expiresAt: later)
+                for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: later)
         }
         world.expire()
-        #expect(try await process.users.accessToken(login: login.id).name == "app")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "app")
         #expect(world.transport.requestCount == 0)
     }
 
@@ -176,12 +178,12 @@ struct RecheckTests {
         let login = try await world.addChain()
         let process = try await world.anotherFaulty()
         process.store.afterCommit { commit in
-            if commit == 1 { try? await world.users.takeOver(login: login.id) }
+            if commit == 1 { try? await world.users.takeOver(.login(login.id)) }
         }
         world.transport.enqueue(.generation("2"))
         world.expire()
         // Its call begins again, in doubt now, as everybody's would.
-        #expect(try await process.users.accessToken(login: login.id).name == "2")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
         await process.vault.close()

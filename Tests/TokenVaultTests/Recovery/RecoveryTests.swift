@@ -114,7 +114,7 @@ struct RecoveryTests {
             if obstacle == .breaker {
                 let other = try await world.addChain(user: "bob", name: "b")
                 world.transport.enqueue(.error("invalid_client", status: .unauthorized))
-                _ = try? await world.users.updateAccessToken(login: other.id)
+                _ = try? await world.users.accessToken(for: .login(other.id), .renewed)
             }
             let sent = world.transport.requestCount
             try await world.leaveIntent(login)
@@ -139,7 +139,7 @@ struct RecoveryTests {
         let login = try await world.addChain()
         world.transport.enqueue(.failure(.maybeSent, .timeout), .failure(.maybeSent, .reset))
         world.expire()
-        await world.withTimePassing { _ = try? await world.users.accessToken(login: login.id) }
+        await world.withTimePassing { _ = try? await world.users.accessToken(for: .login(login.id)) }
         world.transport.fallback = .generation("2")
         #expect(try await world.users.recover().openRenewals == 1)
         #expect(world.transport.requestCount == 2)

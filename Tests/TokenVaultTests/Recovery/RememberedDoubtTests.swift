@@ -22,15 +22,15 @@ struct RememberedDoubtTests {
         let login = try await world.addChain(dpopKey: DPoPKey.generate())
         world.transport.enqueue(challenge, .error(error, status: .unauthorized))
         world.expire()
-        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
         #expect(try world.vault.login(login.id).isInDoubt)
 
         // What the app sets lifts the obstacle, not the doubt.
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("set"), expiresAt: world.now.addingTimeInterval(60))
+            for: .login(login.id), accessToken: Sample.accessToken("set"), expiresAt: world.now.addingTimeInterval(60))
         world.transport.enqueue(.error("invalid_grant"))
         world.time.advance(by: .seconds(3_600))
-        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
         #expect(try failure(world, login) == .lostResponse)
     }
 
@@ -40,17 +40,19 @@ struct RememberedDoubtTests {
         let gate = Gate()
         world.transport.enqueue(challenge, ScriptedReply.error("invalid_grant").behind(gate))
         world.expire()
-        async let renewal = world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        async let renewal = world.withTimePassing {
+            await code { try await world.users.accessToken(for: .login(login.id)) }
+        }
         await world.transport.waitForRequests(2)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("set"), expiresAt: world.now.addingTimeInterval(60))
+            for: .login(login.id), accessToken: Sample.accessToken("set"), expiresAt: world.now.addingTimeInterval(60))
         gate.open()
         _ = await renewal
         #expect(try failure(world, login) == nil)
 
         world.transport.enqueue(.error("invalid_grant"))
         world.time.advance(by: .seconds(3_600))
-        _ = await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
         #expect(try failure(world, login) == .lostResponse)
     }
 }

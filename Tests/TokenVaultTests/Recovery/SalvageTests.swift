@@ -21,7 +21,7 @@ struct SalvageTests {
     }
 
     private func renew(_ world: World, _ login: Login) async -> VaultError.Code? {
-        await world.withTimePassing { await code { try await world.users.accessToken(login: login.id) } }
+        await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
     }
 
     @Test func whatCameIsKeptWithTheReason() async throws {
@@ -63,7 +63,7 @@ struct SalvageTests {
         let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
         try await world.users.useUnusableReply(reply.id, of: login.id)
         #expect(world.transport.requestCount == 1)
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
         #expect(try world.tale().contains("reply-salvaged reply=\(reply.id)"))
         // The chain has moved on.
@@ -81,7 +81,7 @@ struct SalvageTests {
         #expect(reply.isCurrent)
         try await world.users.useUnusableReply(reply.id, of: login.id)
         #expect(try world.vault.login(login.id).failure == nil)
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
         #expect(try world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
     }
@@ -138,7 +138,7 @@ struct SalvageTests {
         let (world, login) = try await world()
         world.transport.enqueue(.json(Self.cut), .status(.ok))
         #expect(await renew(world, login) == .tryLater)
-        try await world.users.logOut(login: login.id)
+        try await world.users.logOut(.login(login.id))
         #expect(await code { try world.vault.unusableReplies(of: login.id) } == .unknownLogin)
         #expect(try world.vault.store.verify { _ in }.findings == [])
     }

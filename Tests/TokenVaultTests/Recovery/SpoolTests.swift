@@ -23,7 +23,7 @@ struct SpoolTests {
         process.store.fail(Self.always, afterCommits: 1)
         world.transport.enqueue(.generation("2"))
         world.expire()
-        let token = try await process.users.accessToken(login: login.id)
+        let token = try await process.users.accessToken(for: .login(login.id))
         #expect(token.name == "2")
         #expect(token.isVolatile)
         #expect(token.generation == 2)
@@ -46,13 +46,13 @@ struct SpoolTests {
         let (world, login, process) = try await worldWithSpooledReply(spool)
         #expect(spool.entries.count == 1)
         #expect(try world.vault.login(login.id).generation == 1)
-        #expect(try process.users.validAccessToken(login: login.id) == nil)
-        #expect(try await process.users.accessToken(login: login.id).isVolatile)
+        #expect(try process.users.validAccessToken(for: .login(login.id)) == nil)
+        #expect(try await process.users.accessToken(for: .login(login.id)).isVolatile)
         // Nobody is given more than there is.
         #expect(
             await code {
                 try await process.users.accessToken(
-                    login: login.id, minimumValidity: .seconds(7_000), deadline: .zero)
+                    for: .login(login.id), TokenRequest(minimumValidity: .seconds(7_000), deadline: .zero))
             } == nil)
         process.store.fail([], afterCommits: 0)
         try await world.withTimePassing {
@@ -60,7 +60,7 @@ struct SpoolTests {
                 await Task.yield()
             }
         }
-        let token = try await process.users.accessToken(login: login.id)
+        let token = try await process.users.accessToken(for: .login(login.id))
         #expect(!token.isVolatile)
         #expect(token.name == "2")
         #expect(world.transport.requestCount == 1)
@@ -73,7 +73,7 @@ struct SpoolTests {
         try await kill(world, login, spool)
         let next = try await world.anotherFaulty(spool: spool)
         #expect(spool.entries.isEmpty)
-        #expect(try next.users.validAccessToken(login: login.id)?.name == "2")
+        #expect(try next.users.validAccessToken(for: .login(login.id))?.name == "2")
         #expect(world.transport.requestCount == 1)
         #expect(try world.tale().contains("renewed from=spool"))
         await next.vault.close()
@@ -86,7 +86,7 @@ struct SpoolTests {
         try await kill(world, login, spool)
         // A strict server would end the chain at the second sight of the old token.
         world.transport.fallback = .error("invalid_grant")
-        #expect(try await other.users.accessToken(login: login.id).name == "2")
+        #expect(try await other.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         await other.vault.close()
     }
@@ -101,7 +101,7 @@ struct SpoolTests {
             try? await self.kill(world, login, spool)
         }
         world.transport.fallback = .error("invalid_grant")
-        let token = try await world.withTimePassing { try await other.users.accessToken(login: login.id) }
+        let token = try await world.withTimePassing { try await other.users.accessToken(for: .login(login.id)) }
         #expect(token.name == "2")
         #expect(world.transport.requestCount == 1)
         await other.vault.close()
@@ -127,12 +127,12 @@ struct SpoolTests {
             try await kill(world, login, spool)
             let entry = try #require(spool.entries.first?.reply)
             switch end {
-            case .loggedOut: _ = try await world.users.logOut(login: login.id)
+            case .loggedOut: _ = try await world.users.logOut(.login(login.id))
             case .disabled: _ = try await world.users.disableUser("alice")
             case .erased: _ = try await world.users.eraseUser("alice")
             case .newChain:
                 try await world.users.updateAccessToken(
-                    login: login.id, accessToken: Sample.accessToken("n"), expiresAt: nil,
+                    for: .login(login.id), accessToken: Sample.accessToken("n"), expiresAt: nil,
                     refreshToken: Sample.refreshToken("n"))
             }
             var options = World.options
@@ -164,7 +164,7 @@ struct SpoolTests {
             #expect(try world.stored(login) == before)
             #expect(try pending(world) == [])
             world.transport.enqueue(.generation("\(round)"))
-            _ = try await next.users.updateAccessToken(login: login.id)
+            _ = try await next.users.accessToken(for: .login(login.id), .renewed)
         }
         await next.vault.close()
     }
@@ -175,7 +175,7 @@ struct SpoolTests {
         #expect(try world.vault.login(login.id).generation == 1)
         #expect(try await world.vault.diagnosis().spool.entries == 1)
         #expect(try await world.users.recover().restoredReplies == 1)
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         #expect(try await world.vault.diagnosis().spool.entries == 0)
     }
@@ -188,7 +188,7 @@ struct SpoolTests {
         process.store.fail(Self.always, afterCommits: 1)
         world.transport.enqueue(.generation("2"))
         world.expire()
-        let call = Task { await code { try await process.users.accessToken(login: login.id) } }
+        let call = Task { await code { try await process.users.accessToken(for: .login(login.id)) } }
         await world.transport.waitForRequests(1)
         await world.withTimePassing { await process.vault.close() }
         _ = await call.value
@@ -204,11 +204,11 @@ struct SpoolTests {
         process.store.fail([.lost], afterCommits: 1)
         world.transport.enqueue(.generation("2"))
         world.expire()
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .ownershipLost)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .ownershipLost)
         #expect(spool.entries.count == 1)
         try await kill(world, login, spool)
         let next = try await world.anotherFaulty(spool: spool)
-        #expect(try await next.users.accessToken(login: login.id).name == "2")
+        #expect(try await next.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
         await next.vault.close()
     }

@@ -18,7 +18,7 @@ struct StallTests {
         let stalled = try await world.anotherProcess()
         let gate = Gate()
         world.transport.enqueue(.generation(reply).behind(gate))
-        let call = Task { try await stalled.users.accessToken(login: login.id).name }
+        let call = Task { try await stalled.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         return (stalled.vault, gate, call)
     }
@@ -29,13 +29,14 @@ struct StallTests {
         world.time.advance(by: .seconds(3_400))
         let stalled = try await stall(world, login)
         await world.withTimePassing {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == nil)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == nil)
         }
         // The owner is known to be stalled: nobody waits for it again.
-        #expect(try await world.withTimePassing { try await world.users.accessToken(login: login.id) }.name == "1")
+        #expect(
+            try await world.withTimePassing { try await world.users.accessToken(for: .login(login.id)) }.name == "1")
         world.expire()
         await world.withTimePassing {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshStalled)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshStalled)
         }
         #expect(try world.vault.diagnosis(of: login.id).renewal?.owner == .otherProcess)
         #expect(try world.vault.diagnosis(of: login.id).nextStep == .takeOverStalled)
@@ -52,7 +53,7 @@ struct StallTests {
         let stalled = try await stall(world, login)
         let start = world.time.uptime()
         await world.withTimePassing {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshStalled)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshStalled)
         }
         #expect(world.time.uptime() - start >= .seconds(60))
         #expect(world.time.uptime() - start < .seconds(70))
@@ -64,17 +65,17 @@ struct StallTests {
     @Test func takingOverIsADoubtThatIsToldOf() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        #expect(await code { try await world.users.takeOver(login: login.id) } == .conflict)
+        #expect(await code { try await world.users.takeOver(.login(login.id)) } == .conflict)
         world.expire()
         let stalled = try await stall(world, login)
-        try await world.users.takeOver(login: login.id)
+        try await world.users.takeOver(.login(login.id))
         let renewal = try #require(try world.vault.diagnosis(of: login.id).renewal)
         #expect(renewal.doubt?.cause == .takenOver)
         #expect(renewal.owner == .nobody)
         #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
-        #expect(await code { try await world.users.takeOver(login: login.id) } == .conflict)
+        #expect(await code { try await world.users.takeOver(.login(login.id)) } == .conflict)
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         // The robbed owner takes the winner's token, and keeps its own apart.
         stalled.gate.open()
         #expect(try await stalled.call.value == "2")
@@ -90,7 +91,7 @@ struct StallTests {
         let login = try await world.addChain()
         world.expire()
         let stalled = try await stall(world, login)
-        try await world.users.takeOver(login: login.id)
+        try await world.users.takeOver(.login(login.id))
         stalled.gate.open()
         world.transport.enqueue(.generation("3"))
         // Its own call finds that it was robbed, and goes on with what its reply brought.
@@ -106,14 +107,14 @@ struct StallTests {
         let login = try await world.addChain()
         world.expire()
         let stalled = try await stall(world, login)
-        try await world.users.takeOver(login: login.id)
+        try await world.users.takeOver(.login(login.id))
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         stalled.gate.open()
         _ = try await stalled.call.value
         world.expire()
         world.transport.enqueue(.error("invalid_grant"), .generation("4"))
-        #expect(try await world.users.accessToken(login: login.id).name == "4")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "4")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-late")
         #expect(try world.vault.login(login.id).failure == nil)
         await stalled.process.close()
@@ -124,14 +125,14 @@ struct StallTests {
         let login = try await world.addChain()
         world.expire()
         let stalled = try await stall(world, login)
-        try await world.users.takeOver(login: login.id)
+        try await world.users.takeOver(.login(login.id))
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
         stalled.gate.open()
         _ = try await stalled.call.value
         world.expire()
         world.transport.fallback = .error("invalid_grant")
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
         #expect(world.transport.requestCount == 4)
         await stalled.process.close()
     }
@@ -145,7 +146,7 @@ struct StallTests {
         options.stallPolicy = .availabilityOverSafety
         let bold = try await UserManager(vault: world.vault, transport: world.transport, options: options)
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.withTimePassing { try await bold.accessToken(login: login.id) }.name == "2")
+        #expect(try await world.withTimePassing { try await bold.accessToken(for: .login(login.id)) }.name == "2")
         #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
         stalled.gate.open()
         _ = try await stalled.call.value
@@ -163,7 +164,7 @@ struct StallTests {
         world.time.setWallClock(forwardBy: .seconds(86_400))
         world.transport.fallback = .generation("2")
         let start = world.time.uptime()
-        #expect(try await world.withTimePassing { try await bold.accessToken(login: login.id) }.name == "2")
+        #expect(try await world.withTimePassing { try await bold.accessToken(for: .login(login.id)) }.name == "2")
         #expect(world.time.uptime() - start >= .seconds(60))
         stalled.gate.open()
         _ = await stalled.call.result
@@ -179,7 +180,7 @@ struct StallTests {
                 SecretBytes(utf8: "CANARY-refresh-other"), as: role, since: Timestamp(milliseconds: 0))
         }
         world.transport.fallback = .status(.ok)
-        #expect(try await world.users.logOut(login: login.id).isComplete)
+        #expect(try await world.users.logOut(.login(login.id)).isComplete)
         let revoked = world.transport.requests.map { $0.form["token"] }
         // Its predecessor is spent.
         #expect(revoked == ["CANARY-refresh-1"] + (role == .predecessor ? [] : ["CANARY-refresh-other"]))

@@ -112,10 +112,10 @@ struct UpgradeTests {
         let users = try await upgraded.manager()
         for user in ["alice", "carol", "mallory"] {
             let login = try upgraded.login(of: user)
-            #expect(try users.validAccessToken(login: login.id)?.name == user)
+            #expect(try users.validAccessToken(for: .login(login.id))?.name == user)
         }
         let bob = try upgraded.login(of: "bob")
-        #expect(try users.validAccessToken(login: bob.id)?.name == "bob-2", "the spool was read")
+        #expect(try users.validAccessToken(for: .login(bob.id))?.name == "bob-2", "the spool was read")
         #expect(bob.generation == 2)
         // What was spooled for a login that is gone is to be revoked.
         #expect(try upgraded.vault.pendingRevocations().entries.count == 2)
@@ -137,7 +137,7 @@ struct UpgradeTests {
         // The intent of a process that has ended keeps nobody from renewing.
         for user in ["alice", "bob", "grace", "frank"] {
             let login = try upgraded.login(of: user)
-            let token = try await users.accessToken(login: login.id)
+            let token = try await users.accessToken(for: .login(login.id))
             #expect(token.name.hasPrefix("fresh-"), "\(user)")
         }
         let sent = upgraded.transport.requests.compactMap { $0.form["refresh_token"] }

@@ -53,7 +53,7 @@ struct WindowTests {
             measured.withLock { $0.append(window) }
         }
         let rounds = 300
-        for _ in 0..<rounds { _ = try await users.updateAccessToken(login: login.id) }
+        for _ in 0..<rounds { _ = try await users.accessToken(for: .login(login.id), .renewed) }
         let windows = measured.withLock { $0 }.sorted()
         #expect(windows.count == rounds)
         #expect(windows.allSatisfy { $0 > .zero })

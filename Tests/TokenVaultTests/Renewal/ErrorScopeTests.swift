@@ -38,10 +38,10 @@ struct ErrorScopeTests {
         refuse(["0": .error(code)], in: world)
         world.expire()
         #expect(
-            await TokenVaultTests.code { try await world.users.accessToken(login: logins[0].id) }
+            await TokenVaultTests.code { try await world.users.accessToken(for: .login(logins[0].id)) }
                 == .providerMisconfigured)
         for login in logins[1...] {
-            #expect(try await world.users.accessToken(login: login.id).name.hasSuffix("x"))
+            #expect(try await world.users.accessToken(for: .login(login.id)).name.hasSuffix("x"))
         }
         #expect(try world.vault.login(logins[0].id).failure == nil)
     }
@@ -52,15 +52,15 @@ struct ErrorScopeTests {
         let login = try await world.addChain()
         refuse(["1": .error("invalid_request")], in: world)
         world.expire()
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         let other = try await world.anotherProcess()
-        #expect(await code { try await other.users.accessToken(login: login.id) } == .tryLater)
-        #expect(try await other.users.scheduler().runOnce().renewed == 0)
+        #expect(await code { try await other.users.accessToken(for: .login(login.id)) } == .tryLater)
+        #expect(try await RenewalScheduler(other.users).runOnce().renewed == 0)
         #expect(world.transport.requestCount == 1)
         world.time.advance(by: .seconds(29))
-        #expect(await code { try await other.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await other.users.accessToken(for: .login(login.id)) } == .tryLater)
         world.time.advance(by: .seconds(1))
-        #expect(await code { try await other.users.accessToken(login: login.id) } == .providerMisconfigured)
+        #expect(await code { try await other.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         #expect(world.transport.requestCount == 2)
         let notBefore = try #require(try other.vault.login(login.id).notBefore)
         #expect(notBefore.timeIntervalSince(world.now) == 60)
@@ -74,7 +74,7 @@ struct ErrorScopeTests {
             uniqueKeysWithValues: (0..<6).map { ("\($0)", ScriptedReply.error("invalid_request")) })
         refuse(refused, in: world)
         world.expire()
-        for login in logins { _ = try? await world.users.accessToken(login: login.id) }
+        for login in logins { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requestCount == 3)
         #expect(try logins[3...].allSatisfy { try world.vault.login($0.id).notBefore == nil })
     }
@@ -85,7 +85,7 @@ struct ErrorScopeTests {
         refuse(
             ["0": .error("invalid_request"), "1": .error("invalid_request"), "3": .error("invalid_request")], in: world)
         world.expire()
-        for login in logins { _ = try? await world.users.accessToken(login: login.id) }
+        for login in logins { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requestCount == 6)
     }
 
@@ -98,8 +98,8 @@ struct ErrorScopeTests {
             state.refresh?.refreshToken = SecretBytes(copying: [0xFF, 0xFE])
         }
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: logins[0].id) } == .providerMisconfigured)
-        #expect(try await world.users.accessToken(login: logins[1].id).name == "1x")
+        #expect(await code { try await world.users.accessToken(for: .login(logins[0].id)) } == .providerMisconfigured)
+        #expect(try await world.users.accessToken(for: .login(logins[1].id)).name == "1x")
         #expect(world.transport.requestCount == 1)
     }
 
@@ -128,7 +128,7 @@ struct ErrorScopeTests {
     /// Renews every login once an hour for so long; what the server does is in its script.
     private func hours(_ count: Int, _ logins: [Login], in world: World) async {
         for _ in 0..<count {
-            for login in logins { _ = try? await world.users.updateAccessToken(login: login.id) }
+            for login in logins { _ = try? await world.users.accessToken(for: .login(login.id), .renewed) }
             world.time.advance(by: .seconds(3_600))
         }
     }
@@ -142,11 +142,13 @@ struct ErrorScopeTests {
         // Not a process that has just started, either.
         let other = try await world.anotherProcess()
         for login in logins {
-            #expect(await code { try await other.users.updateAccessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await other.users.accessToken(for: .login(login.id), .renewed) } == .tryLater)
         }
         world.transport.fallback = .generation("new")
         world.time.advance(by: .seconds(600))
-        for login in logins { #expect(try await other.users.updateAccessToken(login: login.id).name == "new") }
+        for login in logins {
+            #expect(try await other.users.accessToken(for: .login(login.id), .renewed).name == "new")
+        }
         await other.vault.close()
     }
 
@@ -159,18 +161,18 @@ struct ErrorScopeTests {
         #expect(try world.vault.login(logins[0].id).failure == nil)
         // Another process renews one of them.
         let other = try await world.anotherProcess()
-        _ = try await other.users.updateAccessToken(login: logins[1].id)
+        _ = try await other.users.accessToken(for: .login(logins[1].id), .renewed)
         await other.vault.close()
         world.time.advance(by: .seconds(600))
-        #expect(await code { try await world.users.updateAccessToken(login: logins[0].id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(logins[0].id), .renewed) } == .refreshFailed)
         #expect(try world.vault.login(logins[0].id).failure?.reason == .unclassifiedRejection)
 
-        let revived = try await world.users.revive(login: logins[0].id)
+        let revived = try await world.users.revive(.login(logins[0].id))
         #expect(revived.failure == nil)
         #expect(revived.state == .tokenExpired(nil))
         #expect(try world.tale().contains("login-revived reason=unclassifiedRejection"))
         refuse([:], in: world)
-        #expect(try await world.users.accessToken(login: logins[0].id).name == "0x")
+        #expect(try await world.users.accessToken(for: .login(logins[0].id)).name == "0x")
     }
 
     /// The same token is not the success of somebody else.
@@ -183,8 +185,8 @@ struct ErrorScopeTests {
             refreshToken: Sample.refreshToken("b"))
         refuse(["1": .status(.forbidden, body: "<html>")], in: world)
         await hours(26, [login], in: world)
-        _ = try await world.users.updateAccessToken(login: elsewhere.id)
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .tryLater)
+        _ = try await world.users.accessToken(for: .login(elsewhere.id), .renewed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .tryLater)
         #expect(try world.vault.login(login.id).failure == nil)
     }
 
@@ -196,16 +198,16 @@ struct ErrorScopeTests {
         let dead = try await world.addChain(user: "b", name: "2")
         let lost = try await world.addChain(user: "c", name: "3")
         refuse(["2": .error("invalid_grant")], in: world)
-        _ = try? await world.users.updateAccessToken(login: dead.id)
+        _ = try? await world.users.accessToken(for: .login(dead.id), .renewed)
         try await world.vault.change(lost.id.handle) { [vault = world.vault] state in
             state.die(.lostResponse, at: vault.now)
         }
-        #expect(await code { try await world.users.revive(login: living.id) } == .conflict)
-        #expect(await code { try await world.users.revive(login: dead.id) } == .notRefreshable)
-        #expect(await code { try await world.users.revive(login: lost.id) } == .notRefreshable)
+        #expect(await code { try await world.users.revive(.login(living.id)) } == .conflict)
+        #expect(await code { try await world.users.revive(.login(dead.id)) } == .notRefreshable)
+        #expect(await code { try await world.users.revive(.login(lost.id)) } == .notRefreshable)
         #expect(try world.vault.login(dead.id).failure?.reason == .deadGrant)
-        try await world.users.removeLogin(living.id)
-        #expect(await code { try await world.users.revive(login: living.id) } == .unknownLogin)
+        try await world.users.removeLogin(.login(living.id))
+        #expect(await code { try await world.users.revive(.login(living.id)) } == .unknownLogin)
     }
 
     @Test func aLoginThatNeededItsUserCanBeRevived() async throws {
@@ -213,10 +215,10 @@ struct ErrorScopeTests {
         let login = try await world.addChain()
         refuse(["1": .error("consent_required")], in: world)
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .needsUserInteraction)
-        try await world.users.revive(login: login.id)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .needsUserInteraction)
+        try await world.users.revive(.login(login.id))
         refuse([:], in: world)
-        #expect(try await world.users.accessToken(login: login.id).name == "1x")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1x")
     }
 
     @Test func aRevivedLoginIsToldToThoseWhoWatch() async throws {
@@ -225,11 +227,11 @@ struct ErrorScopeTests {
         try await world.vault.change(login.id.handle) { [vault = world.vault] state in
             state.die(.keyMismatch, at: vault.now)
         }
-        var states = world.users.sessionStates(login: login.id).makeAsyncIterator()
+        var states = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
         #expect(await states.next().map { $0 != .established } == true)
-        try await world.users.revive(login: login.id)
+        try await world.users.revive(.login(login.id))
         #expect(await states.next() == .established)
         try await world.users.disableUser("alice")
-        #expect(await code { try await world.users.revive(login: login.id) } == .userDisabled)
+        #expect(await code { try await world.users.revive(.login(login.id)) } == .userDisabled)
     }
 }

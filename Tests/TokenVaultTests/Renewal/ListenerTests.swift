@@ -47,7 +47,7 @@ struct ListenerTests {
         let users = try await users(world, listener)
         world.transport.enqueue(.generation("2"))
         world.expire()
-        let token = try await users.accessToken(login: login.id)
+        let token = try await users.accessToken(for: .login(login.id))
         await listener.wait(for: 1)
         #expect(stored.withLock { $0 } == [token.generation])
         #expect(listener.heard.map(\.operation) == [.refresh])
@@ -65,7 +65,7 @@ struct ListenerTests {
         for name in ["2", "3", "4"] {
             world.transport.enqueue(.generation(name))
             world.expire()
-            #expect(try await users.accessToken(login: login.id).name == name)
+            #expect(try await users.accessToken(for: .login(login.id)).name == name)
         }
         #expect(listener.heard.isEmpty)
         gate.open()
@@ -83,11 +83,11 @@ struct ListenerTests {
             userId: "alice", provider: "acme", authorizationCode: try AuthorizationCode("code"),
             codeVerifier: nil, redirectURI: nil)
         world.expire()
-        #expect(await code { try await users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await users.accessToken(for: .login(login.id)) } == .refreshFailed)
         let again = try await users.logIn(
             userId: "alice", provider: "acme", authorizationCode: try AuthorizationCode("code"),
             codeVerifier: nil, redirectURI: nil)
-        try await users.logOut(login: again.id)
+        try await users.logOut(.login(again.id))
         await quiet.wait(for: 4)
         try #require(quiet.heard.count == 4)
         #expect(quiet.heard.map(\.operation) == [.fetch, .refresh, .fetch, .revoke])

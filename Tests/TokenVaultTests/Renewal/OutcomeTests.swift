@@ -76,7 +76,7 @@ struct OutcomeTests {
         for reply in expected.replies { world.transport.enqueue(reply) }
         world.expire()
         await world.withTimePassing {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == expected.code)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == expected.code)
         }
         #expect(world.transport.requestCount == expected.requests)
         let stored = try world.vault.login(login.id)
@@ -84,7 +84,7 @@ struct OutcomeTests {
         #expect(stored.isInDoubt == expected.isInDoubt)
         guard expected.isPostponed else { return }
         // The next call sends nothing: dead, postponed, or the provider's breaker is open.
-        #expect(await code { try await world.users.accessToken(login: login.id) } != nil)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } != nil)
         #expect(world.transport.requestCount == expected.requests)
     }
 
@@ -97,10 +97,10 @@ struct OutcomeTests {
         let login = try await world.addChain()
         for reply in earlier.replies { world.transport.enqueue(reply) }
         world.expire()
-        await world.withTimePassing { _ = try? await world.users.accessToken(login: login.id) }
+        await world.withTimePassing { _ = try? await world.users.accessToken(for: .login(login.id)) }
         world.time.advance(by: .seconds(60))
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         let stored = try world.vault.login(login.id)
         #expect(!stored.isInDoubt)
         #expect(stored.notBefore == nil)
@@ -123,13 +123,13 @@ struct OutcomeTests {
         let login = try await world.addChain()
         world.transport.enqueue(.failure(.maybeSent, .timeout), .failure(.maybeSent, .timeout))
         world.expire()
-        await world.withTimePassing { _ = try? await world.users.accessToken(login: login.id) }
+        await world.withTimePassing { _ = try? await world.users.accessToken(for: .login(login.id)) }
         await world.vault.close()
         world.time.advance(by: .seconds(60))
         let next = try await world.anotherProcess()
         #expect(try next.vault.login(login.id).isInDoubt)
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await next.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await next.users.accessToken(for: .login(login.id)) } == .lostResponse)
         #expect(try next.vault.login(login.id).failure?.reason == .lostResponse)
     }
 
@@ -139,18 +139,18 @@ struct OutcomeTests {
         world.transport.enqueue(.status(.serviceUnavailable, headers: [.retryAfter: "120"]))
         world.expire()
         do {
-            _ = try await world.users.accessToken(login: login.id)
+            _ = try await world.users.accessToken(for: .login(login.id))
             Issue.record("a failed renewal gave a token")
         } catch let error as VaultError {
             #expect(error.code == .tryLater)
             #expect(try #require(error.retryAfter) >= .seconds(120))
         }
         world.time.advance(by: .seconds(119))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         #expect(world.transport.requestCount == 1)
         world.time.advance(by: .seconds(14))
         world.transport.enqueue(.status(.serviceUnavailable, headers: [.retryAfter: "1000000000"]))
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         let notBefore = try #require(try world.vault.login(login.id).notBefore)
         #expect(notBefore.timeIntervalSince(world.now) <= 3_600)
     }
@@ -160,7 +160,7 @@ struct OutcomeTests {
         let login = try await world.addChain()
         world.transport.enqueue(.json(#"{"refresh_token":"CANARY-refresh-2","token_type":"Bearer"}"#), .generation("3"))
         world.expire()
-        let token = try await world.users.accessToken(login: login.id)
+        let token = try await world.users.accessToken(for: .login(login.id))
         #expect(token.name == "3")
         #expect(token.generation == 3)
         #expect(world.transport.requests.map { $0.form["refresh_token"] } == ["CANARY-refresh-1", "CANARY-refresh-2"])
@@ -173,9 +173,9 @@ struct OutcomeTests {
             .tokens(accessToken: "CANARY-bearer", refreshToken: "CANARY-refresh-2", tokenType: "Bearer"),
             .tokens(accessToken: "CANARY-access-3", refreshToken: "CANARY-refresh-3", tokenType: "DPoP"))
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .protocolViolation)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .protocolViolation)
         world.time.advance(by: .seconds(60))
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
     }
 
@@ -186,16 +186,16 @@ struct OutcomeTests {
         world.transport.fallback = .error("invalid_client", status: .unauthorized)
         world.expire()
         for login in logins {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .providerMisconfigured)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         }
         #expect(world.transport.requestCount == 1)
         world.time.advance(by: .seconds(31))
-        for login in logins { _ = try? await world.users.accessToken(login: login.id) }
+        for login in logins { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requestCount == 2)
         for login in logins { #expect(try world.vault.login(login.id).failure == nil) }
         world.time.advance(by: .seconds(120))
         world.transport.fallback = .generation("new")
-        for login in logins { #expect(try await world.users.accessToken(login: login.id).name == "new") }
+        for login in logins { #expect(try await world.users.accessToken(for: .login(login.id)).name == "new") }
     }
 
     @Test func rejectionsWithoutAReasonEndALoginAfterTenTriesAndADay() async throws {
@@ -205,21 +205,21 @@ struct OutcomeTests {
         world.transport.fallback = .status(.forbidden, body: "<html>")
         world.expire()
         for _ in 0..<9 {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
             world.time.advance(by: .seconds(600))
         }
         for _ in 0..<5 {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
             world.time.advance(by: .seconds(600))
         }
         world.time.advance(by: .seconds(86_400))
         // Others of the provider are renewed meanwhile: it is about this login.
         world.transport.enqueue(.generation("b2"))
-        _ = try await world.users.accessToken(login: other.id)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        _ = try await world.users.accessToken(for: .login(other.id))
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .unclassifiedRejection)
         #expect(world.transport.requestCount == 16)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(world.transport.requestCount == 16)
     }
 
@@ -229,13 +229,13 @@ struct OutcomeTests {
         world.expire()
         for _ in 0..<9 {
             world.transport.enqueue(.error("invalid_dpop_proof"))
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
             world.time.advance(by: .seconds(3 * 3_600))
         }
         let other = try await world.addChain(user: "bob", name: "b")
         world.transport.enqueue(.generation("b2"), .error("invalid_dpop_proof"))
-        _ = try await world.users.updateAccessToken(login: other.id)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        _ = try await world.users.accessToken(for: .login(other.id), .renewed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(try world.vault.login(login.id).failure?.reason == .keyMismatch)
         // Nobody has said that the grant is over: it can still be revoked, with its proof.
         #expect(try world.vault.store.login(login.id.handle).key != nil)
@@ -251,7 +251,7 @@ struct OutcomeTests {
             userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
         for scope in ["read", "write read"] {
-            #expect(try await world.users.updateAccessToken(login: login.id).scope == scope)
+            #expect(try await world.users.accessToken(for: .login(login.id), .renewed).scope == scope)
         }
         let told = try world.vault.store.auditEntries(after: 0, limit: 100).filter { $0.kind == .renewed }
         #expect(told.map { $0.detail.contains(.init("scope", "narrower")) } == [true, false])
@@ -277,7 +277,7 @@ struct OutcomeTests {
             userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
         world.transport.fallback = reply("3", "https://evil.example")
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .protocolViolation)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .protocolViolation)
         // The refresh token is kept, the access token of somebody else's issuer is not.
         let stored = try world.vault.store.login(login.id.handle)
         #expect(stored.session.accessToken == nil)
@@ -294,7 +294,7 @@ struct OutcomeTests {
             ScriptedReply { request throws(HTTPTransportError) in
                 do {
                     try await users.updateAccessToken(
-                        login: login.id, accessToken: Sample.accessToken("winner"), expiresAt: fresh,
+                        for: .login(login.id), accessToken: Sample.accessToken("winner"), expiresAt: fresh,
                         refreshToken: Sample.refreshToken("winner"))
                 } catch {
                     throw HTTPTransportError(.notSent, .refused)
@@ -302,7 +302,7 @@ struct OutcomeTests {
                 return try await ScriptedReply.error("invalid_grant").reply(to: request)
             })
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "winner")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "winner")
         #expect(try world.vault.login(login.id).failure == nil)
     }
 
@@ -311,13 +311,13 @@ struct OutcomeTests {
         let login = try await world.addChain(dpopKey: .generate())
         #expect(try world.vault.login(login.id).isDPoPBound)
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         let stored = try world.vault.login(login.id)
         #expect(!stored.isDPoPBound)
         #expect(!stored.isRefreshable)
         #expect(stored.state == .tokenExpired(stored.failure))
         // Its access token is bound to the key that is gone.
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -325,7 +325,7 @@ struct OutcomeTests {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
         world.transport.enqueue(.status(.badGateway))
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .tryLater)
         #expect(try world.vault.login(login.id).isDPoPBound)
     }
 }

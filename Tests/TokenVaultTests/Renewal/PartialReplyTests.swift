@@ -30,9 +30,9 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         world.expire()
         sendSuccessorsOnly(in: world)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .protocolViolation)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .protocolViolation)
         for _ in 0..<10 {
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         }
         #expect(world.transport.requestCount == 2)
         // Each time twice as long.
@@ -41,12 +41,12 @@ struct PartialReplyTests {
             let notBefore = try #require(try world.vault.login(login.id).notBefore)
             waits.append(notBefore.timeIntervalSince(world.now))
             world.time.advance(by: .seconds(notBefore.timeIntervalSince(world.now)))
-            _ = try? await world.users.accessToken(login: login.id)
+            _ = try? await world.users.accessToken(for: .login(login.id))
         }
         #expect(waits == [1, 2, 4, 8])
         world.time.advance(by: .seconds(60))
         world.transport.fallback = .generation("good")
-        #expect(try await world.users.accessToken(login: login.id).name == "good")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "good")
     }
 
     @Test func forAResourceItIsPostponedToo() async throws {
@@ -54,11 +54,11 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         sendSuccessorsOnly(in: world)
         for _ in 0..<5 {
-            _ = try? await world.users.accessToken(login: login.id, resource: "https://api.example")
+            _ = try? await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example"))
         }
         #expect(world.transport.requestCount == 2)
         world.time.advance(by: .seconds(1))
-        _ = try? await world.users.accessToken(login: login.id, resource: "https://api.example")
+        _ = try? await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example"))
         let notBefore = try #require(try world.vault.login(login.id).notBefore)
         #expect(notBefore.timeIntervalSince(world.now) == 2)
     }
@@ -69,7 +69,7 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.fallback = .json(#"{"error":"invalid_grant","refresh_token":"CANARY-refresh-1"}"#)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(world.transport.requestCount == 1)
         #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
@@ -88,13 +88,13 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(good(value))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         let stored = try world.vault.login(login.id)
         #expect(stored.isInDoubt)
         // While its token is good, nothing is sent: neither by callers nor by recovery nor by the scheduler.
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         _ = try await world.users.recover()
-        #expect(try await world.users.scheduler().runOnce().renewed == 0)
+        #expect(try await RenewalScheduler(world.users).runOnce().renewed == 0)
         #expect(world.transport.requestCount == 1)
         let replies = try world.vault.unusableReplies(of: login.id)
         #expect(replies.count == 1)
@@ -106,7 +106,7 @@ struct PartialReplyTests {
         let other = try await world.anotherProcess()
         world.expire()
         world.transport.enqueue(.error("invalid_grant"))
-        #expect(await code { try await other.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await other.users.accessToken(for: .login(login.id)) } == .lostResponse)
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-1")
         await other.vault.close()
     }
@@ -116,9 +116,9 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(good("7"), .generation("3"), .error("invalid_grant"))
-        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(try !world.vault.login(login.id).isInDoubt)
         #expect(try world.vault.unusableReplies(of: login.id).isEmpty)
     }
@@ -130,9 +130,9 @@ struct PartialReplyTests {
         try await world.addChain(name: "9")
         world.time.advance(by: .seconds(3_400))
         world.transport.enqueue(good("7"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -141,11 +141,11 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(good(#"{"refresh_token":"CANARY-inner"}"#), .generation("3"))
-        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
         let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
         try await world.users.useUnusableReply(reply.id, of: login.id)
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-inner")
     }
 
@@ -155,11 +155,11 @@ struct PartialReplyTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(good("\"\(escaped)\""), .generation("3"))
-        _ = try await world.users.accessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
         #expect(try !world.vault.login(login.id).isInDoubt)
         let other = try await world.anotherProcess()
         world.expire()
-        #expect(try await other.users.accessToken(login: login.id).name == "3")
+        #expect(try await other.users.accessToken(for: .login(login.id)).name == "3")
         let plain = escaped.replacing(#"\r\n"#, with: "\r\n").replacing(#"\u0000"#, with: "\u{0}")
             .replacing(#"\u00e9"#, with: "\u{e9}")
         #expect(world.transport.requests.last?.form["refresh_token"] == plain)
@@ -174,7 +174,8 @@ struct PartialReplyTests {
         world.expire()
         world.transport.enqueue(good("7"))
         process.store.fail([.before, .before], afterCommits: 1)
-        #expect(try await world.withTimePassing { try await process.users.accessToken(login: login.id).name } == "2")
+        #expect(
+            try await world.withTimePassing { try await process.users.accessToken(for: .login(login.id)).name } == "2")
         while try world.stored(login).position.generation < 2 {
             world.time.advance(by: .seconds(1))
             await Task.yield()
@@ -197,10 +198,10 @@ struct PartialReplyTests {
                 ? .json(#"{"active":true,"exp":\#(end)}"#) : .generation("2", expiresIn: nil)
             return try await reply.reply(to: request)
         }
-        _ = try? await world.users.accessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id))
         await world.transport.waitForRequests(2)
         while try world.stored(login).session.expiresAt == nil, !Task.isCancelled { await Task.yield() }
-        for _ in 0..<10 { _ = try? await world.users.accessToken(login: login.id) }
+        for _ in 0..<10 { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requests.count { $0.path == "/token" } == 1)
     }
 }

@@ -13,7 +13,7 @@ import VaultStorage
 struct RefusalTests {
     private func refuse(_ world: World, _ login: LoginID) async -> VaultError? {
         do {
-            _ = try await world.users.updateAccessToken(login: login)
+            _ = try await world.users.accessToken(for: .login(login), .renewed)
             return nil
         } catch { return error as? VaultError }
     }
@@ -69,7 +69,7 @@ struct RefusalTests {
     @Test func anEventSaysWhatTheProviderAnswered() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        var events = world.users.events(login: login.id).makeAsyncIterator()
+        var events = world.users.events(of: .login(login.id)).makeAsyncIterator()
         world.transport.enqueue(.error("invalid_grant"))
         _ = await refuse(world, login.id)
         while let event = await events.next() {

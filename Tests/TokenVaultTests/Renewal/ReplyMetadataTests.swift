@@ -44,14 +44,14 @@ struct ReplyMetadataTests {
         world.transport.enqueue(Self.salesforce("1", "eu1"))
         let login = try await logIn(world)
         #expect(login.attributes == ["instance_url": "https://eu1.my.salesforce.com"])
-        let token = try await world.users.accessToken(login: login.id)
+        let token = try await world.users.accessToken(for: .login(login.id))
         #expect(token.attributes["instance_url"] == "https://eu1.my.salesforce.com")
         // A renewal that tells something else replaces it; one that tells nothing leaves it.
         world.transport.enqueue(Self.salesforce("2", "eu2"), .generation("3"))
         #expect(
-            try await world.users.updateAccessToken(login: login.id).attributes["instance_url"]
+            try await world.users.accessToken(for: .login(login.id), .renewed).attributes["instance_url"]
                 == "https://eu2.my.salesforce.com")
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try world.vault.login(login.id).attributes == ["instance_url": "https://eu2.my.salesforce.com"])
     }
 
@@ -62,13 +62,13 @@ struct ReplyMetadataTests {
             world.transport.fallback = .status(.forbidden)
             let login = try await logIn(world)
             #expect(login.expirySource == source)
-            #expect(try await world.users.accessToken(login: login.id).expirySource == source)
+            #expect(try await world.users.accessToken(for: .login(login.id)).expirySource == source)
         }
         let world = try await World()
         let login = try await world.addChain()
         #expect(login.expirySource == .told)
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.updateAccessToken(login: login.id).expirySource == .told)
+        #expect(try await world.users.accessToken(for: .login(login.id), .renewed).expirySource == .told)
     }
 
     @Test func anUnknownExpiryIsFollowedByARefusal() async throws {
@@ -76,10 +76,10 @@ struct ReplyMetadataTests {
         world.transport.enqueue(Self.salesforce("1", "eu1"), .generation("2", expiresIn: nil))
         let login = try await logIn(world)
         world.time.advance(by: .seconds(365 * 86_400))
-        let token = try await world.users.accessToken(login: login.id)
+        let token = try await world.users.accessToken(for: .login(login.id))
         #expect(token.name == "1")
         try await world.users.reportRejected(token)
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 
     @Test func aLifeThatWasNotToldIsAskedFor() async throws {
@@ -95,7 +95,7 @@ struct ReplyMetadataTests {
         #expect(asked.form["token"] == "CANARY-access-1")
         // The same after a renewal; an answer that says nothing leaves what is assumed.
         world.transport.enqueue(Self.salesforce("2", "eu1"), .status(.serviceUnavailable))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         await world.transport.waitForRequests(4)
         #expect(try world.vault.login(login.id).expirySource == .assumed)
     }
@@ -114,7 +114,7 @@ struct ReplyMetadataTests {
         func asked() -> Int { world.transport.requests.count { $0.path == "/introspect" } }
         func renewed(_ login: LoginID, expecting source: ExpirySource, _ count: Int) async throws -> Bool {
             world.time.advance(by: .seconds(1_000))
-            _ = try await world.users.updateAccessToken(login: login)
+            _ = try await world.users.accessToken(for: .login(login), .renewed)
             while asked() < count, !Task.isCancelled { await Task.yield() }
             while try world.vault.login(login).expirySource != source, !Task.isCancelled { await Task.yield() }
             // What would still be asked would have begun by now.
@@ -128,7 +128,7 @@ struct ReplyMetadataTests {
         for _ in 0..<7 { #expect(try await renewed(login, expecting: .assumed, 2)) }
         #expect(try await renewed(login, expecting: .told, 3))
         #expect(try await renewed(login, expecting: .assumed, 3))
-        try await world.users.reportRejected(try await world.users.accessToken(login: login))
+        try await world.users.reportRejected(try await world.users.accessToken(for: .login(login)))
         while asked() < 4, !Task.isCancelled { await Task.yield() }
         await world.time.waitForRest()
         #expect(try await renewed(login, expecting: .told, 5))
@@ -140,11 +140,11 @@ struct ReplyMetadataTests {
         world.transport.enqueue(Self.salesforce("1", "eu1"), .json(#"{"active":false}"#))
         let login = try await logIn(world)
         while try world.vault.login(login.id).notBefore == nil, !Task.isCancelled { await Task.yield() }
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         #expect(world.transport.requestCount == 2)
         world.time.advance(by: .seconds(61))
         world.transport.enqueue(Self.salesforce("2", "eu1"), .json(#"{"active":true}"#))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 
     @Test func aLimitThatIsReachedIsTold() async throws {
@@ -177,7 +177,7 @@ struct ReplyMetadataTests {
         world.transport.fallback = ScriptedReply.generation("new").behind(gate)
         let provider = try world.vault.store.provider(named: "acme").handle
         try await withThrowingTaskGroup(of: String.self) { group in
-            for login in logins { group.addTask { try await world.users.accessToken(login: login).name } }
+            for login in logins { group.addTask { try await world.users.accessToken(for: .login(login)).name } }
             while world.users.context.turns.waitingCount(provider) < 8, !Task.isCancelled { await Task.yield() }
             await world.transport.waitForRequests(2)
             #expect(world.transport.requestCount == 2)
@@ -193,10 +193,10 @@ struct ReplyMetadataTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.failure(.notSent, .connect), .generation("2"))
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         // Refused without a request: postponed.
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         world.time.advance(by: .seconds(10))
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
     }
 }

@@ -17,7 +17,7 @@ struct SingleFlightTests {
             world.transport.enqueue(.generation("\(round)").behind(gate))
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<1_000 {
-                    group.addTask { try await world.users.accessToken(login: login.id).name }
+                    group.addTask { try await world.users.accessToken(for: .login(login.id)).name }
                 }
                 await world.transport.waitForRequests(round - 1)
                 gate.open()
@@ -87,7 +87,7 @@ struct SingleFlightTests {
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         gate.open()
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
     }
 
@@ -97,13 +97,15 @@ struct SingleFlightTests {
         let gate = Gate()
         world.transport.enqueue(.generation("2").behind(gate))
         world.expire()
-        let caller = Task { try await world.users.accessToken(login: login.id, deadline: .seconds(2)) }
+        let caller = Task {
+            try await world.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(2)))
+        }
         await world.transport.waitForRequests(1)
         await world.time.waitForSleepers()
         world.time.advance(by: .seconds(2))
         #expect(await code { try await caller.value } == .deadlineExceeded)
         gate.open()
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
     }
 

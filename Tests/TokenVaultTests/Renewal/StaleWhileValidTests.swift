@@ -79,7 +79,9 @@ struct StaleWhileValidTests {
         #expect(try await early.value == "1")
         #expect(await strict.value == .deadlineExceeded)
         gate.open()
-        while try world.users.validAccessToken(userId: "alice")?.name != "2", !Task.isCancelled { await Task.yield() }
+        while try world.users.validAccessToken(for: .user("alice"))?.name != "2", !Task.isCancelled {
+            await Task.yield()
+        }
         #expect(world.transport.requestCount == 1)
     }
 
@@ -96,7 +98,9 @@ struct StaleWhileValidTests {
         #expect(try await bob.value == "b")
         #expect(world.transport.requestCount == 1)
         world.time.advance(by: .seconds(60))
-        while try world.users.validAccessToken(userId: "bob")?.name != "b2", !Task.isCancelled { await Task.yield() }
+        while try world.users.validAccessToken(for: .user("bob"))?.name != "b2", !Task.isCancelled {
+            await Task.yield()
+        }
     }
 
     @Test func aClockThatIsSetDoesNotMoveADeadline() async throws {

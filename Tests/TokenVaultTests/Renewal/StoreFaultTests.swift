@@ -26,12 +26,12 @@ struct StoreFaultTests {
         store.fail(Array(repeating: .before, count: failures), afterCommits: 1)
         world.transport.enqueue(.generation("2"), .generation("3"))
         world.expire()
-        let token = try await world.withTimePassing { try await users.accessToken(login: login.id) }
+        let token = try await world.withTimePassing { try await users.accessToken(for: .login(login.id)) }
         #expect(token.name == "2")
         #expect(store.failedCommits == failures)
         #expect(world.transport.requestCount == 1)
         #expect(try world.vault.login(login.id).generation == 2)
-        #expect(try await users.updateAccessToken(login: login.id).name == "3")
+        #expect(try await users.accessToken(for: .login(login.id), .renewed).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
     }
 
@@ -44,12 +44,13 @@ struct StoreFaultTests {
         world.expire()
         await world.withTimePassing {
             #expect(
-                await code { try await users.accessToken(login: login.id, deadline: .seconds(20)) } == .deadlineExceeded
+                await code { try await users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(20))) }
+                    == .deadlineExceeded
             )
         }
         #expect(try world.vault.login(login.id).generation == 1)
         store.fail([], afterCommits: 0)
-        let token = try await world.withTimePassing { try await users.accessToken(login: login.id) }
+        let token = try await world.withTimePassing { try await users.accessToken(for: .login(login.id)) }
         #expect(token.name == "2")
         #expect(world.transport.requestCount == 1)
     }
@@ -61,7 +62,7 @@ struct StoreFaultTests {
         store.fail([.after], afterCommits: 1)
         world.transport.enqueue(.generation("2"))
         world.expire()
-        let token = try await world.withTimePassing { try await users.accessToken(login: login.id) }
+        let token = try await world.withTimePassing { try await users.accessToken(for: .login(login.id)) }
         #expect(token.name == "2")
         #expect(token.generation == 2)
         #expect(world.transport.requestCount == 1)
@@ -75,7 +76,7 @@ struct StoreFaultTests {
         let (store, users) = try await makeFaulty(world)
         store.fail([.before], afterCommits: 0)
         world.expire()
-        #expect(await code { try await users.accessToken(login: login.id) } == .storageFull)
+        #expect(await code { try await users.accessToken(for: .login(login.id)) } == .storageFull)
         #expect(world.transport.requestCount == 0)
     }
 
@@ -85,10 +86,10 @@ struct StoreFaultTests {
         let (store, users) = try await makeFaulty(world)
         store.fail([.after], afterCommits: 0)
         world.expire()
-        #expect(await code { try await users.accessToken(login: login.id) } == .storageFailed)
+        #expect(await code { try await users.accessToken(for: .login(login.id)) } == .storageFailed)
         #expect(world.transport.requestCount == 0)
         world.transport.enqueue(.generation("2"))
-        #expect(try await users.accessToken(login: login.id).name == "2")
+        #expect(try await users.accessToken(for: .login(login.id)).name == "2")
     }
 
     @Test func aDeathThatCannotBeWrittenIsFoundAgain() async throws {
@@ -99,11 +100,11 @@ struct StoreFaultTests {
         world.transport.fallback = .error("invalid_grant")
         world.expire()
         try await world.withTimePassing {
-            #expect(await code { try await users.accessToken(login: login.id) } == .refreshFailed)
+            #expect(await code { try await users.accessToken(for: .login(login.id)) } == .refreshFailed)
             let unflagged = try world.vault.login(login.id).failure
             #expect(unflagged == nil)
             // This process knows that nothing was lost: the server has just said so.
-            #expect(await code { try await users.accessToken(login: login.id) } == .refreshFailed)
+            #expect(await code { try await users.accessToken(for: .login(login.id)) } == .refreshFailed)
         }
         #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
         #expect(world.transport.requestCount == 2)

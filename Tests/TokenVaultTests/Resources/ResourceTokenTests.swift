@@ -18,7 +18,7 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"), .generation("3"))
-        let first = try await world.users.accessToken(login: login.id, resource: calendar)
+        let first = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         #expect(first.name == "2")
         #expect(first.resource == calendar)
         #expect(first.generation == 2)
@@ -26,12 +26,12 @@ struct ResourceTokenTests {
         #expect(sent["resource"] == calendar)
         #expect(sent["refresh_token"] == "CANARY-refresh-1")
         #expect(sent["scope"] == nil)
-        let second = try await world.users.accessToken(login: login.id, resource: mail)
+        let second = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: mail))
         #expect(second.name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
         // All three from the vault now, by user and by login.
-        #expect(try await world.users.accessToken(userId: "alice", resource: calendar).name == "2")
-        #expect(try await world.users.accessToken(userId: "alice", resource: mail).name == "3")
+        #expect(try await world.users.accessToken(for: .user("alice"), TokenRequest(resource: calendar)).name == "2")
+        #expect(try await world.users.accessToken(for: .user("alice"), TokenRequest(resource: mail)).name == "3")
         let own = try await world.users.accessToken(userId: "alice")
         #expect(own.name == "1")
         #expect(own.resource == nil)
@@ -48,12 +48,15 @@ struct ResourceTokenTests {
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", scope: "read"),
             .generation("3"))
-        let narrow = try await world.users.accessToken(login: login.id, resource: calendar, scope: "read")
+        let narrow = try await world.users.accessToken(
+            for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
         #expect(narrow.scope == "read")
         #expect(narrow.requestedScope == "read")
         #expect(world.transport.requests.last?.form["scope"] == "read")
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar).name == "3")
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar, scope: "read").name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "3")
+        #expect(
+            try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
+                .name == "2")
         #expect(world.transport.requestCount == 2)
         // The grant's scope is what it was.
         #expect(try world.vault.store.login(login.id.handle).session.scope == login.scope)
@@ -63,8 +66,10 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.accessToken(login: login.id, resource: calendar, scope: "write read")
-        _ = try await world.users.accessToken(login: login.id, resource: calendar, scope: "read write")
+        _ = try await world.users.accessToken(
+            for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("write read")))
+        _ = try await world.users.accessToken(
+            for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read write")))
         #expect(world.transport.requestCount == 1)
         #expect(world.transport.requests.last?.form["scope"] == "read write")
     }
@@ -89,8 +94,8 @@ struct ResourceTokenTests {
                 group.addTask {
                     let token =
                         if let resource {
-                            try await world.users.accessToken(login: login.id, resource: resource)
-                        } else { try await world.users.accessToken(login: login.id) }
+                            try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: resource))
+                        } else { try await world.users.accessToken(for: .login(login.id)) }
                     return (resource, token.name)
                 }
             }
@@ -108,32 +113,32 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"), .generation("3"), .generation("4"))
-        let token = try await world.users.accessToken(login: login.id, resource: calendar)
-        _ = try await world.users.accessToken(login: login.id, resource: mail)
+        let token = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: mail))
         for _ in 0..<5 { try await world.users.reportRejected(token) }
         #expect(world.transport.requestCount == 3)
         #expect(world.transport.requests.last?.form["resource"] == calendar)
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar).name == "4")
-        #expect(try await world.users.accessToken(login: login.id, resource: mail).name == "3")
-        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "4")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: mail)).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
         #expect(world.transport.requestCount == 3)
     }
 
     @Test func theLoginsOwnTokenIsStillReportedAfterRenewalsForResources() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let own = try await world.users.accessToken(login: login.id)
+        let own = try await world.users.accessToken(for: .login(login.id))
         world.transport.enqueue(.generation("2"), .generation("3"))
-        _ = try await world.users.accessToken(login: login.id, resource: calendar)
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         try await world.users.reportRejected(own)
         #expect(world.transport.requestCount == 2)
         #expect(world.transport.requests.last?.form["resource"] == nil)
-        let newer = try await world.users.accessToken(login: login.id)
+        let newer = try await world.users.accessToken(for: .login(login.id))
         #expect(newer.name == "3")
         #expect(newer.generation == 3)
         #expect(try world.vault.store.login(login.id.handle).session.accessGeneration == nil)
         // The token for the resource is another one: it stays.
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "2")
         #expect(world.transport.requestCount == 2)
     }
 
@@ -141,8 +146,8 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"), .generation("3"))
-        _ = try await world.users.accessToken(login: login.id, resource: calendar)
-        #expect(try await world.users.updateAccessToken(login: login.id).name == "3")
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
+        #expect(try await world.users.accessToken(for: .login(login.id), .renewed).name == "3")
         #expect(world.transport.requests.last?.form["resource"] == nil)
     }
 
@@ -152,16 +157,18 @@ struct ResourceTokenTests {
         world.transport.enqueue(.error("invalid_target"))
         for _ in 0..<3 {
             #expect(
-                await code { try await world.users.accessToken(login: login.id, resource: calendar) }
+                await code {
+                    try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
+                }
                     == .resourceRefused)
         }
         #expect(world.transport.requestCount == 1)
         // Neither the login nor the provider's breaker is touched.
         world.transport.enqueue(.generation("2"), .generation("3"), .generation("4"))
-        #expect(try await world.users.accessToken(login: login.id, resource: mail).name == "2")
-        #expect(try await world.users.updateAccessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: mail)).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id), .renewed).name == "3")
         world.time.advance(by: .seconds(31))
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar).name == "4")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "4")
     }
 
     @Test func aRefusedScopeIsNotReplacedByAnother() async throws {
@@ -169,7 +176,10 @@ struct ResourceTokenTests {
         let login = try await world.addChain()
         world.transport.enqueue(.error("invalid_scope"))
         #expect(
-            await code { try await world.users.accessToken(login: login.id, resource: calendar, scope: "read") }
+            await code {
+                try await world.users.accessToken(
+                    for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
+            }
                 == .resourceRefused)
         #expect(world.transport.requestCount == 1)
         #expect(world.transport.requests.last?.form["scope"] == "read")
@@ -183,7 +193,8 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         #expect(
-            await code { try await world.users.accessToken(login: login.id, resource: resource) } == .invalidArgument)
+            await code { try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: resource)) }
+                == .invalidArgument)
         #expect(world.transport.requests.isEmpty)
     }
 
@@ -194,14 +205,19 @@ struct ResourceTokenTests {
         let login = try await world.users.logIn(
             userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
-        for scope in ["admin", "read admin", "", "\u{1}"] {
+        for scope in ["admin", "read admin", ""] {
             #expect(
-                await code { try await world.users.accessToken(login: login.id, resource: calendar, scope: scope) }
+                await code {
+                    try await world.users.accessToken(
+                        for: .login(login.id), TokenRequest(resource: calendar, scope: Scope(scope)))
+                }
                     == .invalidArgument)
         }
         #expect(world.transport.requestCount == 1)
         world.transport.enqueue(.generation("2"))
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar, scope: "read").name == "2")
+        #expect(
+            try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
+                .name == "2")
     }
 
     @Test func sixteenAreKeptAndTheSoonestExpiredGoesFirst() async throws {
@@ -210,7 +226,8 @@ struct ResourceTokenTests {
         for index in 0..<17 {
             // The third one runs out before all others.
             world.transport.enqueue(.generation("\(index + 2)", expiresIn: index == 2 ? 1_000 : 3_600 + index))
-            _ = try await world.users.accessToken(login: login.id, resource: "https://r\(index).example")
+            _ = try await world.users.accessToken(
+                for: .login(login.id), TokenRequest(resource: "https://r\(index).example"))
         }
         let kept = try world.vault.login(login.id).resourceTokens.compactMap(\.resource)
         #expect(kept.count == 16)
@@ -219,7 +236,7 @@ struct ResourceTokenTests {
         // What has run out makes room first.
         world.time.advance(by: .seconds(3_601))
         world.transport.enqueue(.generation("20"))
-        _ = try await world.users.accessToken(login: login.id, resource: "https://new.example")
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://new.example"))
         #expect(try world.vault.login(login.id).resourceTokens.compactMap(\.resource).count < 17)
         #expect(try !world.vault.login(login.id).resourceTokens.compactMap(\.resource).contains("https://r0.example"))
     }
@@ -247,14 +264,15 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.accessToken(login: login.id, resource: calendar)
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         // The chain lives on.
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("app"),
+            expiresAt: world.now.addingTimeInterval(3_600))
         #expect(try world.vault.login(login.id).resourceTokens.count == 1)
-        #expect(try await world.users.accessToken(login: login.id).generation == 3)
+        #expect(try await world.users.accessToken(for: .login(login.id)).generation == 3)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: nil,
+            for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: nil,
             refreshToken: Sample.refreshToken("app"))
         #expect(try world.vault.login(login.id).resourceTokens.isEmpty)
     }
@@ -267,11 +285,13 @@ struct ResourceTokenTests {
                 .tokens(
                     accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", expiresIn: 9_000,
                     tokenType: key == nil ? "Bearer" : "DPoP"))
-            _ = try await world.users.accessToken(login: login.id, resource: calendar)
+            _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
             world.expire()
             world.transport.enqueue(.error("invalid_grant"))
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshFailed)
-            let served = await code { try await world.users.accessToken(login: login.id, resource: calendar) }
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
+            let served = await code {
+                try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
+            }
             #expect(served == (key == nil ? nil : .refreshFailed))
             #expect(try world.vault.login(login.id).resourceTokens.count == (key == nil ? 1 : 0))
         }
@@ -282,7 +302,8 @@ struct ResourceTokenTests {
         let login = try await world.addChain()
         world.transport.enqueue(.error("invalid_grant"))
         #expect(
-            await code { try await world.users.accessToken(login: login.id, resource: calendar) } == .refreshFailed)
+            await code { try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)) }
+                == .refreshFailed)
         #expect(try world.vault.login(login.id).failure != nil)
     }
 
@@ -290,10 +311,12 @@ struct ResourceTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"), .status(.ok))
-        let token = try await world.users.accessToken(login: login.id, resource: calendar)
+        let token = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         let users = world.users
         _ = try await users.disableUser("alice")
-        #expect(await code { try await users.accessToken(login: login.id, resource: calendar) } == .userDisabled)
+        #expect(
+            await code { try await users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)) }
+                == .userDisabled)
         #expect(try world.vault.store.login(login.id.handle).session.resourceTokens.isEmpty)
         #expect(token.name == "2")
         // The refresh token takes its access tokens with it: one revocation.
@@ -304,7 +327,8 @@ struct ResourceTokenTests {
         let world = try await World(handler: RecordingHandler())
         let login = try await world.addPlainLogin()
         #expect(
-            await code { try await world.users.accessToken(login: login.id, resource: calendar) } == .notRefreshable)
+            await code { try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)) }
+                == .notRefreshable)
         #expect(world.handler?.asked.isEmpty == true)
     }
 
@@ -313,19 +337,19 @@ struct ResourceTokenTests {
         let login = try await world.addChain()
         world.transport.enqueue(
             .json(#"{"token_type":"Bearer","refresh_token":"CANARY-refresh-2"}"#), .generation("3"))
-        #expect(try await world.users.accessToken(login: login.id, resource: calendar).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "3")
         #expect(world.transport.requests.compactMap { $0.form["resource"] } == [calendar, calendar])
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
-        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
     }
 
     @Test func theyAreOfOtherProcessesToo() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.accessToken(login: login.id, resource: calendar)
+        _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         let other = try await world.anotherProcess()
-        #expect(try await other.users.accessToken(login: login.id, resource: calendar).name == "2")
+        #expect(try await other.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "2")
         #expect(world.transport.requestCount == 1)
         await other.vault.close()
     }
@@ -335,7 +359,7 @@ struct ResourceTokenTests {
         try await world.addChain()
         world.transport.enqueue(.generation("2"))
         var request = HTTPRequest(method: .get, scheme: "https", authority: "calendar.example", path: "/me")
-        let token = try await world.users.authorize(&request, userId: "alice", resource: calendar)
+        let token = try await world.users.authorize(&request, for: .user("alice"), TokenRequest(resource: calendar))
         #expect(request.headerFields[.authorization] == "Bearer CANARY-access-2")
         let again = try await world.users.accessToken(replacing: token, deadline: nil)
         #expect(again.resource == calendar)
@@ -349,18 +373,18 @@ struct ResourceTokenTests {
         process.store.fail(Array(repeating: .before, count: 1_000_000), afterCommits: 1)
         world.transport.enqueue(.generation("2"))
         let token = try await world.withTimePassing {
-            try await process.users.accessToken(login: login.id, resource: calendar)
+            try await process.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         }
         #expect(token.isVolatile)
         #expect(token.resource == calendar)
         process.store.fail([], afterCommits: 0)
         let stored = try await world.withTimePassing {
             while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
-            return try await process.users.accessToken(login: login.id, resource: calendar)
+            return try await process.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         }
         #expect(stored.name == "2")
         #expect(!stored.isVolatile)
-        #expect(try await process.users.accessToken(login: login.id).name == "1")
+        #expect(try await process.users.accessToken(for: .login(login.id)).name == "1")
         #expect(world.transport.requestCount == 1)
     }
 }

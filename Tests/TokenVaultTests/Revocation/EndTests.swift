@@ -17,12 +17,12 @@ struct EndTests {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
         world.transport.enqueue(.status(.ok))
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(report.results == [.init(login: login.id, outcome: .revoked)])
         #expect(report.isComplete)
         #expect(revocations(world) == ["CANARY-refresh-1"])
         #expect(world.transport.requests.first?.form["token_type_hint"] == "refresh_token")
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .unknownLogin)
         #expect(try await world.vault.status().pendingRevocations == 0)
         #expect(try await world.vault.status().logins == 0)
     }
@@ -32,9 +32,9 @@ struct EndTests {
         let login = try await world.addChain()
         let gate = Gate()
         world.transport.enqueue(.status(.ok).behind(gate))
-        let logOut = Task { try await world.users.logOut(login: login.id) }
+        let logOut = Task { try await world.users.logOut(.login(login.id)) }
         await world.transport.waitForRequests(1)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .unknownLogin)
         #expect(try await world.vault.status().pendingRevocations == 1)
         gate.open()
         #expect(try await logOut.value.isComplete)
@@ -44,7 +44,7 @@ struct EndTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.status(.serviceUnavailable))
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(!report.isComplete)
         guard case .pending(let error) = report.results.first?.outcome else {
             Issue.record("told as done")
@@ -52,13 +52,13 @@ struct EndTests {
         }
         #expect(error.code == .tryLater)
         #expect(try await world.vault.status().pendingRevocations == 1)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .unknownLogin)
     }
 
     @Test func aProviderThatCannotRevokeIsToldHonestly() async throws {
         let world = try await World(provider: Sample.provider(canRevoke: false))
         let login = try await world.addChain()
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(report.results.map(\.outcome) == [.unsupported])
         #expect(world.transport.requestCount == 0)
         #expect(try await world.vault.status().pendingRevocations == 0)
@@ -67,7 +67,7 @@ struct EndTests {
     @Test func aLoginWithoutProviderHasNothingToRevoke() async throws {
         let world = try await World()
         let login = try await world.addPlainLogin()
-        #expect(try await world.users.logOut(login: login.id).results.map(\.outcome) == [.nothingToRevoke])
+        #expect(try await world.users.logOut(.login(login.id)).results.map(\.outcome) == [.nothingToRevoke])
     }
 
     @Test func logOutOfOneLoginLeavesTheOtherAlone() async throws {
@@ -75,7 +75,7 @@ struct EndTests {
         let first = try await world.addChain(name: "1")
         try await world.addChain(name: "2")
         world.transport.enqueue(.status(.ok))
-        try await world.users.logOut(login: first.id)
+        try await world.users.logOut(.login(first.id))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
     }
 
@@ -87,10 +87,10 @@ struct EndTests {
         world.transport.enqueue(.generation("2").behind(gate))
         world.transport.fallback = .status(.ok)
         world.expire()
-        let caller = Task { try await world.users.accessToken(login: login.id) }
+        let caller = Task { try await world.users.accessToken(for: .login(login.id)) }
         await world.transport.waitForRequests(1)
         switch kind {
-        case "logOut": try await world.users.logOut(login: login.id)
+        case "logOut": try await world.users.logOut(.login(login.id))
         case "disable": try await world.users.disableUser("alice")
         default: try await world.users.eraseUser("alice")
         }
@@ -116,7 +116,7 @@ struct EndTests {
         #expect(
             await code {
                 try await world.users.updateAccessToken(
-                    login: login.id, accessToken: Sample.accessToken("2"), expiresAt: nil)
+                    for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: nil)
             } == .userDisabled)
         try await world.users.enableUser("alice")
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .notLoggedIn)
@@ -151,8 +151,8 @@ struct EndTests {
     @Test func theEndsOfUnknownThingsAreErrors() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        try await world.users.removeLogin(login.id)
-        #expect(await code { try await world.users.logOut(login: login.id) } == .unknownLogin)
+        try await world.users.removeLogin(.login(login.id))
+        #expect(await code { try await world.users.logOut(.login(login.id)) } == .unknownLogin)
         #expect(await code { try await world.users.disableUser("nobody") } == .unknownUser)
         #expect(await code { try await world.users.eraseUser("nobody") } == .unknownUser)
         #expect(world.transport.requestCount == 0)

@@ -24,7 +24,7 @@ struct LogOutScopeTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.generation("2"), .status(.ok))
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(report.results.map(\.outcome) == [.revoked])
         #expect(world.transport.requests.map(\.path) == ["/token", "/revoke"])
         #expect(revoked(world) == ["CANARY-access-2"])
@@ -36,7 +36,7 @@ struct LogOutScopeTests {
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.status(.tooManyRequests))
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(report.results.map(\.outcome) == [.unsupported])
         #expect(revoked(world).isEmpty)
         #expect(try await world.vault.status().logins == 0)
@@ -46,7 +46,7 @@ struct LogOutScopeTests {
         let world = try await world()
         let login = try await world.addChain()
         world.transport.enqueue(.status(.ok))
-        #expect(try await world.users.logOut(login: login.id).results.map(\.outcome) == [.revoked])
+        #expect(try await world.users.logOut(.login(login.id)).results.map(\.outcome) == [.revoked])
         #expect(revoked(world) == ["CANARY-access-1"])
     }
 
@@ -65,7 +65,7 @@ struct LogOutScopeTests {
         let gate = Gate()
         world.expire()
         world.transport.enqueue(.generation("2").behind(gate))
-        let logOut = Task { try await world.users.logOut(login: login.id) }
+        let logOut = Task { try await world.users.logOut(.login(login.id)) }
         await world.transport.waitForRequests(1)
         await world.time.waitForSleepers()
         world.time.advance(by: .seconds(10))
@@ -90,7 +90,7 @@ struct LogOutScopeTests {
         let world = try await World()
         let login = try await dead(.lostResponse, in: world)
         world.transport.enqueue(.status(.ok))
-        #expect(try await world.users.logOut(login: login.id).results.map(\.outcome) == [.unsupported])
+        #expect(try await world.users.logOut(.login(login.id)).results.map(\.outcome) == [.unsupported])
         #expect(revoked(world) == ["CANARY-access-1"])
     }
 
@@ -98,7 +98,7 @@ struct LogOutScopeTests {
         let world = try await World()
         let login = try await dead(.lostResponse, in: world)
         world.expire()
-        #expect(try await world.users.logOut(login: login.id).results.map(\.outcome) == [.unsupported])
+        #expect(try await world.users.logOut(.login(login.id)).results.map(\.outcome) == [.unsupported])
         #expect(world.transport.requestCount == 0)
     }
 
@@ -106,18 +106,18 @@ struct LogOutScopeTests {
         let world = try await World()
         let login = try await dead(.deadGrant, in: world)
         world.transport.enqueue(.status(.ok))
-        #expect(try await world.users.logOut(login: login.id).results.map(\.outcome) == [.revoked])
+        #expect(try await world.users.logOut(.login(login.id)).results.map(\.outcome) == [.revoked])
         #expect(revoked(world) == ["CANARY-access-1"])
         let other = try await dead(.deadGrant, in: world)
         world.expire()
-        #expect(try await world.users.logOut(login: other.id).results.map(\.outcome) == [.nothingToRevoke])
+        #expect(try await world.users.logOut(.login(other.id)).results.map(\.outcome) == [.nothingToRevoke])
     }
 
     @Test func anUnconfirmedRevocationComesBeforeWhatLivesOn() async throws {
         let world = try await World()
         let login = try await dead(.lostResponse, in: world)
         world.transport.enqueue(.status(.serviceUnavailable))
-        let report = try await world.users.logOut(login: login.id)
+        let report = try await world.users.logOut(.login(login.id))
         #expect(!report.isComplete)
         #expect(try await world.vault.status().pendingRevocations == 1)
     }

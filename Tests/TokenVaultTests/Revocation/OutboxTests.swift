@@ -33,7 +33,7 @@ struct OutboxTests {
         let login = try await world.addChain(dpopKey: dpopKey)
         world.transport.enqueue(
             .status(.serviceUnavailable, headers: retryAfter.map { [.retryAfter: $0] } ?? [:]))
-        #expect(try await !world.users.logOut(login: login.id).isComplete)
+        #expect(try await !world.users.logOut(.login(login.id)).isComplete)
         await passesEnd(world)
         return (world, login.id)
     }
@@ -111,7 +111,7 @@ struct OutboxTests {
         world.transport.fallback = .status(.ok)
         let other = try await world.addChain(name: "2")
         world.time.advance(by: .seconds(31))
-        #expect(try await world.users.logOut(login: other.id).isComplete)
+        #expect(try await world.users.logOut(.login(other.id)).isComplete)
         while try await world.vault.status().pendingRevocations > 0, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(2))
         }
@@ -173,7 +173,7 @@ struct OutboxTests {
         let login = try await world.addChain(dpopKey: .generate())
         world.transport.enqueue(
             .status(.serviceUnavailable, headers: [HTTPField.Name.dpopNonce: "n-1"]), .status(.ok))
-        try await world.users.logOut(login: login.id)
+        try await world.users.logOut(.login(login.id))
         await passesEnd(world)
         try await world.users.retryRevocations(.all)
         let proof = try #require(world.transport.requests.last?.request.headerFields[HTTPField.Name.dpop])
@@ -305,11 +305,11 @@ struct OutboxTests {
         let world = try await World()
         let old = try await world.addChain(name: "old")
         let new = try await world.addChain(name: "new")
-        #expect(try await world.users.accessToken(login: old.id).name == "old")
+        #expect(try await world.users.accessToken(for: .login(old.id)).name == "old")
         #expect(world.transport.requestCount == 0)
         world.transport.fallback = .status(.ok)
-        #expect(try await world.users.logOut(login: old.id).isComplete)
+        #expect(try await world.users.logOut(.login(old.id)).isComplete)
         #expect(revocations(world) == ["CANARY-refresh-old"])
-        #expect(try await world.users.accessToken(login: new.id).name == "new")
+        #expect(try await world.users.accessToken(for: .login(new.id)).name == "new")
     }
 }

@@ -22,7 +22,7 @@ struct RenewalSchedulerTests {
             await world.pass(upTo: .seconds(400), step: .seconds(10)) { server.count == 5 }
             #expect(server.times.allSatisfy { $0 >= .seconds(3_000) && $0 <= .seconds(3_310) })
             for login in logins {
-                let token = try world.users.validAccessToken(login: login)
+                let token = try world.users.validAccessToken(for: .login(login))
                 #expect(token != nil)
             }
             // The next time comes by itself.
@@ -65,7 +65,7 @@ struct RenewalSchedulerTests {
         try await world.scheduling { scheduler in
             for second in 0..<200 {
                 await world.pass(upTo: .seconds(1))
-                let token = try world.users.validAccessToken(login: login, minimumValidity: .zero)
+                let token = try world.users.validAccessToken(for: .login(login), TokenRequest(minimumValidity: .zero))
                 #expect(token != nil, "\(second) s")
             }
             #expect((9...20).contains(server.count))
@@ -97,13 +97,13 @@ struct RenewalSchedulerTests {
         let world = try await World()
         for index in 0..<5 { try await world.addChain(user: "user-\(index)", name: "\(index)") }
         world.transport.fallback = .failure(.notSent, .connect)
-        for index in 0..<5 { _ = try await world.users.logOut(userId: "user-\(index)") }
+        for index in 0..<5 { _ = try await world.users.logOut(.user("user-\(index)")) }
         world.time.advance(by: .seconds(60))
         await world.time.waitForRest()
         let before = world.transport.requestCount
         let gate = Gate()
         world.transport.fallback = ScriptedReply.status(.ok).behind(gate)
-        let scheduler = world.users.scheduler()
+        let scheduler = RenewalScheduler(world.users)
         let task = Task { try await scheduler.run() }
         await world.transport.waitForRequests(before + 1)
         task.cancel()
@@ -120,7 +120,7 @@ struct RenewalSchedulerTests {
         world.expire()
         let gate = Gate()
         world.transport.fallback = ScriptedReply.generation("new").behind(gate)
-        let scheduler = world.users.scheduler(SchedulerOptions(concurrency: 1))
+        let scheduler = RenewalScheduler(world.users, options: SchedulerOptions(concurrency: 1))
         let group = ServiceGroup(services: [scheduler], logger: Logger(label: "test"))
         let task = Task { try await group.run() }
         await world.transport.waitForRequests(1)
@@ -130,7 +130,7 @@ struct RenewalSchedulerTests {
         try await task.value
         #expect(world.transport.requestCount == 1)
         #expect(scheduler.report.renewed == 1)
-        let renewed = try logins.filter { try world.users.validAccessToken(login: $0)?.name == "new" }
+        let renewed = try logins.filter { try world.users.validAccessToken(for: .login($0))?.name == "new" }
         #expect(renewed.count == 1)
     }
 
@@ -140,7 +140,7 @@ struct RenewalSchedulerTests {
         world.expire()
         let gate = Gate()
         world.transport.fallback = ScriptedReply.generation("new").behind(gate)
-        let scheduler = world.users.scheduler()
+        let scheduler = RenewalScheduler(world.users)
         let task = Task { try await scheduler.run() }
         await world.transport.waitForRequests(1)
         task.cancel()
@@ -151,7 +151,7 @@ struct RenewalSchedulerTests {
 
     @Test func closingTheVaultEndsIt() async throws {
         let world = try await World()
-        let scheduler = world.users.scheduler()
+        let scheduler = RenewalScheduler(world.users)
         let task = Task { try await scheduler.run() }
         await world.time.waitForSleepers()
         await world.vault.close()
@@ -176,7 +176,7 @@ struct RenewalSchedulerTests {
         #expect(server.count == 100)
         #expect(Set(server.tokens).count == 100)
         #expect(reports.0.renewed + reports.1.renewed == 100)
-        for login in logins { #expect(try world.users.validAccessToken(login: login) != nil) }
+        for login in logins { #expect(try world.users.validAccessToken(for: .login(login)) != nil) }
         print("scheduler: two processes shared 100 logins: \(reports.0.renewed) + \(reports.1.renewed), 100 requests")
         await other.vault.close()
     }
@@ -185,15 +185,15 @@ struct RenewalSchedulerTests {
         let world = try await World(provider: World.profile(#""limits":{"concurrentRequests":2}"#))
         let server = RotatingServer(world)
         _ = try await world.addChains(7)
-        #expect(try await world.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(try await RenewalScheduler(world.users).runOnce().outcomes.isEmpty)
         world.expire()
-        let report = try await world.users.scheduler().runOnce()
+        let report = try await RenewalScheduler(world.users).runOnce()
         #expect(report.renewed == 7)
         #expect(report.failed == 0)
         #expect(server.count == 7)
         world.expire()
         world.transport.fallback = .failure(.notSent, .connect)
-        #expect(try await world.users.scheduler().runOnce().failed > 0)
+        #expect(try await RenewalScheduler(world.users).runOnce().failed > 0)
     }
 
     @Test func whatOnlyTheAppCanRenewIsAskedForWhereThereIsAnAppAndLeftAloneElsewhere() async throws {
@@ -202,17 +202,17 @@ struct RenewalSchedulerTests {
         let login = try await world.addPlainLogin()
         let other = try await world.anotherProcess()
         world.time.advance(by: .seconds(3_599))
-        #expect(try await other.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(try await RenewalScheduler(other.users).runOnce().outcomes.isEmpty)
         #expect(handler.asked.isEmpty)
         handler.enqueue(RecordingHandler.token("2", expiresAt: world.now.addingTimeInterval(7_200)))
-        #expect(try await world.users.scheduler().runOnce().renewed == 1)
-        #expect(try world.users.validAccessToken(login: login.id)?.name == "2")
+        #expect(try await RenewalScheduler(world.users).runOnce().renewed == 1)
+        #expect(try world.users.validAccessToken(for: .login(login.id))?.name == "2")
         // A day after it ran out, who cannot renew it takes it out of the index; the next write brings it back.
         world.time.advance(by: .seconds(7_200 + 86_500))
-        #expect(try await other.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(try await RenewalScheduler(other.users).runOnce().outcomes.isEmpty)
         #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
+            for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
         #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
         await other.vault.close()
     }
@@ -222,7 +222,7 @@ struct RenewalSchedulerTests {
         let login = try await world.addChain()
         let now = world.vault.now
         try await world.vault.store.updateLogin(login.id.handle) { $0.dueAt = now }
-        #expect(try await world.users.scheduler().runOnce().outcomes.isEmpty)
+        #expect(try await RenewalScheduler(world.users).runOnce().outcomes.isEmpty)
         #expect(world.transport.requestCount == 0)
         let stored = try world.vault.store.login(login.id.handle)
         #expect(stored.dueAt == stored.nextDue)
@@ -233,7 +233,7 @@ struct RenewalSchedulerTests {
         let world = try await World()
         try await world.addChain()
         world.transport.fallback = .failure(.notSent, .connect)
-        #expect(try await world.users.logOut(userId: "alice").isComplete == false)
+        #expect(try await world.users.logOut(.user("alice")).isComplete == false)
         // A log-out looks at the outbox once more in the background: it must not come after the time that passes here.
         await world.time.waitForRest()
         world.time.advance(by: .seconds(60))

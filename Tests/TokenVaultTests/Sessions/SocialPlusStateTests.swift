@@ -12,20 +12,20 @@ import VaultStorage
 struct SocialPlusStateTests {
     @Test func theStatesAreReadable() async throws {
         let world = try await World()
-        #expect(try world.users.sessionState(userId: "alice") == .notLoggedIn)
+        #expect(try world.users.sessionState(of: .user("alice")) == .notLoggedIn)
         let login = try await world.addChain()
-        #expect(try world.users.sessionState(login: login.id) == .established)
-        #expect(try world.users.sessionState(userId: "alice") == .established)
+        #expect(try world.users.sessionState(of: .login(login.id)) == .established)
+        #expect(try world.users.sessionState(of: .user("alice")) == .established)
         world.expire()
-        #expect(try world.users.sessionState(login: login.id) == .tokenExpired(nil))
+        #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(nil))
         try await world.kill(login)
         let failure = try world.vault.login(login.id).failure
         #expect(failure != nil)
-        #expect(try world.users.sessionState(login: login.id) == .tokenExpired(failure))
+        #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(failure))
         try await world.users.disableUser("alice")
-        #expect(try world.users.sessionState(login: login.id) == .terminated(.userDisabled))
-        try await world.users.removeLogin(login.id)
-        #expect(try world.users.sessionState(login: login.id) == .notLoggedIn)
+        #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
+        try await world.users.removeLogin(.login(login.id))
+        #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
     }
 
     /// Each change that is told is the state that is read, and the transition function makes it.
@@ -39,14 +39,14 @@ struct SocialPlusStateTests {
             let told = one.states()
             #expect(told == user.states())
             seen += told
-            #expect(try seen.last == world.users.sessionState(login: login.id))
-            #expect(try seen.last == world.users.sessionState(userId: "alice"))
+            #expect(try seen.last == world.users.sessionState(of: .login(login.id)))
+            #expect(try seen.last == world.users.sessionState(of: .user("alice")))
         }
         try await step {}
         try await step { world.expire() }
         try await step {
             world.transport.enqueue(.generation("2"))
-            _ = try await world.users.accessToken(login: login.id)
+            _ = try await world.users.accessToken(for: .login(login.id))
         }
         try await step { try await world.set(login, lifetime: .seconds(-1)) }
         try await step { try await world.set(login) }
@@ -55,7 +55,7 @@ struct SocialPlusStateTests {
         try await step { try await world.set(login) }
         try await step { try await world.users.disableUser("alice") }
         try await step { try await world.users.enableUser("alice") }
-        try await step { try await world.users.removeLogin(login.id) }
+        try await step { try await world.users.removeLogin(.login(login.id)) }
         #expect(
             seen == [
                 .established, .tokenExpired(nil), .established, .tokenExpired(nil), .established,
@@ -66,10 +66,10 @@ struct SocialPlusStateTests {
     @Test func theCurrentStateComesFirstThenEachChange() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        var iterator = world.users.sessionStates(login: login.id).makeAsyncIterator()
+        var iterator = world.users.sessionStates(of: .login(login.id)).makeAsyncIterator()
         #expect(await iterator.next() == .established)
         try await world.set(login)
-        try await world.users.removeLogin(login.id)
+        try await world.users.removeLogin(.login(login.id))
         #expect(await iterator.next() == .notLoggedIn)
     }
 
@@ -92,12 +92,12 @@ struct SocialPlusStateTests {
         let world = try await World()
         let states = StateWatcher(world.vault, .user("alice"))
         let (logIn, gate) = await Self.startLogIn(world, answer: .generation("1"))
-        #expect(try world.users.sessionState(userId: "alice") == .establishing)
+        #expect(try world.users.sessionState(of: .user("alice")) == .establishing)
         #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         let login = try await logIn.value
         #expect(states.states() == [.established])
-        #expect(try world.users.sessionState(login: login.id) == .established)
+        #expect(try world.users.sessionState(of: .login(login.id)) == .established)
     }
 
     @Test func aLogInThatFailsIsOver() async throws {
@@ -108,7 +108,7 @@ struct SocialPlusStateTests {
         gate.open()
         _ = try? await logIn.value
         #expect(states.states() == [.notLoggedIn])
-        #expect(try world.users.sessionState(userId: "alice") == .notLoggedIn)
+        #expect(try world.users.sessionState(of: .user("alice")) == .notLoggedIn)
     }
 
     @Test func aDeadLoginNeverFlagsTheUsersOthers() async throws {
@@ -120,7 +120,7 @@ struct SocialPlusStateTests {
         world.expire()
         #expect(states.states() == [.tokenExpired(nil)])
         try await world.kill(second)
-        guard case .tokenExpired(_?) = try world.users.sessionState(userId: "alice") else {
+        guard case .tokenExpired(_?) = try world.users.sessionState(of: .user("alice")) else {
             Issue.record("all logins are dead")
             return
         }
@@ -132,11 +132,11 @@ struct SocialPlusStateTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         let sent = world.transport.requestCount
         await world.vault.close()
         let (vault, users) = try await world.anotherProcess()
-        #expect(try users.sessionState(login: login.id) == .established)
+        #expect(try users.sessionState(of: .login(login.id)) == .established)
         #expect(StateWatcher(vault, login).states() == [.established])
         world.expire()
         let watcher = Watcher(vault, login)
@@ -157,7 +157,7 @@ struct SocialPlusStateTests {
         #expect(states.states() == [.terminated(.userDisabled)])
         try await world.addChain(name: "new")
         #expect(states.states() == [.established])
-        #expect(try world.users.sessionState(login: login.id) == .terminated(.userDisabled))
+        #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
     }
 
     @Test func theReasonsAreAnOpenSet() {
@@ -170,13 +170,13 @@ struct SocialPlusStateTests {
     @Test func thePhaseTellsWhatGoesOnInside() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        func phase() throws -> SessionPhase? { try world.users.sessionPhase(login: login.id) }
+        func phase() throws -> SessionPhase? { try world.users.sessionPhase(of: .login(login.id)) }
         #expect(try phase() == .fresh)
         world.time.advance(by: .seconds(3_600 - 100))
         #expect(try phase() == .expiring)
         let gate = Gate()
         world.transport.enqueue(ScriptedReply.status(.serviceUnavailable).behind(gate))
-        let renewal = Task { try await world.users.updateAccessToken(login: login.id) }
+        let renewal = Task { try await world.users.accessToken(for: .login(login.id), .renewed) }
         await world.transport.waitForRequests(1)
         #expect(try phase() == .refreshing)
         gate.open()
@@ -184,10 +184,10 @@ struct SocialPlusStateTests {
         #expect(try phase() == .inDoubt)
         world.time.advance(by: .seconds(1_000))
         world.transport.enqueue(.generation("2"))
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try phase() == .fresh)
         world.transport.enqueue(.status(.tooManyRequests))
-        _ = try? await world.users.updateAccessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try phase() == .postponed)
         world.time.advance(by: .seconds(100_000))
         #expect(try phase() == .retrying)

@@ -52,7 +52,7 @@ extension World {
         _ options: SchedulerOptions = .init(), with users: UserManager? = nil,
         _ body: (RenewalScheduler) async throws -> R
     ) async throws -> R {
-        let scheduler = (users ?? self.users).scheduler(options)
+        let scheduler = RenewalScheduler(users ?? self.users, options: options)
         let task = Task { try await scheduler.run() }
         let result: Result<R, any Error>
         do {

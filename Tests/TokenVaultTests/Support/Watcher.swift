@@ -69,14 +69,14 @@ extension World {
     @discardableResult
     func set(_ login: Login, _ name: String = "set", lifetime: Duration = .seconds(3_600)) async throws -> Login {
         try await users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken(name),
+            for: .login(login.id), accessToken: Sample.accessToken(name),
             expiresAt: now.addingTimeInterval(lifetime / .seconds(1)))
     }
 
     /// The refresh token turns out to be dead.
     func kill(_ login: Login) async throws {
         transport.enqueue(.error("invalid_grant"))
-        _ = try? await users.updateAccessToken(login: login.id)
+        _ = try? await users.accessToken(for: .login(login.id), .renewed)
     }
 }
 

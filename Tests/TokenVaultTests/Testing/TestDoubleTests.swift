@@ -51,7 +51,7 @@ struct TestDoubleTests {
         world.expire()
         let before = world.time.uptime()
         let token = try await world.time.passing {
-            try await world.users.accessToken(login: login.id, deadline: .seconds(20))
+            try await world.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(20)))
         }
         #expect(token.generation == 2)
         #expect(world.time.uptime() == before)
@@ -102,21 +102,23 @@ struct TestDoubleTests {
         let (world, login) = try await makeWorld()
         world.transport.simulate(failure)
         world.expire()
-        let outcome = await world.time.passing { await code { try await world.users.accessToken(login: login.id) } }
+        let outcome = await world.time.passing {
+            await code { try await world.users.accessToken(for: .login(login.id)) }
+        }
         #expect(outcome == expected)
         world.transport.simulate(nil)
         guard expected != .refreshFailed else { return }
         world.time.advance(by: .seconds(60))
-        #expect(try await world.users.accessToken(login: login.id).generation == 2)
+        #expect(try await world.users.accessToken(for: .login(login.id)).generation == 2)
     }
 
     @Test func aFailureMayMeetSoManyRequests() async throws {
         let (world, login) = try await makeWorld()
         world.transport.simulate(.rateLimit(retryAfterSeconds: 1), times: 1)
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .tryLater)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         world.time.advance(by: .seconds(2))
-        #expect(try await world.users.accessToken(login: login.id).generation == 2)
+        #expect(try await world.users.accessToken(for: .login(login.id)).generation == 2)
         #expect(world.transport.requestCount == 2)
     }
 

@@ -23,7 +23,7 @@ struct AccessTokenTests {
         for round in 2...4 {
             world.transport.enqueue(.generation("\(round)"))
             world.expire()
-            let token = try await world.users.accessToken(login: login.id)
+            let token = try await world.users.accessToken(for: .login(login.id))
             #expect(token.name == "\(round)")
             #expect(token.generation == round)
         }
@@ -48,8 +48,8 @@ struct AccessTokenTests {
         let first = try await world.addChain(name: "a1")
         let second = try await world.addChain(name: "b1")
         world.transport.enqueue(.generation("a2"))
-        #expect(try await world.users.updateAccessToken(login: first.id).name == "a2")
-        #expect(try await world.users.accessToken(login: second.id).name == "b1")
+        #expect(try await world.users.accessToken(for: .login(first.id), .renewed).name == "a2")
+        #expect(try await world.users.accessToken(for: .login(second.id)).name == "b1")
         #expect(try world.vault.login(second.id).generation == 1)
     }
 
@@ -70,8 +70,8 @@ struct AccessTokenTests {
         let world = try await World()
         let login = try await world.addChain()
         #expect(await code { try await world.users.accessToken(userId: "nobody") } == .unknownUser)
-        try await world.users.removeLogin(login.id)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .unknownLogin)
+        try await world.users.removeLogin(.login(login.id))
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .unknownLogin)
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .notLoggedIn)
     }
 
@@ -98,11 +98,11 @@ struct AccessTokenTests {
         let login = try await world.users.addLogin(
             userId: "alice", provider: "acme", accessToken: Sample.accessToken(), refreshToken: Sample.refreshToken())
         world.time.advance(by: .seconds(10_000_000))
-        let token = try await world.users.accessToken(login: login.id)
+        let token = try await world.users.accessToken(for: .login(login.id))
         #expect(world.transport.requestCount == 0)
         world.transport.enqueue(.generation("2"))
         try await world.users.reportRejected(token)
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
     }
 

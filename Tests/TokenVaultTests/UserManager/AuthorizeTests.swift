@@ -38,7 +38,7 @@ struct AuthorizeTests {
         var request = request()
         request.headerFields[.authorization] = "Basic old"
         request.headerFields[Self.dpop] = "old"
-        let token = try await world.users.authorize(&request, userId: "alice")
+        let token = try await world.users.authorize(&request, for: .user("alice"))
         #expect(request.headerFields[values: .authorization] == ["Bearer CANARY-access-1"])
         #expect(request.headerFields[Self.dpop] == nil)
         #expect(token.name == "1")
@@ -50,14 +50,14 @@ struct AuthorizeTests {
         let key = DPoPKey.generate()
         let login = try await world.addChain(dpopKey: key)
         var request = request("https", "API.example:443", "/a%2Fb?secret=1")
-        try await world.users.authorize(&request, login: login.id)
+        try await world.users.authorize(&request, for: .login(login.id))
         #expect(request.headerFields[values: .authorization] == ["DPoP CANARY-access-1"])
         let first = try claims(request)
         #expect(first.contains(#""htm":"PUT""#))
         #expect(first.contains(#""htu":"https://api.example/a%2Fb""#))
         #expect(first.contains(#""ath":"\#(DPoPProof.hash(of: try Sample.accessToken()))""#))
         #expect(!first.contains("nonce"))
-        try await world.users.authorize(&request, login: login.id)
+        try await world.users.authorize(&request, for: .login(login.id))
         #expect(try claims(request) != first)
         #expect(request.headerFields[values: Self.dpop].count == 1)
     }
@@ -73,7 +73,7 @@ struct AuthorizeTests {
         try await world.addChain()
         var request = request(scheme, authority, path)
         let before = request
-        #expect(await code { try await world.users.authorize(&request, userId: "alice") } == .invalidArgument)
+        #expect(await code { try await world.users.authorize(&request, for: .user("alice")) } == .invalidArgument)
         #expect(request == before)
     }
 
@@ -83,7 +83,7 @@ struct AuthorizeTests {
         world.expire()
         world.transport.enqueue(.generation("2"))
         var request = request()
-        try await world.users.authorize(&request, userId: "alice")
+        try await world.users.authorize(&request, for: .user("alice"))
         #expect(request.headerFields[.authorization] == "Bearer CANARY-access-2")
     }
 
@@ -92,7 +92,7 @@ struct AuthorizeTests {
         let login = try await world.addChain(dpopKey: .generate())
         // The API has the authorization server's own origin.
         var request = request("https", "acme.example")
-        let token = try await world.users.authorize(&request, login: login.id)
+        let token = try await world.users.authorize(&request, for: .login(login.id))
         #expect(world.users.read(reply(.ok, nonce: "rs-1"), to: request, authorizedWith: token) == .final)
         try world.users.authorize(&request, with: token)
         #expect(try claims(request).contains(#""nonce":"rs-1""#))
@@ -104,7 +104,7 @@ struct AuthorizeTests {
             .json(
                 #"{"access_token":"CANARY-access-2","token_type":"DPoP","expires_in":3600}"#,
                 headers: [Self.nonceField: "as-1"]))
-        let newer = try await world.users.updateAccessToken(login: login.id)
+        let newer = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try !claims(try #require(world.transport.requests.last?.request)).contains("rs-1"))
         try world.users.authorize(&request, with: newer)
         #expect(try claims(request).contains(#""nonce":"rs-1""#))
@@ -130,12 +130,12 @@ struct AuthorizeTests {
         ]
         for (login, response, expected) in cases {
             var request = request()
-            let token = try await world.users.authorize(&request, login: login)
+            let token = try await world.users.authorize(&request, for: .login(login))
             #expect(world.users.read(response, to: request, authorizedWith: token) == expected, "\(response)")
         }
         // The nonce that was sent is no new one: that would go round for ever.
         var request = request()
-        let token = try await world.users.authorize(&request, login: bound.id)
+        let token = try await world.users.authorize(&request, for: .login(bound.id))
         #expect(try claims(request).contains("n4"))
         let again = reply(.unauthorized, challenge: useNonce, nonce: "n4")
         #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
@@ -167,7 +167,7 @@ struct AuthorizeTests {
         let world = try await world(profile: profile)
         let login = try await world.addChain()
         var request = request()
-        let token = try await world.users.authorize(&request, login: login.id)
+        let token = try await world.users.authorize(&request, for: .login(login.id))
         let expected: ResourceReply = isRefusal ? .refusedToken : .final
         for challenge in [nil, #"Bearer realm="x""#, "Token"] {
             let refusal = reply(.unauthorized, challenge: challenge)
@@ -185,7 +185,7 @@ struct AuthorizeTests {
         let world = try await world(profile: "slack")
         let login = try await world.addChain()
         var request = request()
-        let token = try await world.users.authorize(&request, login: login.id)
+        let token = try await world.users.authorize(&request, for: .login(login.id))
         let users = world.users
         #expect(users.needsBody(of: json(.ok, length: 10), authorizedWith: token))
         #expect(users.needsBody(of: json(.ok), authorizedWith: token))
@@ -211,24 +211,24 @@ struct AuthorizeTests {
         for authority in ["127.0.0.1:8080", "localhost", "[::1]:80"] {
             var request = request("http", authority)
             #expect(
-                await code { try await world.users.authorize(&request, userId: "alice") } == .invalidArgument)
+                await code { try await world.users.authorize(&request, for: .user("alice")) } == .invalidArgument)
             #expect(request.headerFields[.authorization] == nil)
         }
         let users = try await UserManager(
             vault: world.vault, transport: world.transport,
             options: UserManagerOptions(recoveryInterval: nil, allowsInsecureLoopback: true))
         var request = request("http", "127.0.0.1:8080")
-        try await users.authorize(&request, userId: "alice")
+        try await users.authorize(&request, for: .user("alice"))
         #expect(request.headerFields[.authorization] == "Bearer CANARY-access-1")
         var elsewhere = self.request("http", "api.example")
-        #expect(await code { try await users.authorize(&elsewhere, userId: "alice") } == .invalidArgument)
+        #expect(await code { try await users.authorize(&elsewhere, for: .user("alice")) } == .invalidArgument)
     }
 
     @Test func theServersClockIsLearnedForProofsOnly() async throws {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
         var request = request()
-        let token = try await world.users.authorize(&request, login: login.id)
+        let token = try await world.users.authorize(&request, for: .login(login.id))
         let refusal = reply(
             // The world's clock stands at 1 800 000 000, which is 08:00:00.
             .unauthorized, challenge: "DPoP error=invalid_dpop_proof", date: "Fri, 15 Jan 2027 08:01:40 GMT")
@@ -238,16 +238,16 @@ struct AuthorizeTests {
         #expect(try claims(request).contains(#""iat":1800000100"#))
         // The same clock a second time is no news.
         #expect(world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now) == .final)
-        #expect(try await world.users.accessToken(login: login.id).expiresAt == token.expiresAt)
+        #expect(try await world.users.accessToken(for: .login(login.id)).expiresAt == token.expiresAt)
     }
 
     @Test func aTokenWhoseKeyIsGoneIsNotSent() async throws {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
         var request = request()
-        let token = try await world.users.authorize(&request, login: login.id)
+        let token = try await world.users.authorize(&request, for: .login(login.id))
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: nil,
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: nil,
             refreshToken: Sample.refreshToken("2"))
         #expect(await code { try world.users.authorize(&request, with: token) } == .conflict)
     }

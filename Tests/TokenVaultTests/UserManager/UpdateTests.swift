@@ -30,13 +30,13 @@ struct UpdateTests {
         let world = try await World()
         let login = try await world.addChain()
         let updated = try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(600))
+            for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(600))
         #expect(updated.isRefreshable)
         #expect(updated.generation == 2)
-        #expect(try await world.users.accessToken(login: login.id).name == "app")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "app")
         world.transport.enqueue(.generation("3"))
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-1")
     }
 
@@ -44,32 +44,33 @@ struct UpdateTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.status(.tooManyRequests, headers: [.retryAfter: "3000"]), .generation("3"))
-        _ = try? await world.users.updateAccessToken(login: login.id)
+        _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try world.vault.login(login.id).notBefore != nil)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(10))
+            for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(10))
         #expect(try world.vault.login(login.id).notBefore == nil)
         world.time.advance(by: .seconds(20))
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
     }
 
     @Test func aNeedForTheUserIsLiftedByANewToken() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.error("login_required"), .generation("3"))
-        #expect(await code { try await world.users.updateAccessToken(login: login.id) } == .needsUserInteraction)
+        #expect(
+            await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .needsUserInteraction)
         let stored = try world.vault.login(login.id)
         #expect(stored.failure == nil)
         #expect(stored.isRefreshable)
         // The grant is not dead, so the valid token serves; but nothing is sent.
-        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
         world.expire()
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .needsUserInteraction)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .needsUserInteraction)
         #expect(world.transport.requestCount == 1)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(10))
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(10))
         world.expire()
-        #expect(try await world.users.accessToken(login: login.id).name == "3")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
     }
 
     @Test func theReplyToARenewalUnderWayIsKeptWhenTheAppSetsAnAccessToken() async throws {
@@ -78,14 +79,15 @@ struct UpdateTests {
         let gate = Gate()
         world.transport.enqueue(.generation("2").behind(gate), .generation("3"))
         world.expire()
-        let caller = Task { try await world.users.accessToken(login: login.id).name }
+        let caller = Task { try await world.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("app"),
+            expiresAt: world.now.addingTimeInterval(3_600))
         gate.open()
         #expect(try await caller.value == "2")
         // The chain goes on with the refresh token of that reply.
-        _ = try await world.users.updateAccessToken(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
     }
 
@@ -95,10 +97,11 @@ struct UpdateTests {
         let gate = Gate()
         world.transport.enqueue(.error("invalid_grant").behind(gate))
         world.expire()
-        let caller = Task { try await world.users.accessToken(login: login.id).name }
+        let caller = Task { try await world.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(3_600))
+            for: .login(login.id), accessToken: Sample.accessToken("app"),
+            expiresAt: world.now.addingTimeInterval(3_600))
         gate.open()
         #expect(try await caller.value == "app")
         #expect(try world.vault.login(login.id).failure == nil)
@@ -111,11 +114,11 @@ struct UpdateTests {
         world.transport.enqueue(.generation("late").behind(gate))
         world.transport.fallback = .status(.ok)
         world.expire()
-        let caller = Task { try await world.users.accessToken(login: login.id).name }
+        let caller = Task { try await world.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("new"), expiresAt: world.now.addingTimeInterval(3_600),
-            refreshToken: Sample.refreshToken("new"))
+            for: .login(login.id), accessToken: Sample.accessToken("new"),
+            expiresAt: world.now.addingTimeInterval(3_600), refreshToken: Sample.refreshToken("new"))
         gate.open()
         #expect(try await caller.value == "new")
         await world.transport.waitForRequests(2)

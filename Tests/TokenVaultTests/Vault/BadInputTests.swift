@@ -31,9 +31,9 @@ struct BadInputTests {
         let (world, intruder) = try await makeTwo()
         let alice = try #require(try world.vault.user("alice").logins.first)
         try intruder.execute("PRAGMA foreign_keys = OFF; " + sql)
-        let found = await code { try await world.users.accessToken(login: alice) }
+        let found = await code { try await world.users.accessToken(for: .login(alice)) }
         #expect(found == .quarantined || found == .rollbackSuspected, "\(String(describing: found))")
-        #expect(await code { try await world.users.updateAccessToken(login: alice) } != nil)
+        #expect(await code { try await world.users.accessToken(for: .login(alice), .renewed) } != nil)
         #expect(world.transport.requestCount == 0)
         if !sql.contains("user = 2") {
             #expect(try await world.users.accessToken(userId: "bob").name == "b")
@@ -57,14 +57,14 @@ struct BadInputTests {
         try intruder.execute("CREATE TABLE old AS SELECT * FROM login WHERE id = 1")
         world.transport.enqueue(.generation("a2"))
         world.expire()
-        #expect(try await world.users.accessToken(login: alice).name == "a2")
+        #expect(try await world.users.accessToken(for: .login(alice)).name == "a2")
         try intruder.execute(
             """
             UPDATE login SET (chain, generation, revision, dueAt, expiresAt, refreshTag, keyTag, cell) =
               (SELECT chain, generation, revision, dueAt, expiresAt, refreshTag, keyTag, cell FROM old) WHERE id = 1;
             DROP TABLE old
             """)
-        #expect(await code { try await world.users.accessToken(login: alice) } != nil)
+        #expect(await code { try await world.users.accessToken(for: .login(alice)) } != nil)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -119,8 +119,8 @@ struct BadInputTests {
             { try await world.users.accessToken(userId: "CANARY-nobody") },
             { try await world.users.accessToken(userId: "CANARY-user") },
             { try await world.users.beginLogIn(userId: "CANARY-user", provider: "CANARY-provider") },
-            { try await world.users.completeLogIn(callbackURL: "CANARY-url", boundTo: .random()) },
-            { try await world.users.completeUnboundLogIn(callbackURL: "CANARY-url") },
+            { try await world.users.completeLogIn(.url("CANARY-url"), boundTo: .random()) },
+            { try await world.users.completeUnboundLogIn(.url("CANARY-url")) },
             { try world.vault.user("CANARY-nobody") },
             { try await world.vault.removeKeySlot(id: "CANARY-slot") },
         ]

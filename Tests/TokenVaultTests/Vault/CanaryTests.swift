@@ -12,7 +12,7 @@ import TokenVaultTesting
 /// Every secret of the tests carries a marker. Nowhere outside the sealed cells may it be found.
 @Suite(.timeLimit(.minutes(10)))
 struct CanaryTests {
-    private static let userID = "CANARY-user-alice"
+    private static let userId = "CANARY-user-alice"
 
     /// Every value given out and every error met.
     private final class Findings: Sendable {
@@ -36,9 +36,9 @@ struct CanaryTests {
     private func live(_ world: World, _ handler: RecordingHandler) async throws -> Findings {
         let seen = Findings()
         let users = world.users
-        let login = try await world.addChain(user: Self.userID, dpopKey: .generate())
-        await seen.attempt { try await users.beginLogIn(userId: Self.userID, provider: "acme").binding }
-        await seen.attempt { try await users.accessToken(login: login.id) }
+        let login = try await world.addChain(user: Self.userId, dpopKey: .generate())
+        await seen.attempt { try await users.beginLogIn(userId: Self.userId, provider: "acme").binding }
+        await seen.attempt { try await users.accessToken(for: .login(login.id)) }
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"),
             .json(
@@ -47,21 +47,23 @@ struct CanaryTests {
             .status(.ok, body: "CANARY-garbage"), .status(.ok, body: "CANARY-garbage"),
             .json(#"{"error":"invalid_grant","error_description":"CANARY-refresh-2"}"#, status: .badRequest),
             .status(.serviceUnavailable, body: "CANARY-refresh-2"))
-        await seen.attempt { try await users.updateAccessToken(login: login.id) }
-        await seen.attempt { try await users.updateAccessToken(login: login.id) }
+        await seen.attempt { try await users.accessToken(for: .login(login.id), .renewed) }
+        await seen.attempt { try await users.accessToken(for: .login(login.id), .renewed) }
         world.time.advance(by: .seconds(60))
-        await world.withTimePassing { await seen.attempt { try await users.updateAccessToken(login: login.id) } }
+        await world.withTimePassing {
+            await seen.attempt { try await users.accessToken(for: .login(login.id), .renewed) }
+        }
         world.time.advance(by: .seconds(60))
-        await seen.attempt { try await users.updateAccessToken(login: login.id) }
-        let second = try await world.addChain(user: Self.userID, name: "other")
-        await seen.attempt { try await users.accessToken(userId: Self.userID) }
-        await seen.attempt { try await users.logOut(login: second.id) }
+        await seen.attempt { try await users.accessToken(for: .login(login.id), .renewed) }
+        let second = try await world.addChain(user: Self.userId, name: "other")
+        await seen.attempt { try await users.accessToken(userId: Self.userId) }
+        await seen.attempt { try await users.logOut(.login(second.id)) }
         let plain = try await world.addPlainLogin(user: "CANARY-user-bob", name: "plain")
         handler.enqueue { _, _ in throw RefreshFailedError() }
         world.expire()
-        await seen.attempt { try await users.accessToken(login: plain.id) }
+        await seen.attempt { try await users.accessToken(for: .login(plain.id)) }
         await seen.attempt { try await users.accessToken(userId: "CANARY-user-nobody") }
-        await seen.attempt { try await users.disableUser(Self.userID) }
+        await seen.attempt { try await users.disableUser(Self.userId) }
         await seen.attempt { try await world.vault.status() }
         await seen.attempt { try world.vault.providers() }
         await seen.attempt { try world.vault.keySlots() }
@@ -97,8 +99,8 @@ struct CanaryTests {
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"), .status(.ok))
         world.expire()
-        _ = try await world.users.accessToken(login: login.id)
-        _ = try await world.users.logOut(login: login.id)
+        _ = try await world.users.accessToken(for: .login(login.id))
+        _ = try await world.users.logOut(.login(login.id))
         #expect(try #require(world.logs.loudest) <= .debug)
     }
 }

@@ -21,10 +21,10 @@ struct ClosingTests {
         let gate = Gate()
         world.transport.fallback = ScriptedReply.generation("new").behind(gate)
         world.expire()
-        let first = Task { try await world.users.accessToken(login: logins[0]).name }
+        let first = Task { try await world.users.accessToken(for: .login(logins[0])).name }
         await world.transport.waitForRequests(1)
         let others = logins.dropFirst().map { login in
-            Task { await code { try await world.users.accessToken(login: login) } }
+            Task { await code { try await world.users.accessToken(for: .login(login)) } }
         }
         let provider = try world.vault.store.provider(named: "acme").handle
         while world.users.context.turns.waitingCount(provider) < others.count, !Task.isCancelled { await Task.yield() }
@@ -51,7 +51,7 @@ struct ClosingTests {
             Task { await process.vault.close() }
             while !process.vault.isClosing, !Task.isCancelled { await Task.yield() }
         }
-        #expect(await code { try await process.users.accessToken(login: login.id) } == .closed)
+        #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .closed)
         #expect(world.transport.requestCount == 0)
     }
 
@@ -62,7 +62,7 @@ struct ClosingTests {
             let gate = Gate()
             world.transport.enqueue(.generation("2").behind(gate))
             world.expire()
-            let callers = (0..<20).map { _ in Task { try await world.users.accessToken(login: login.id).name } }
+            let callers = (0..<20).map { _ in Task { try await world.users.accessToken(for: .login(login.id)).name } }
             await world.transport.waitForRequests(1)
             let closing = await beginClosing(world)
             gate.open()
@@ -84,7 +84,7 @@ struct ClosingTests {
         let login = try await world.addChain()
         world.transport.fallback = .generation("2")
         world.expire()
-        let caller = Task { await code { try await world.users.accessToken(login: login.id) } }
+        let caller = Task { await code { try await world.users.accessToken(for: .login(login.id)) } }
         await handler.waitForQuestion()
         await world.vault.close()
         #expect(await caller.value != nil)
@@ -102,7 +102,7 @@ struct ClosingTests {
             var options = World.options
             options.recoveryInterval = .seconds(2)
             let users = try await UserManager(vault: world.vault, transport: world.transport, options: options)
-            _ = try await users.scheduler().runOnce()
+            _ = try await RenewalScheduler(users).runOnce()
         }
         while world.vault.closingActionCount > before, !Task.isCancelled { await Task.yield() }
         #expect(world.vault.closingActionCount == before)

@@ -51,11 +51,11 @@ struct DamageIsolationTests {
         let ended = try await users.addLogin(
             userId: victim, provider: "spoiled", accessToken: Sample.accessToken("ended"),
             expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken("ended"))
-        try await users.logOut(login: ended.id)
+        try await users.logOut(.login(ended.id))
         let other = try await users.addLogin(
             userId: "alice", provider: "acme", accessToken: Sample.accessToken("ended-2"),
             expiresAt: time.now().addingTimeInterval(3_600), refreshToken: Sample.refreshToken("ended-2"))
-        try await users.logOut(login: other.id)
+        try await users.logOut(.login(other.id))
         _ = try await users.beginLogIn(userId: victim, provider: "spoiled")
         let begun = try await users.beginLogIn(userId: "erin", provider: "acme")
         let handle = try #require(logins[victim]?.handle)
@@ -161,8 +161,8 @@ private struct Transcript {
         guard let alice = logins["alice"] else { return }
         func others(_ entries: [LoginEntry]) -> String {
             entries.compactMap { entry in
-                if case .login(let login) = entry, login.userID != victim {
-                    "\(login.userID) at \(login.provider ?? "?")"
+                if case .login(let login) = entry, login.userId != victim {
+                    "\(login.userId) at \(login.provider ?? "?")"
                 } else {
                     nil
                 }
@@ -183,10 +183,10 @@ private struct Transcript {
         await note("logins of a user") { others(try vault.logins(ofUser: "alice")) }
         await note("login") { "\(try vault.login(alice).generation) \(try vault.login(alice).provider ?? "?")" }
         await note("token of a user") { try await users.accessToken(userId: "alice").name }
-        await note("token of a login") { try await users.accessToken(login: alice).name }
-        await note("good token") { "\(try users.validAccessToken(userId: "bob")?.name ?? "none")" }
-        await note("state") { "\(try users.sessionState(userId: "alice"))" }
-        await note("phase") { "\(String(describing: try users.sessionPhase(login: alice)))" }
+        await note("token of a login") { try await users.accessToken(for: .login(alice)).name }
+        await note("good token") { "\(try users.validAccessToken(for: .user("bob"))?.name ?? "none")" }
+        await note("state") { "\(try users.sessionState(of: .user("alice")))" }
+        await note("phase") { "\(String(describing: try users.sessionPhase(of: .login(alice))))" }
         await note("diagnosis of a login") { "\(try vault.diagnosis(of: alice).nextStep)" }
         await note("diagnosis") { "\(try await vault.diagnosis().ownsItsLock)" }
         await note("readiness") {
@@ -211,7 +211,7 @@ private struct Transcript {
             }.joined(separator: ",")
         }
         await note("key slots") { "\(try vault.keySlots().count)" }
-        await note("past events") { "\(try vault.pastEvents(login: alice, userID: nil, limit: 10).count)" }
+        await note("past events") { "\(try vault.pastEvents(login: alice, userId: nil, limit: 10).count)" }
         await note("replies") { "\(try vault.unusableReplies(of: alice).count)" }
     }
 
@@ -233,7 +233,7 @@ private struct Transcript {
         }
         await note("complete a log-in") {
             let callback = "https://app.example/callback?code=CANARY-code&state=\(begun.state)"
-            return try await users.completeLogIn(callbackURL: callback, boundTo: begun.binding).login.userID
+            return try await users.completeLogIn(.url(callback), boundTo: begun.binding).login.userId
         }
         await note("begin a log-in") {
             String(try await users.beginLogIn(userId: "alice", provider: "acme").url.prefix(24))
@@ -242,17 +242,17 @@ private struct Transcript {
             try await users.addLogin(
                 userId: "fred", provider: "acme", accessToken: Sample.accessToken("f"), expiresAt: nil,
                 refreshToken: Sample.refreshToken("f")
-            ).userID
+            ).userId
         }
-        await note("renew") { try await users.updateAccessToken(login: alice).name }
+        await note("renew") { try await users.accessToken(for: .login(alice), .renewed).name }
         await note("set a token") {
             let login = try await users.updateAccessToken(
-                login: bob, accessToken: Sample.accessToken("set"), expiresAt: nil)
-            return login.userID
+                for: .login(bob), accessToken: Sample.accessToken("set"), expiresAt: nil)
+            return login.userId
         }
         await note("report a token") {
-            try await users.reportRejected(try await users.accessToken(login: alice))
-            return try await users.accessToken(login: alice).name
+            try await users.reportRejected(try await users.accessToken(for: .login(alice)))
+            return try await users.accessToken(for: .login(alice)).name
         }
         await note("recover") {
             _ = try await users.recover()
@@ -262,9 +262,9 @@ private struct Transcript {
             let report = try await users.retryRevocations(.all)
             return "\(report.results.count { $0.outcome == .revoked } >= 1)"
         }
-        await note("log out") { "\(try await users.logOut(login: bob).results.map(\.outcome))" }
+        await note("log out") { "\(try await users.logOut(.login(bob)).results.map(\.outcome))" }
         await note("remove a login") {
-            try await users.removeLogin(carol)
+            try await users.removeLogin(.login(carol))
             return "removed"
         }
         await note("disable a user") { "\(try await users.disableUser("dora").results.map(\.outcome))" }

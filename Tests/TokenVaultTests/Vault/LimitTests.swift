@@ -18,11 +18,11 @@ struct LimitTests {
         #expect(try world.vault.logins(limit: limit).count == count)
         #expect(try world.vault.logins(ofUser: "alice", limit: limit).count == count)
         #expect(try world.vault.pendingRevocations(limit: limit).entries.isEmpty)
-        #expect(try world.vault.pastEvents(login: nil, userID: nil, limit: limit).count == count)
+        #expect(try world.vault.pastEvents(login: nil, userId: nil, limit: limit).count == count)
         for selection in [UserManager.RevocationSelection.due, .all, .only([])] {
             #expect(try await world.users.retryRevocations(selection, limit: limit).results.isEmpty)
         }
-        #expect(login.userID == "alice")
+        #expect(login.userId == "alice")
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, .signalingNaN])
@@ -32,14 +32,14 @@ struct LimitTests {
         let end = Date(timeIntervalSince1970: seconds)
         let refused = await code {
             try await world.users.updateAccessToken(
-                login: login.id, accessToken: Sample.accessToken("2"), expiresAt: end)
+                for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: end)
         }
         #expect(refused == .invalidArgument)
         let added = await code {
             try await world.users.addLogin(userId: "bob", accessToken: Sample.accessToken("3"), expiresAt: end)
         }
         #expect(added == .invalidArgument)
-        #expect(try await world.users.accessToken(login: login.id).name == "1")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
         #expect(await code { try world.vault.user("bob") } == .unknownUser)
     }
 
@@ -49,8 +49,9 @@ struct LimitTests {
         let login = try await world.addChain()
         let tenYears = world.now.addingTimeInterval(315_360_000)
         try await world.users.updateAccessToken(
-            login: login.id, accessToken: Sample.accessToken("2"), expiresAt: Date(timeIntervalSince1970: seconds))
-        #expect(try await world.users.accessToken(login: login.id).expiresAt == tenYears)
+            for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: Date(timeIntervalSince1970: seconds)
+        )
+        #expect(try await world.users.accessToken(for: .login(login.id)).expiresAt == tenYears)
         let added = try await world.users.addLogin(
             userId: "bob", accessToken: Sample.accessToken("3"), expiresAt: Date(timeIntervalSince1970: seconds))
         #expect(added.expiresAt == tenYears)
@@ -65,7 +66,7 @@ struct LimitTests {
         let login = try await world.addPlainLogin()
         world.expire()
         handler.enqueue(RecordingHandler.token("2", expiresAt: Date(timeIntervalSince1970: .nan)))
-        #expect(await code { try await world.users.accessToken(login: login.id) } != nil)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } != nil)
         #expect(try world.vault.login(login.id).failure == nil)
     }
 

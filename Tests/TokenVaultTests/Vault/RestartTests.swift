@@ -22,7 +22,8 @@ struct RestartTests {
         let world = try await World()
         let chain = try await world.addChain(dpopKey: .generate())
         try await world.users.updateAccessToken(
-            login: try await world.addPlainLogin(user: "bob").id, accessToken: Sample.accessToken("b2"), expiresAt: nil)
+            for: .login(try await world.addPlainLogin(user: "bob").id), accessToken: Sample.accessToken("b2"),
+            expiresAt: nil)
         let before = try world.vault.login(chain.id)
         await world.vault.close()
         let next = try await world.anotherProcess()
@@ -41,8 +42,8 @@ struct RestartTests {
         await world.vault.close()
         let next = try await world.anotherProcess()
         for _ in 0..<10 {
-            #expect(await code { try await next.users.accessToken(login: login.id) } == .refreshFailed)
-            #expect(await code { try await next.users.updateAccessToken(login: login.id) } == .refreshFailed)
+            #expect(await code { try await next.users.accessToken(for: .login(login.id)) } == .refreshFailed)
+            #expect(await code { try await next.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
             world.expire()
         }
         #expect(world.transport.requestCount == 1)
@@ -67,11 +68,11 @@ struct RestartTests {
         let gate = Gate()
         world.transport.enqueue(.generation("lost").behind(gate), .generation("2"))
         world.expire()
-        let abandoned = Task { try? await victim.users.accessToken(login: login.id) }
+        let abandoned = Task { try? await victim.users.accessToken(for: .login(login.id)) }
         await world.transport.waitForRequests(1)
         try await kill(victim.vault, login, world)
         // No time passes: death is seen, not waited for.
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requests.map { $0.form["refresh_token"] } == ["CANARY-refresh-1", "CANARY-refresh-1"])
         gate.open()
         _ = await abandoned.value
@@ -85,10 +86,10 @@ struct RestartTests {
         let gate = Gate()
         world.transport.enqueue(.generation("lost").behind(gate), .error("invalid_grant"))
         world.expire()
-        let abandoned = Task { try? await victim.users.accessToken(login: login.id) }
+        let abandoned = Task { try? await victim.users.accessToken(for: .login(login.id)) }
         await world.transport.waitForRequests(1)
         try await kill(victim.vault, login, world)
-        #expect(await code { try await world.users.accessToken(login: login.id) } == .lostResponse)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
         gate.open()
         _ = await abandoned.value
     }
@@ -100,18 +101,20 @@ struct RestartTests {
         let gate = Gate()
         world.transport.enqueue(.generation("2").behind(gate))
         world.expire()
-        let owner = Task { try await stalled.users.accessToken(login: login.id).name }
+        let owner = Task { try await stalled.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         await world.withTimePassing {
             #expect(
-                await code { try await world.users.accessToken(login: login.id, deadline: .seconds(3)) }
+                await code {
+                    try await world.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(3)))
+                }
                     == .deadlineExceeded)
-            #expect(await code { try await world.users.accessToken(login: login.id) } == .refreshStalled)
+            #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshStalled)
         }
         #expect(world.transport.requestCount == 1)
         gate.open()
         #expect(try await owner.value == "2")
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         await stalled.vault.close()
     }
 
@@ -119,7 +122,7 @@ struct RestartTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.enqueue(.failure(.notSent, .connect))
-        #expect(try await !world.users.logOut(login: login.id).isComplete)
+        #expect(try await !world.users.logOut(.login(login.id)).isComplete)
         await world.vault.close()
         let next = try await world.anotherProcess()
         #expect(try await next.vault.status().pendingRevocations == 1)
@@ -132,11 +135,11 @@ struct RestartTests {
         let gate = Gate()
         world.transport.enqueue(.generation("late").behind(gate), .generation("2"))
         world.expire()
-        let late = Task { try await victim.users.accessToken(login: login.id).name }
+        let late = Task { try await victim.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         // A host that closes descriptors looks dead although it lives: its intent is taken over.
         try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = IntentRecord.nobody }
-        #expect(try await world.users.accessToken(login: login.id).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         gate.open()
         #expect(try await late.value == "2")
         let stored = try world.vault.store.login(login.id.handle)
@@ -152,10 +155,10 @@ struct RestartTests {
         let (first, second) = (Gate(), Gate())
         world.transport.enqueue(.generation("late").behind(first), .generation("2").behind(second))
         world.expire()
-        let late = Task { try await victim.users.accessToken(login: login.id).name }
+        let late = Task { try await victim.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
         try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = IntentRecord.nobody }
-        let heir = Task { try await world.users.accessToken(login: login.id).name }
+        let heir = Task { try await world.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(2)
         first.open()
         // The fence is another's now: kept, but not as the current token, and the heir's intent stays open.

@@ -15,7 +15,7 @@ struct VaultTests {
                 try await Vault.create(at: world.temporary.path, unlockedBy: .keyFile(world.temporary.keyFile))
             } == .vaultExists)
         let again = try await world.temporary.openAgain()
-        #expect(try again.login(login.id).userID == "alice")
+        #expect(try again.login(login.id).userId == "alice")
         await again.close()
     }
 
@@ -113,7 +113,7 @@ struct VaultTests {
             for case .login(let login) in page { logins.append(login) }
             if page.count < 2 { break }
         }
-        #expect(Set(logins.map(\.userID)).count == 7)
+        #expect(Set(logins.map(\.userId)).count == 7)
         #expect(try world.vault.logins(ofUser: "user3").count == 1)
     }
 

@@ -31,7 +31,7 @@ struct Backend {
 
         // What is last here is shut down first: the server takes no more requests, the scheduler finishes what it has begun,
         // and only then the vault is closed.
-        let services: [any Service] = [VaultKeeper(vault: vault, api: api), users.scheduler(), server]
+        let services: [any Service] = [VaultKeeper(vault: vault, api: api), RenewalScheduler(users), server]
         try await ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
         ).run()

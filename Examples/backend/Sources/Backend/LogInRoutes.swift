@@ -41,7 +41,7 @@ struct LogInRoutes: Sendable {
         }
         do {
             let done = try await users.completeLogIn(
-                callbackURL: settings.publicURL + request.uri.description, boundTo: binding)
+                .url(settings.publicURL + request.uri.description), boundTo: binding)
             var response = Response(status: .seeOther, headers: [.location: "/profile", .cacheControl: "no-store"])
             response.setCookie(cookie(Self.sessionCookie, sessions.begin(done.login.id), maxAge: nil, path: "/"))
             response.setCookie(cookie(Self.bindingCookie, "", maxAge: 0, path: "/callback"))
@@ -58,7 +58,7 @@ struct LogInRoutes: Sendable {
         }
         sessions.end(session)
         do {
-            try await users.logOut(login: login)
+            try await users.logOut(.login(login))
             return Answer.json(.ok, ["session": "ended"])
         } catch let error as VaultError {
             return Answer.error(error)

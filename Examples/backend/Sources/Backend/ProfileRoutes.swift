@@ -22,11 +22,11 @@ struct ProfileRoutes: Sendable {
         }
         do {
             // Adds the token and, where there is one, the proof; renews what has run out; tries once more after a 401.
-            let response = try await api.send(HTTPRequest(url: apiURL), login: login)
+            let response = try await api.send(HTTPRequest(url: apiURL), for: .login(login))
             let body = try await response.body.collect(upTo: 1 << 20)
             if response.head.status == .unauthorized {
                 // There was no new token to try with, and the vault knows why.
-                _ = try await users.accessToken(login: login)
+                _ = try await users.accessToken(for: .login(login))
             }
             guard response.head.status == .ok else {
                 return Answer.json(.badGateway, ["error": "the API answered \(response.head.status.code)"])

@@ -11,7 +11,7 @@ extension RenewalContext {
     /// the mark leaves the telling to the next one that has a handler.
     func announceFailure(of login: LoginHandle) async {
         guard let handler else { return }
-        let news: (userID: String, isFinal: Bool)?
+        let news: (userId: String, isFinal: Bool)?
         do {
             news = try await vault.change(login) { state in
                 guard let failure = state.session.failure, !state.session.notifiedFailure else { return nil }
@@ -30,9 +30,9 @@ extension RenewalContext {
         let asked = AskedLogin(login: login) { answer.isOpen }
         _ = ask(asked) {
             if news.isFinal {
-                await handler.onRefreshFailed(userId: news.userID, login: LoginID(login))
+                await handler.onRefreshFailed(userId: news.userId, login: LoginID(login))
             } else {
-                await handler.onUserNeeded(userId: news.userID, login: LoginID(login))
+                await handler.onUserNeeded(userId: news.userId, login: LoginID(login))
             }
             answer.give(())
         }

@@ -10,12 +10,12 @@ extension Renewal {
         if claim.method == .session { return await askSession(claim, current, &attempt) }
         guard let handler = context.handler else { return .replied(.verdict(.withdrawn)) }
         let login = login
-        let userID = current.stored.userID
+        let userId = current.stored.userId
         let answer = OneAnswer<HandlerAnswer>()
         let asked = AskedLogin(login: login) { answer.isOpen }
         let task = context.ask(asked) {
             do {
-                let token = try await handler.refreshAuthentication(userId: userID, login: LoginID(login))
+                let token = try await handler.refreshAuthentication(userId: userId, login: LoginID(login))
                 answer.give(.token(token))
             } catch {
                 answer.give(error is RefreshFailedError ? .over : .notNow)
@@ -89,7 +89,7 @@ extension Renewal {
     ) -> Task<Void, Never> {
         let (vault, login) = (vault, login)
         let renewal = AccessTokenRenewal(
-            userId: current.stored.userID, login: LoginID(login),
+            userId: current.stored.userId, login: LoginID(login),
             isLogIn: current.stored.session.hasExpired(at: vault.now), means: means(current), answer: answer
         ) {
             guard try !vault.isStillWaiting(login, for: claim) else { return }

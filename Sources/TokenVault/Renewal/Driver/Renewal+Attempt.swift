@@ -89,7 +89,7 @@ extension Renewal {
     /// Whether other logins of the user could be harmed, where that is a question.
     func hasOtherLogins(_ attempt: RenewalAttempt) -> Bool {
         guard attempt.policy.asksForOtherLogins, let provider = attempt.provider?.handle else { return false }
-        return vault.hasOtherLogins(than: login, of: attempt.stored.userID, at: provider)
+        return vault.hasOtherLogins(than: login, of: attempt.stored.userId, at: provider)
     }
 }
 

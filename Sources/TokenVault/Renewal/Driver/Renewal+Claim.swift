@@ -198,7 +198,7 @@ extension ProviderRecord {
 extension ClaimedLogin {
     fileprivate init(_ state: LoginState) {
         self.init(
-            login: state.handle, user: state.user, userID: state.userID, session: state.session,
+            login: state.handle, user: state.user, userId: state.userID, session: state.session,
             refresh: state.refresh, key: state.key)
     }
 }

@@ -203,7 +203,7 @@ extension RenewalAttempt {
 struct ClaimedLogin: Sendable {
     let login: LoginHandle
     let user: UserHandle
-    let userID: String
+    let userId: String
     let session: SessionRecord
     let refresh: RefreshRecord?
     let key: KeyRecord?

@@ -52,7 +52,7 @@ struct EventLines {
 
     private static func cells(_ event: SessionEvent) -> [String] {
         [
-            event.date.formatted(.iso8601), event.kind.name, event.userID ?? "", event.login?.description ?? "",
+            event.date.formatted(.iso8601), event.kind.name, event.userId ?? "", event.login?.description ?? "",
             event.generation.map { String($0) } ?? "", detail(event),
         ]
     }
@@ -76,7 +76,7 @@ struct EventLines {
     private static func sheet(_ event: SessionEvent) -> Sheet {
         let common: Sheet = [
             .data("time", event.date), .data("event", event.kind.name), .data("login", event.login),
-            .data("user", event.userID), .data("generation", event.generation),
+            .data("user", event.userId), .data("generation", event.generation),
         ]
         let particular: Sheet =
             switch event.kind {

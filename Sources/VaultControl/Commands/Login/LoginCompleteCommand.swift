@@ -38,11 +38,12 @@ struct LoginCompleteCommand: VaultCommand {
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             if let state {
                 let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
-                return try await users.completeUnboundLogIn(state: state, code: AuthorizationCode(code)).login
+                return try await users.completeUnboundLogIn(.parameters(state: state, code: AuthorizationCode(code)))
+                    .login
             }
             let url = try url(&reader, invocation)
             do {
-                return try await users.completeUnboundLogIn(callbackURL: url).login
+                return try await users.completeUnboundLogIn(.url(url)).login
             } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
                 var failure = Failure(error)
                 failure.hints = [

@@ -64,7 +64,7 @@ struct LoginOpenCommand: VaultCommand {
             listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
         let answer = try await wait.answer()
         do {
-            return try await users.completeUnboundLogIn(callbackURL: answer.url).login
+            return try await users.completeUnboundLogIn(.url(answer.url)).login
         } catch {
             await listener.finish(showing: RedirectPage(error, answer.callback))
             throw error

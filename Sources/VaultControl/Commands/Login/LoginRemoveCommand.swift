@@ -17,7 +17,7 @@ struct LoginRemoveCommand: VaultCommand {
             switch try damaged.find(selection, in: users.vault) {
             case .login(let login):
                 try confirmation.require("Forget \(LoginFacts.name(login))", invocation)
-                try await users.removeLogin(login.id)
+                try await users.removeLogin(.login(login.id))
                 return (id: login.id, name: LoginFacts.name(login))
             case .damaged(let id, _):
                 _ = try await damaged.discard(id, in: users.vault, confirmation, invocation)

@@ -24,7 +24,7 @@ struct LoginReviveCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in
             let login = try selection.find(in: users.vault)
-            return try await users.revive(login: login.id)
+            return try await users.revive(.login(login.id))
         }
         let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))

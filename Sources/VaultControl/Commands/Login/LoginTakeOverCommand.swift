@@ -27,7 +27,7 @@ struct LoginTakeOverCommand: VaultCommand {
             let renewal = try Self.renewal(of: before)
             warn(renewal, before, invocation)
             try confirmation.require(typing: "take over", to: "take over the renewal", invocation)
-            try await users.takeOver(login: login.id)
+            try await users.takeOver(.login(login.id))
             return try users.vault.diagnosis(of: login.id)
         }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))

@@ -82,7 +82,7 @@ struct TokenGetCommand: VaultCommand {
         switch choice {
         case .login(let id):
             return try await users.accessToken(
-                login: id, minimumValidity: minValidity?.duration, deadline: deadline?.duration)
+                for: .login(id), TokenRequest(minimumValidity: minValidity?.duration, deadline: deadline?.duration))
         case .user(let user):
             do {
                 return try await users.accessToken(

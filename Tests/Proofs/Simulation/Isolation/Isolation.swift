@@ -117,7 +117,7 @@ final class IsolatedWorld: @unchecked Sendable {
             // A process that knows nothing yet of its providers.
             let users = try await manager()
             for _ in 0..<(script.count + 2) {
-                _ = try? await users.updateAccessToken(login: logins[victim])
+                _ = try? await users.accessToken(for: .login(logins[victim]), .renewed)
                 if random.chance(30) { _ = try? await users.recover() }
                 if random.chance(50) {
                     try await renewAnother(users, near: random.chance(80))
@@ -161,7 +161,7 @@ final class IsolatedWorld: @unchecked Sendable {
         }
         let (sent, began) = (requests, events.now)
         do {
-            let token = try await users.updateAccessToken(login: logins[index])
+            let token = try await users.accessToken(for: .login(logins[index]), .renewed)
             if !token.accessToken.reveal().hasPrefix("access-\(index)-") {
                 problems.append("login \(index) got another's token")
             }

@@ -72,7 +72,7 @@ extension World {
         case .read: read(process, users, login, validity: nil)
         case .readLong: read(process, users, login, validity: .seconds(random.pick([1, 60, 3_000])))
         case .renew:
-            observed(process, "renew", login) { try await users.updateAccessToken(login: login) }
+            observed(process, "renew", login) { try await users.accessToken(for: .login(login), .renewed) }
         case .cancelledRead:
             read(process, users, login, validity: .seconds(3_600), deadline: random.chance(50) ? .seconds(1) : nil)
             let task = calls[lastCall]?.task
@@ -83,12 +83,12 @@ extension World {
         case .update:
             let (token, expiry) = (accessToken(), expiry)
             call(process, "update \(user)") {
-                _ = try await users.updateAccessToken(login: login, accessToken: token, expiresAt: expiry)
+                _ = try await users.updateAccessToken(for: .login(login), accessToken: token, expiresAt: expiry)
             }
         case .replace: replace(process, users, login, user)
-        case .logOut: call(process, "logOut \(user)") { _ = try await users.logOut(login: login) }
+        case .logOut: call(process, "logOut \(user)") { _ = try await users.logOut(.login(login)) }
         case .takeOver: takeOver(process, users, login)
-        case .remove: call(process, "remove \(user)") { try await users.removeLogin(login) }
+        case .remove: call(process, "remove \(user)") { try await users.removeLogin(.login(login)) }
         case .userRevokes:
             guard let token = memory.logins[login.handle]?.refresh?.refreshToken?.string(),
                 let grant = server.tokens[token]?.grant
@@ -105,7 +105,7 @@ extension World {
             processes.contains(where: { $0.state == .stalled && $0.store.owner == intent.owner })
         else { return }
         if let token = stored.refresh?.refreshToken?.string() { judge.robbed.insert(token) }
-        call(process, "takeOver") { try await users.takeOver(login: login) }
+        call(process, "takeOver") { try await users.takeOver(.login(login)) }
     }
 
     private var expiry: Date { time.now().addingTimeInterval(Double(server.lifetime)) }
@@ -124,7 +124,7 @@ extension World {
         let (token, expiry) = (accessToken(access), expiry)
         call(process, "replace \(user)") {
             _ = try await users.updateAccessToken(
-                login: login, accessToken: token, expiresAt: expiry, refreshToken: refreshToken)
+                for: .login(login), accessToken: token, expiresAt: expiry, refreshToken: refreshToken)
         }
     }
 
@@ -151,7 +151,7 @@ extension World {
         deadline: Duration? = nil
     ) {
         observed(process, "read", login) {
-            try await users.accessToken(login: login, minimumValidity: validity, deadline: deadline)
+            try await users.accessToken(for: .login(login), TokenRequest(minimumValidity: validity, deadline: deadline))
         }
     }
 

@@ -34,7 +34,7 @@ extension World {
         guard let process = processes.first(where: { $0.state == .running && $0.users != nil }),
             let users = process.users
         else { return }
-        observed(process, "settle", login) { try await users.updateAccessToken(login: login) }
+        observed(process, "settle", login) { try await users.accessToken(for: .login(login), .renewed) }
         _ = run(for: 400_000) { calls.isEmpty }
         // A breaker may be open.
         _ = run(for: 31_000) { judge.isAtRest(login) }

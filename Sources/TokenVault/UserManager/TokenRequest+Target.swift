@@ -1,0 +1,34 @@
+import OAuthClient
+import VaultStorage
+
+extension TokenRequest {
+    /// Which of the login's tokens is meant.
+    var target: TokenTarget {
+        get throws {
+            if resource == nil, scope == nil { return .own }
+            guard resource.map(ArgumentCheck.isResource) ?? true else {
+                throw VaultError(.invalidArgument, "a resource is an absolute URI without a fragment")
+            }
+            guard scope?.isEmpty != true else { throw VaultError(.invalidArgument, "the scope is empty") }
+            // In one order, so that the same scope is one key.
+            return TokenTarget(resource: resource, scope: scope?.tokens.sorted().joined(separator: " "))
+        }
+    }
+
+    func demand(in snapshot: SessionSnapshot, _ target: TokenTarget) -> RenewalDemand {
+        guard renewsNow else { return .validity(minimumValidity) }
+        let stored = StoredToken(target, in: snapshot.session, at: snapshot.position)
+        return .newer(
+            than: stored?.generation ?? snapshot.session.accessGeneration ?? snapshot.position.generation)
+    }
+
+    /// No token is asked for that is wider than the grant (RFC 6749 §6).
+    static func check(_ scope: String, against granted: String?) throws {
+        guard let granted = granted.flatMap({ try? Scope($0) }), !granted.isEmpty else { return }
+        guard try granted.contains(VaultError.translatingValues { try Scope(scope) }) else {
+            throw VaultError(
+                .invalidArgument, "the scope is wider than what the user granted",
+                hint: "log the user in again with the wider scope")
+        }
+    }
+}

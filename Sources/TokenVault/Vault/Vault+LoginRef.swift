@@ -1,0 +1,49 @@
+import VaultStorage
+
+extension Vault {
+    /// The login that is meant.
+    ///
+    /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
+    ///   meant, `notLoggedIn`, `unknownUser`, `unknownLogin`, `unknownProvider`.
+    func session(of login: LoginRef) throws -> SessionSnapshot {
+        switch login.choice {
+        case .login(let id): try session(.login(id.handle))
+        case .user(let userId): try session(.user(ArgumentCheck.userId(userId)))
+        case .userAtProvider(let userId, let name):
+            try session(.login(onlyLogin(ofUser: ArgumentCheck.userId(userId), atProvider: name)))
+        }
+    }
+
+    /// The login that is meant. One that is named by its id is not read.
+    func handle(of login: LoginRef) throws -> LoginHandle {
+        if case .login(let id) = login.choice { return id.handle }
+        return try session(of: login).login
+    }
+
+    /// Logins of one user that are looked at: more than anyone has.
+    private static let mostLogins = 10_000
+
+    private func onlyLogin(ofUser userId: String, atProvider name: String) throws -> LoginHandle {
+        let listings = try VaultError.translating {
+            let provider = try store.provider(named: name).handle
+            return try store.logins(ofUser: userId, after: nil, limit: Self.mostLogins).filter {
+                // One that does not open may be at any provider.
+                $0.content.map { $0.provider == provider } ?? true
+            }
+        }
+        let living = listings.filter { $0.content.map { $0.session.state != .terminated } ?? false }
+        if living.isEmpty, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
+        let candidates = living.isEmpty ? listings : living
+        guard let only = candidates.first else {
+            throw VaultError(.notLoggedIn, "the user has no login at this provider", hint: "let the user log in")
+        }
+        guard candidates.count == 1 else {
+            throw VaultError(
+                StoreError(
+                    .ambiguousLogin(candidates.map(\.handle)),
+                    "the user has \(candidates.count) logins at this provider and none is named",
+                    hint: "name one of them"))
+        }
+        return only.handle
+    }
+}

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import OAuthClient
+import TestSupport
+import Testing
+import TokenVaultTesting
+
+@testable import TokenVault
+
+/// Which login and which token a call means.
+struct LoginRefTests {
+    @Test func aUserAndAProviderNameTheOnlyLoginThere() async throws {
+        let world = try await World()
+        try await world.vault.addProvider(Sample.provider(name: "other"))
+        let login = try await world.addChain()
+        let elsewhere = try await world.users.addLogin(
+            userId: "alice", provider: "other", accessToken: Sample.accessToken("o"))
+        #expect(await code { try await world.users.accessToken(for: .user("alice")) } == .ambiguousLogin)
+        #expect(try await world.users.accessToken(for: .user("alice", provider: "acme")).login == login.id)
+        #expect(try await world.users.accessToken(for: .user("alice", provider: "other")).login == elsewhere.id)
+        let updated = try await world.users.updateAccessToken(
+            for: .user("alice", provider: "other"), accessToken: Sample.accessToken("p"), expiresAt: nil)
+        #expect(updated.id == elsewhere.id)
+        try await world.users.removeLogin(.user("alice", provider: "acme"))
+        #expect(try await world.users.accessToken(for: .user("alice")).login == elsewhere.id)
+    }
+
+    @Test func severalLoginsAtOneProviderAreListedAndNoneIsChosen() async throws {
+        let world = try await World()
+        let logins = [try await world.addChain(name: "1"), try await world.addChain(name: "2")]
+        try await world.addPlainLogin(name: "3")
+        do {
+            _ = try await world.users.accessToken(for: .user("alice", provider: "acme"))
+            Issue.record("one of two was chosen")
+        } catch let error as VaultError {
+            #expect(error.code == .ambiguousLogin)
+            #expect(Set(error.logins) == Set(logins.map(\.id)))
+        }
+    }
+
+    @Test func aLoginThatHasEndedIsMeantOnlyWhereThereIsNoOther() async throws {
+        let world = try await World()
+        let ended = try await world.addChain(name: "1")
+        try await world.users.disableUser("alice")
+        try await world.users.enableUser("alice")
+        #expect(await code { try await world.users.accessToken(for: .user("alice", provider: "acme")) } == .notLoggedIn)
+        #expect(try world.users.sessionState(of: .login(ended.id)) == .terminated(.userDisabled))
+        let login = try await world.addChain(name: "2")
+        #expect(try await world.users.accessToken(for: .user("alice", provider: "acme")).login == login.id)
+    }
+
+    @Test(arguments: [
+        ("bob", "acme", VaultError.Code.unknownUser), ("alice", "nowhere", .unknownProvider),
+        ("alice", "other", .notLoggedIn), ("", "acme", .invalidArgument),
+    ])
+    func whatIsMissingIsNamed(user: String, provider: String, expected: VaultError.Code) async throws {
+        let world = try await World()
+        try await world.vault.addProvider(Sample.provider(name: "other"))
+        try await world.addChain()
+        #expect(await code { try await world.users.accessToken(for: .user(user, provider: provider)) } == expected)
+    }
+
+    @Test func aScopeAloneNamesANarrowerToken() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.enqueue(
+            .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", scope: "read"))
+        let wish = try TokenRequest(scope: Scope("read"))
+        let narrow = try await world.users.accessToken(for: .login(login.id), wish)
+        #expect(narrow.name == "2")
+        #expect(narrow.resource == nil)
+        let sent = try #require(world.transport.requests.last?.form)
+        #expect(sent["scope"] == "read")
+        #expect(sent["resource"] == nil)
+        #expect(try world.users.validAccessToken(for: .login(login.id), wish)?.name == "2")
+        #expect(try await world.users.accessToken(userId: "alice").name == "1")
+        #expect(world.transport.requestCount == 1)
+    }
+
+    @Test func aTokenForAResourceIsRenewedNowWhileTheLoginsOwnStays() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        world.transport.enqueue(.generation("2"), .generation("3"))
+        var wish = TokenRequest(resource: "https://calendar.example")
+        #expect(try await world.users.accessToken(for: .login(login.id), wish).name == "2")
+        #expect(try await world.users.accessToken(for: .login(login.id), wish).name == "2")
+        wish.renewsNow = true
+        #expect(try world.users.validAccessToken(for: .login(login.id), wish) == nil)
+        #expect(try await world.users.accessToken(for: .login(login.id), wish).name == "3")
+        #expect(world.transport.requests.last?.form["resource"] == "https://calendar.example")
+        #expect(try await world.users.accessToken(userId: "alice").name == "1")
+    }
+
+    @Test func aRenewalThatIsAskedForIsWaitedForUntilTheDeadline() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let gate = Gate()
+        world.transport.enqueue(.generation("2").behind(gate))
+        let patience = TokenRequest(deadline: .zero, renewsNow: true)
+        #expect(await code { try await world.users.accessToken(for: .login(login.id), patience) } == .deadlineExceeded)
+        await world.transport.waitForRequests(1)
+        let caller = Task { try await world.users.accessToken(for: .login(login.id), .renewed).name }
+        gate.open()
+        #expect(try await caller.value == "2")
+    }
+}
