@@ -11,7 +11,8 @@ let transport = AsyncHTTPTransport()
 let metadata = try await Discovery.metadata(issuer: Issuer("https://login.acme.example"), transport: transport)
 try await vault.addProvider(
     ProviderRegistration(
-        name: "acme", metadata: metadata, clientID: ClientID("my-app"), redirectURI: "https://app.example/callback"))
+        name: "acme", metadata: metadata, clientID: ClientID("my-app"),
+        redirectURI: RedirectURI("https://app.example/callback")))
 await transport.shutdown()
 await vault.close()
 // snippet.hide

@@ -10,13 +10,14 @@ public enum Sample {
     public static func provider(
         name: String = "acme", dpop: DPoPPolicy = .optional, canRevoke: Bool = true
     ) throws -> ProviderRegistration {
-        ProviderRegistration(
-            name: name, issuer: "https://\(name).example", authorizationEndpoint: "https://\(name).example/authorize",
-            tokenEndpoint: "https://\(name).example/token",
-            revocationEndpoint: canRevoke ? "https://\(name).example/revoke" : nil,
-            clientID: try ClientID("client-1"),
-            authentication: .clientSecretBasic(try ClientSecret(marker + "client-secret")),
-            scope: "read write", redirectURI: "https://app.example/callback", dpop: dpop)
+        try ProviderRegistration(
+            name: name, issuer: Issuer("https://\(name).example"),
+            authorizationEndpoint: EndpointURL("https://\(name).example/authorize"),
+            tokenEndpoint: EndpointURL("https://\(name).example/token"),
+            revocationEndpoint: canRevoke ? EndpointURL("https://\(name).example/revoke") : nil,
+            clientID: ClientID("client-1"),
+            authentication: .clientSecretBasic(ClientSecret(marker + "client-secret")),
+            scope: Scope("read write"), redirectURI: RedirectURI("https://app.example/callback"), dpop: dpop)
     }
 
     public static func accessToken(_ name: String = "1") throws -> AccessToken {

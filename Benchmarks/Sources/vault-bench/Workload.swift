@@ -38,8 +38,8 @@ struct Workload: Sendable {
         let users = try await users(of: opened)
         try await opened.addProvider(
             ProviderRegistration(
-                name: "acme", issuer: "https://issuer.example",
-                tokenEndpoint: "https://issuer.example/token", clientID: ClientID("bench")))
+                name: "acme", issuer: Issuer("https://issuer.example"),
+                tokenEndpoint: EndpointURL("https://issuer.example/token"), clientID: ClientID("bench")))
         let expiresAt = Date().addingTimeInterval(86_400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<128 {

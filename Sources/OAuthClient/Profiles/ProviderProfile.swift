@@ -54,5 +54,11 @@ public struct ProviderProfile: Hashable, Sendable {
         public let pushedAuthorization: EndpointURL?
         /// Where the life of an access token is asked for (RFC 7662).
         public let introspection: EndpointURL?
+
+        /// ``revocation`` with this client's id in it.
+        package func revocation(of client: ClientID) throws(OAuthValueError) -> EndpointURL? {
+            guard let revocation else { return nil }
+            return try EndpointURL(revocation.replacing("{client_id}", with: client.rawValue))
+        }
     }
 }

@@ -13,16 +13,6 @@ enum ArgumentCheck {
         return userId
     }
 
-    /// Longer ones are no addresses that browsers and servers deal with.
-    private static let longestRedirectURI = 2_048
-
-    static func redirectURI(_ text: String) throws -> String {
-        guard text.utf8.count <= longestRedirectURI else {
-            throw VaultError(.invalidArgument, "the redirect URI is longer than \(longestRedirectURI) bytes")
-        }
-        return text
-    }
-
     static func label(_ label: String?) throws -> String? {
         guard let label else { return nil }
         guard label.utf8.count <= longestUserId else {

@@ -15,7 +15,7 @@ extension Vault {
     ) async throws -> Provider {
         let record = try ProviderRecord(registration, createdAt: now)
         return try await VaultError.translating {
-            Provider(try await store.putProvider(record, replacingDamaged: row.name).record)
+            try Provider(await store.putProvider(record, replacingDamaged: row.name).record)
         }
     }
 }

@@ -26,14 +26,13 @@ extension UserManager {
     ///     sealed.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/userDisabled``.
     public func beginLogIn(
-        userId: String, provider name: String, redirectURI: String? = nil, scope: String? = nil, dpop: Bool? = nil,
+        userId: String, provider name: String, redirectURI: RedirectURI? = nil, scope: Scope? = nil, dpop: Bool? = nil,
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
         let userId = try ArgumentCheck.userId(userId)
         let label = try ArgumentCheck.label(label)
         try parameters.check()
-        let redirectURI = try redirectURI.map { try ArgumentCheck.redirectURI($0) }
         // Otherwise the user would consent first, and the code would be spent for nothing.
         try refuseDisabled(userId)
         let provider = try VaultError.translating { try vault.store.provider(named: name) }
@@ -41,14 +40,13 @@ extension UserManager {
         let verifier = CodeVerifier.random()
         let profile = try VaultError.translatingValues { try provider.record.profile }
         var url = try Self.authorizationURL(
-            provider.record, profile, verifier, key, redirectURI: redirectURI,
-            scope: scope ?? provider.record.defaultScope, loginHint: loginHint)
+            provider.record, profile, verifier, key, redirectURI: redirectURI, scope: scope, loginHint: loginHint)
         url.add(parameters)
         let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
             provider: provider.handle, userID: userId, redirectURI: url.redirectURI,
-            scope: scope ?? provider.record.defaultScope,
+            scope: scope?.description ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
             createdAt: vault.now, expiresAt: vault.now.advanced(by: self.context.options.logInLifetime))
         record.bindingHash = SecretBytes(copying: binding.hash)
@@ -113,7 +111,7 @@ extension UserManager {
     /// - Throws: ``VaultError`` or, if the calling task is cancelled, `CancellationError`.
     public func logIn(
         userId: String, provider name: String, authorizationCode: AuthorizationCode, codeVerifier: CodeVerifier?,
-        redirectURI: String? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,
+        redirectURI: RedirectURI? = nil, dpopKey: DPoPKey? = nil, label: String? = nil, nonce: String? = nil,
         resources: [String] = []
     ) async throws -> Login {
         let userId = try ArgumentCheck.userId(userId)
@@ -125,7 +123,7 @@ extension UserManager {
         let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? nil : true)
         var grant = GrantRequest(
             userId: userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
-            redirectURI: redirectURI ?? provider.record.redirectURI, scope: provider.record.defaultScope,
+            redirectURI: redirectURI?.rawValue ?? provider.record.redirectURI, scope: provider.record.defaultScope,
             key: dpopKey ?? (needsKey ? .generate() : nil), label: label)
         grant.nonce = try VaultError.translatingValues { try nonce.map { try IDTokenNonce($0) } }
         grant.resources = resources
@@ -186,17 +184,17 @@ extension UserManager {
 
     private static func authorizationURL(
         _ record: ProviderRecord, _ profile: ProviderProfile, _ verifier: CodeVerifier, _ key: DPoPKey?,
-        redirectURI: String?, scope: String?, loginHint: String?
+        redirectURI: RedirectURI?, scope: Scope?, loginHint: String?
     ) throws -> AuthorizationURL {
         guard let endpoint = record.authorizationEndpoint else {
             throw VaultError(.providerMisconfigured, "the provider has no authorization endpoint in this vault")
         }
         return try VaultError.translatingValues {
-            let scope = try scope.map { try Scope($0) }
+            let scope = try scope ?? record.defaultScope.map { try Scope($0) }
             var url = AuthorizationURL(
                 endpoint: try EndpointURL(stored: endpoint), clientID: try ClientID(record.clientID),
                 state: .random(), codeChallenge: profile.client.pkce ? verifier.challenge : nil,
-                redirectURI: redirectURI ?? record.redirectURI, scope: scope, keyThumbprint: key?.thumbprint,
+                redirectURI: redirectURI?.rawValue ?? record.redirectURI, scope: scope, keyThumbprint: key?.thumbprint,
                 loginHint: loginHint,
                 extraParameters: record.parameters.sorted { $0.key < $1.key }.map { FormParameter($0.key, $0.value) }
                     + profile.request.authorizationParameters)

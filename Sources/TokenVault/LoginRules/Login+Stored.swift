@@ -26,8 +26,8 @@ extension Login {
         self.provider = provider
         state = SessionState(session, now: now)
         label = session.label
-        scope = session.scope
-        tokenType = session.tokenType
+        scope = Scope(stored: session.scope)
+        tokenType = TokenType(session.tokenType)
         generation = Int(position.generation)
         createdAt = session.createdAt.date
         obtainedAt = session.obtainedAt.date
@@ -43,7 +43,8 @@ extension Login {
         hiddenSubject = HiddenText(text: session.subject)
         resourceTokens = session.resourceTokens.map { token in
             ResourceToken(
-                resource: token.target.resource, requestedScope: token.target.scope, scope: token.scope,
+                resource: token.target.resource, requestedScope: Scope(stored: token.target.scope),
+                scope: Scope(stored: token.scope),
                 expiresAt: token.expiresAt?.date, isRejected: token.isRejected)
         }
     }

@@ -83,6 +83,14 @@ extension EndpointURL {
     }
 }
 
+extension Scope {
+    /// Nil for none. What a provider sent was checked before it was stored.
+    init?(stored text: String?) {
+        guard let text, let scope = try? Scope(text) else { return nil }
+        self = scope
+    }
+}
+
 extension DPoPContext {
     /// Nil if what is stored is no key.
     init?(_ record: KeyRecord) {

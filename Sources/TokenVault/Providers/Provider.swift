@@ -3,25 +3,25 @@ public import OAuthClient
 /// A provider as this vault knows it, without the client's secrets.
 public struct Provider: Sendable, Equatable {
     public let name: String
-    public let issuer: String?
-    public let authorizationEndpoint: String?
-    public let tokenEndpoint: String
-    public let revocationEndpoint: String?
-    public let clientID: String
+    public let issuer: Issuer?
+    public let authorizationEndpoint: EndpointURL?
+    public let tokenEndpoint: EndpointURL
+    public let revocationEndpoint: EndpointURL?
+    public let clientID: ClientID
     /// The client authentication method, as RFC 8414 spells it: `none`, `client_secret_basic`,
     /// `client_secret_post`, `private_key_jwt`.
     public let clientAuthentication: String
-    public let scope: String?
-    public let redirectURI: String?
+    public let scope: Scope?
+    public let redirectURI: RedirectURI?
     public let dpop: DPoPPolicy
     /// The profile that says how it is asked and understood.
     public let profile: String
-    public let pushedAuthorizationEndpoint: String?
+    public let pushedAuthorizationEndpoint: EndpointURL?
     /// How many client secrets there are: more than one while secrets are being exchanged.
     public let clientSecretCount: Int
-    public let introspectionEndpoint: String?
+    public let introspectionEndpoint: EndpointURL?
     /// Where the keys are with which the provider signs id tokens.
-    public let jwksURI: String?
+    public let jwksURI: EndpointURL?
     /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
     public let requiresPushedRequests: Bool
 }
@@ -36,19 +36,26 @@ public enum DPoPPolicy: String, Sendable, Equatable, CaseIterable {
 }
 
 /// A provider to be added to a vault: an authorization server and our client's registration there.
+///
+/// ```swift
+/// let acme = try ProviderRegistration(
+///     name: "acme", authorizationEndpoint: EndpointURL("https://login.acme.example/authorize"),
+///     tokenEndpoint: EndpointURL("https://login.acme.example/token"), clientID: ClientID("my-app"),
+///     scope: Scope("calendar.read"), redirectURI: RedirectURI("https://app.example/callback"))
+/// ```
 public struct ProviderRegistration: Sendable {
     /// The name under which this vault knows it.
     public var name: String
-    public var issuer: String?
-    public var authorizationEndpoint: String?
-    public var tokenEndpoint: String
-    public var revocationEndpoint: String?
-    public var pushedAuthorizationEndpoint: String?
+    public var issuer: Issuer?
+    public var authorizationEndpoint: EndpointURL?
+    public var tokenEndpoint: EndpointURL
+    public var revocationEndpoint: EndpointURL?
+    public var pushedAuthorizationEndpoint: EndpointURL?
     /// Where the life of an access token is asked for (RFC 7662), if the profile says so.
-    public var introspectionEndpoint: String?
+    public var introspectionEndpoint: EndpointURL?
     /// Where the keys are with which the provider signs id tokens. Without it id tokens are believed because they come from
     /// the token endpoint itself.
-    public var jwksURI: String?
+    public var jwksURI: EndpointURL?
     /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
     public var requiresPushedRequests = false
     public var clientID: ClientID
@@ -61,28 +68,25 @@ public struct ProviderRegistration: Sendable {
     /// A profile's file, instead of a shipped profile. It is sealed with the provider.
     public var profileDocument: [UInt8]?
     /// What a log-in asks for if it does not say.
-    public var scope: String?
+    public var scope: Scope?
     /// Where the callback goes if a log-in does not say.
-    public var redirectURI: String?
+    public var redirectURI: RedirectURI?
     public var dpop: DPoPPolicy
     /// Whether the server names itself in callbacks (RFC 9207). Then a callback that does not is refused.
     public var requiresIssuerInCallback: Bool
-    /// Takes plain `http` endpoints on this machine: for development servers.
-    public var allowsInsecureLoopback: Bool
 
     public init(
         name: String,
-        issuer: String? = nil,
-        authorizationEndpoint: String? = nil,
-        tokenEndpoint: String,
-        revocationEndpoint: String? = nil,
+        issuer: Issuer? = nil,
+        authorizationEndpoint: EndpointURL? = nil,
+        tokenEndpoint: EndpointURL,
+        revocationEndpoint: EndpointURL? = nil,
         clientID: ClientID,
         authentication: ClientAuthentication = .none,
-        scope: String? = nil,
-        redirectURI: String? = nil,
+        scope: Scope? = nil,
+        redirectURI: RedirectURI? = nil,
         dpop: DPoPPolicy = .optional,
-        requiresIssuerInCallback: Bool = false,
-        allowsInsecureLoopback: Bool = false
+        requiresIssuerInCallback: Bool = false
     ) {
         self.name = name
         self.issuer = issuer
@@ -95,26 +99,23 @@ public struct ProviderRegistration: Sendable {
         self.redirectURI = redirectURI
         self.dpop = dpop
         self.requiresIssuerInCallback = requiresIssuerInCallback
-        self.allowsInsecureLoopback = allowsInsecureLoopback
     }
 
     /// A provider as its own metadata describes it (RFC 8414).
     public init(
         name: String, metadata: ServerMetadata, clientID: ClientID, authentication: ClientAuthentication = .none,
-        scope: String? = nil, redirectURI: String? = nil, dpop: DPoPPolicy = .optional,
-        allowsInsecureLoopback: Bool = false
+        scope: Scope? = nil, redirectURI: RedirectURI? = nil, dpop: DPoPPolicy = .optional
     ) {
         self.init(
-            name: name, issuer: metadata.issuer.rawValue,
-            authorizationEndpoint: metadata.authorizationEndpoint?.rawValue,
-            tokenEndpoint: metadata.tokenEndpoint.rawValue,
-            revocationEndpoint: metadata.revocationEndpoint?.rawValue, clientID: clientID,
+            name: name, issuer: metadata.issuer,
+            authorizationEndpoint: metadata.authorizationEndpoint,
+            tokenEndpoint: metadata.tokenEndpoint,
+            revocationEndpoint: metadata.revocationEndpoint, clientID: clientID,
             authentication: authentication, scope: scope, redirectURI: redirectURI, dpop: dpop,
-            requiresIssuerInCallback: metadata.authorizationResponseIssParameterSupported,
-            allowsInsecureLoopback: allowsInsecureLoopback)
-        pushedAuthorizationEndpoint = metadata.pushedAuthorizationRequestEndpoint?.rawValue
-        introspectionEndpoint = metadata.introspectionEndpoint?.rawValue
-        jwksURI = metadata.jwksURI?.rawValue
+            requiresIssuerInCallback: metadata.authorizationResponseIssParameterSupported)
+        pushedAuthorizationEndpoint = metadata.pushedAuthorizationRequestEndpoint
+        introspectionEndpoint = metadata.introspectionEndpoint
+        jwksURI = metadata.jwksURI
         requiresPushedRequests = metadata.requirePushedAuthorizationRequests
     }
 }

@@ -23,13 +23,13 @@ public struct ProviderChange: Sendable {
         case document([UInt8])
     }
 
-    public var issuer = Field<String>.keep
-    public var authorizationEndpoint = Field<String>.keep
-    public var tokenEndpoint: String?
-    public var revocationEndpoint = Field<String>.keep
-    public var introspectionEndpoint = Field<String>.keep
-    public var pushedAuthorizationEndpoint = Field<String>.keep
-    public var jwksURI = Field<String>.keep
+    public var issuer = Field<Issuer>.keep
+    public var authorizationEndpoint = Field<EndpointURL>.keep
+    public var tokenEndpoint: EndpointURL?
+    public var revocationEndpoint = Field<EndpointURL>.keep
+    public var introspectionEndpoint = Field<EndpointURL>.keep
+    public var pushedAuthorizationEndpoint = Field<EndpointURL>.keep
+    public var jwksURI = Field<EndpointURL>.keep
     public var requiresPushedRequests: Bool?
     public var clientID: ClientID?
     /// How the client authenticates, with its first secret. Further secrets stay, where the method has any.
@@ -39,28 +39,25 @@ public struct ProviderChange: Sendable {
     /// Makes the second secret the first, and the first the last. Applied after the two fields above.
     public var promotesNextSecret = false
     public var profile: Profile?
-    public var scope = Field<String>.keep
-    public var redirectURI = Field<String>.keep
+    public var scope = Field<Scope>.keep
+    public var redirectURI = Field<RedirectURI>.keep
     public var dpop: DPoPPolicy?
     public var requiresIssuerInCallback: Bool?
-    /// Takes plain `http` endpoints on this machine: for development servers.
-    public var allowsInsecureLoopback = false
 
     public init() {}
 
     /// What a provider now says about itself (RFC 8414). An endpoint that it no longer names is removed.
-    public init(metadata: ServerMetadata, allowsInsecureLoopback: Bool = false) {
-        func field(_ url: EndpointURL?) -> Field<String> { url.map { .set($0.rawValue) } ?? .remove }
-        issuer = .set(metadata.issuer.rawValue)
+    public init(metadata: ServerMetadata) {
+        func field(_ url: EndpointURL?) -> Field<EndpointURL> { url.map { .set($0) } ?? .remove }
+        issuer = .set(metadata.issuer)
         authorizationEndpoint = field(metadata.authorizationEndpoint)
-        tokenEndpoint = metadata.tokenEndpoint.rawValue
+        tokenEndpoint = metadata.tokenEndpoint
         revocationEndpoint = field(metadata.revocationEndpoint)
         introspectionEndpoint = field(metadata.introspectionEndpoint)
         pushedAuthorizationEndpoint = field(metadata.pushedAuthorizationRequestEndpoint)
         jwksURI = field(metadata.jwksURI)
         requiresPushedRequests = metadata.requirePushedAuthorizationRequests
         requiresIssuerInCallback = metadata.authorizationResponseIssParameterSupported
-        self.allowsInsecureLoopback = allowsInsecureLoopback
     }
 }
 

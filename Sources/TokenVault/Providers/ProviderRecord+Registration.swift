@@ -11,50 +11,37 @@ extension ProviderRecord {
         self.init(
             name: registration.name, issuer: nil, tokenEndpoint: "", clientID: registration.clientID.rawValue,
             clientAuthentication: registration.authentication.methodName, profileName: "", createdAt: createdAt)
-        let check = EndpointCheck(allowsInsecureLoopback: registration.allowsInsecureLoopback)
         try VaultError.translatingValues {
             try set(registration.profileDocument.map { .document($0) } ?? .shipped(registration.profile))
-            issuer = try registration.issuer.map { try check.issuer($0) }
-            tokenEndpoint = try check.endpoint(registration.tokenEndpoint)
-            authorizationEndpoint = try registration.authorizationEndpoint.map { try check.endpoint($0) }
-            revocationEndpoint = try registration.revocationEndpoint.map { try check.endpoint($0, of: clientID) }
-            introspectionEndpoint = try registration.introspectionEndpoint.map { try check.endpoint($0) }
-            pushedAuthorizationEndpoint = try registration.pushedAuthorizationEndpoint.map { try check.endpoint($0) }
-            jwksURI = try registration.jwksURI.map { try check.endpoint($0) }
-            defaultScope = try registration.scope.map { try Scope($0).description }
         }
+        issuer = registration.issuer?.rawValue
+        tokenEndpoint = registration.tokenEndpoint.rawValue
+        authorizationEndpoint = registration.authorizationEndpoint?.rawValue
+        revocationEndpoint = registration.revocationEndpoint?.rawValue
+        introspectionEndpoint = registration.introspectionEndpoint?.rawValue
+        pushedAuthorizationEndpoint = registration.pushedAuthorizationEndpoint?.rawValue
+        jwksURI = registration.jwksURI?.rawValue
+        defaultScope = registration.scope?.description
+        redirectURI = registration.redirectURI?.rawValue
         requiresPushedRequests = registration.requiresPushedRequests
         set(registration.authentication, alternatives: registration.alternativeSecrets.map { .init(utf8: $0.reveal()) })
-        redirectURI = try registration.redirectURI.map { try ArgumentCheck.redirectURI($0) }
         dpop = registration.dpop.stored
         requiresIssuerInCallback = registration.requiresIssuerInCallback
     }
 
     /// Changes what is asked for, and checks the whole.
     mutating func apply(_ change: ProviderChange) throws {
-        let check = EndpointCheck(allowsInsecureLoopback: change.allowsInsecureLoopback)
-        try VaultError.translatingValues {
-            if let profile = change.profile { try set(profile) }
-            if let clientID = change.clientID { self.clientID = clientID.rawValue }
-            if let endpoint = change.tokenEndpoint { tokenEndpoint = try check.endpoint(endpoint) }
-            issuer = try change.issuer.applied(to: issuer) { try check.issuer($0) }
-            authorizationEndpoint = try change.authorizationEndpoint.applied(to: authorizationEndpoint) {
-                try check.endpoint($0)
-            }
-            let client = clientID
-            revocationEndpoint = try change.revocationEndpoint.applied(to: revocationEndpoint) {
-                try check.endpoint($0, of: client)
-            }
-            introspectionEndpoint = try change.introspectionEndpoint.applied(to: introspectionEndpoint) {
-                try check.endpoint($0)
-            }
-            pushedAuthorizationEndpoint = try change.pushedAuthorizationEndpoint.applied(
-                to: pushedAuthorizationEndpoint
-            ) { try check.endpoint($0) }
-            jwksURI = try change.jwksURI.applied(to: jwksURI) { try check.endpoint($0) }
-            defaultScope = try change.scope.applied(to: defaultScope) { try Scope($0).description }
-            redirectURI = try change.redirectURI.applied(to: redirectURI) { try ArgumentCheck.redirectURI($0) }
-        }
+        if let profile = change.profile { try VaultError.translatingValues { try set(profile) } }
+        if let clientID = change.clientID { self.clientID = clientID.rawValue }
+        if let endpoint = change.tokenEndpoint { tokenEndpoint = endpoint.rawValue }
+        change.issuer.apply(to: &issuer, \.rawValue)
+        change.authorizationEndpoint.apply(to: &authorizationEndpoint, \.rawValue)
+        change.revocationEndpoint.apply(to: &revocationEndpoint, \.rawValue)
+        change.introspectionEndpoint.apply(to: &introspectionEndpoint, \.rawValue)
+        change.pushedAuthorizationEndpoint.apply(to: &pushedAuthorizationEndpoint, \.rawValue)
+        change.jwksURI.apply(to: &jwksURI, \.rawValue)
+        change.scope.apply(to: &defaultScope, \.description)
+        change.redirectURI.apply(to: &redirectURI, \.rawValue)
         try applySecrets(of: change)
         if let requires = change.requiresPushedRequests { requiresPushedRequests = requires }
         if let dpop = change.dpop { self.dpop = dpop.stored }
@@ -110,29 +97,12 @@ extension ProviderRecord {
     }
 }
 
-/// Takes addresses that tokens may go to.
-private struct EndpointCheck {
-    let allowsInsecureLoopback: Bool
-
-    func issuer(_ text: String) throws(OAuthValueError) -> String {
-        try Issuer(text, allowsInsecureLoopback: allowsInsecureLoopback).rawValue
-    }
-
-    func endpoint(_ text: String) throws(OAuthValueError) -> String {
-        try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback).rawValue
-    }
-
-    func endpoint(_ text: String, of clientID: String) throws(OAuthValueError) -> String {
-        try endpoint(text.replacing("{client_id}", with: clientID))
-    }
-}
-
 extension ProviderChange.Field {
-    fileprivate func applied(to old: Value?, _ checked: (Value) throws -> Value) rethrows -> Value? {
+    fileprivate func apply(to stored: inout String?, _ text: (Value) -> String) {
         switch self {
-        case .keep: old
-        case .set(let new): try checked(new)
-        case .remove: nil
+        case .keep: break
+        case .set(let new): stored = text(new)
+        case .remove: stored = nil
         }
     }
 }

@@ -118,7 +118,7 @@ extension ProviderRecord {
         let previous = self
         try apply(change)
         return ProviderUpdate(
-            previous: Provider(previous), current: Provider(self),
+            previous: try Provider(previous), current: try Provider(self),
             changes: changes(from: previous).map {
                 .init(field: $0.field, previous: $0.previous, current: $0.current)
             },

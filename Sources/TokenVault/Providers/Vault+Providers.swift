@@ -7,7 +7,7 @@ extension Vault {
     public func addProvider(_ registration: ProviderRegistration) async throws -> Provider {
         let record = try ProviderRecord(registration, createdAt: now)
         return try await VaultError.translating {
-            Provider(try await store.putProvider(record, replacing: nil).record)
+            try Provider(await store.putProvider(record, replacing: nil).record)
         }
     }
 
@@ -15,7 +15,7 @@ extension Vault {
     public func providers() throws -> [ProviderEntry] {
         try VaultError.translating {
             try store.providers().map { listing in
-                listing.provider.map { .provider(Provider($0.record)) }
+                listing.provider.flatMap { try? .provider(Provider($0.record)) }
                     ?? .damaged(
                         handle: listing.handle?.text ?? DamagedRowName.row(.provider, listing.sequence).description,
                         listing.damage?.reason ?? "the row cannot be opened")
@@ -25,7 +25,7 @@ extension Vault {
 
     /// The provider of this name. Throws ``VaultError/Code/unknownProvider`` if there is none.
     public func provider(named name: String) throws -> Provider {
-        try VaultError.translating { Provider(try store.provider(named: name).record) }
+        try VaultError.translating { try Provider(store.provider(named: name).record) }
     }
 
     /// How a provider is asked and understood: a shipped profile, or the one that was sealed with it.
@@ -45,15 +45,24 @@ extension Vault {
 }
 
 extension Provider {
-    init(_ record: ProviderRecord) {
-        self.init(
-            name: record.name, issuer: record.issuer, authorizationEndpoint: record.authorizationEndpoint,
-            tokenEndpoint: record.tokenEndpoint, revocationEndpoint: record.revocationEndpoint,
-            clientID: record.clientID, clientAuthentication: record.clientAuthentication,
-            scope: record.defaultScope, redirectURI: record.redirectURI, dpop: DPoPPolicy(record.dpop),
-            profile: record.profileName, pushedAuthorizationEndpoint: record.pushedAuthorizationEndpoint,
-            clientSecretCount: record.clientSecrets.count, introspectionEndpoint: record.introspectionEndpoint,
-            jwksURI: record.jwksURI, requiresPushedRequests: record.requiresPushedRequests)
+    /// What was checked before it was stored.
+    init(_ record: ProviderRecord) throws {
+        self = try VaultError.translatingValues {
+            func endpoint(_ text: String?) throws(OAuthValueError) -> EndpointURL? {
+                if let text { try EndpointURL(stored: text) } else { nil }
+            }
+            return try Provider(
+                name: record.name, issuer: record.issuer.map { try Issuer($0, allowsInsecureLoopback: true) },
+                authorizationEndpoint: endpoint(record.authorizationEndpoint),
+                tokenEndpoint: EndpointURL(stored: record.tokenEndpoint),
+                revocationEndpoint: endpoint(record.revocationEndpoint), clientID: ClientID(record.clientID),
+                clientAuthentication: record.clientAuthentication, scope: record.defaultScope.map { try Scope($0) },
+                redirectURI: record.redirectURI.map { try RedirectURI($0) }, dpop: DPoPPolicy(record.dpop),
+                profile: record.profileName, pushedAuthorizationEndpoint: endpoint(record.pushedAuthorizationEndpoint),
+                clientSecretCount: record.clientSecrets.count,
+                introspectionEndpoint: endpoint(record.introspectionEndpoint), jwksURI: endpoint(record.jwksURI),
+                requiresPushedRequests: record.requiresPushedRequests)
+        }
     }
 }
 

@@ -10,8 +10,8 @@ public struct Login: Sendable, Equatable {
     public let state: SessionState
     /// What the app called this login, to tell several apart.
     public let label: String?
-    public let scope: String?
-    public let tokenType: String
+    public let scope: Scope?
+    public let tokenType: TokenType
     /// How many links of the login's chain have been stored.
     public let generation: Int
     /// When the login was made.
@@ -49,8 +49,8 @@ public struct Login: Sendable, Equatable {
     public struct ResourceToken: Sendable, Equatable {
         public let resource: String?
         /// The scope that was asked for; nil: what was granted.
-        public let requestedScope: String?
-        public let scope: String?
+        public let requestedScope: Scope?
+        public let scope: Scope?
         public let expiresAt: Date?
         /// Whether a resource server refused it.
         public let isRejected: Bool

@@ -10,7 +10,8 @@ public struct VaultToken: Sendable {
     /// When it expires; nil if unknown.
     public let expiresAt: Date?
     public internal(set) var expirySource: ExpirySource
-    public let scope: String?
+    /// What it may be used for; nil if unknown.
+    public var scope: Scope? { Scope(stored: scopeText) }
     public let login: LoginID
     /// Which link of the login's chain it is. ``UserManager/reportRejected(_:)`` renews once per generation.
     public let generation: Int
@@ -22,8 +23,10 @@ public struct VaultToken: Sendable {
     /// The one resource that it is for (RFC 8707); nil: for whatever was granted.
     public var resource: String? { target.resource }
     /// The scope that it was asked for, if that is not all that was granted.
-    public var requestedScope: String? { target.scope }
+    public var requestedScope: Scope? { Scope(stored: target.scope) }
 
+    /// Read only when someone asks: a token is made at every read.
+    private let scopeText: String?
     var target = TokenTarget.own
     /// Whose profile says how an API refuses it.
     var provider: ProviderHandle?
@@ -36,7 +39,7 @@ public struct VaultToken: Sendable {
         self.tokenType = tokenType
         self.expiresAt = expiresAt
         expirySource = ExpirySource(expiresAt.map { Timestamp($0) }, isAssumed: false)
-        self.scope = scope
+        scopeText = scope
         self.login = login
         self.generation = generation
         self.isVolatile = isVolatile

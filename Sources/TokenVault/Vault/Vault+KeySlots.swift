@@ -20,15 +20,14 @@ extension Vault {
     ///   - id: ``KeySlot/id`` of the slot.
     ///   - source: Another key of the vault, needed to remove the slot by which this vault was opened.
     /// - Throws: ``VaultError/Code/inUse`` if no other key is known to open the vault.
-    public func removeKeySlot(id: String, provenBy source: KeySource? = nil) async throws {
-        guard let handle = KeySlotHandle(text: id) else { throw VaultError(StoreError.notFound(.keySlot)) }
+    public func removeKeySlot(_ id: KeySlotID, provenBy source: KeySource? = nil) async throws {
         try await VaultError.translating {
-            try await store.removeKeySlot(handle, provenBy: try source?.unlocker())
+            try await store.removeKeySlot(id.handle, provenBy: try source?.unlocker())
         }
     }
 
     /// The slot by which this vault was opened.
-    public var openingKeySlot: String { store.openingKeySlot.text }
+    public var openingKeySlot: KeySlotID { KeySlotID(store.openingKeySlot) }
 }
 
 extension KeySlot {
@@ -39,7 +38,7 @@ extension KeySlot {
             case .passphrase: .passphrase
             }
         self.init(
-            id: stored.handle.text, kind: kind, label: stored.description.label,
+            id: KeySlotID(stored.handle), kind: kind, label: stored.description.label,
             createdAt: Timestamp(milliseconds: stored.description.createdAt).date)
     }
 }

@@ -40,7 +40,7 @@ package import VaultStorage
 /// ### Keys
 /// - ``keySlots()``
 /// - ``addKeySlot(_:label:)``
-/// - ``removeKeySlot(id:provenBy:)``
+/// - ``removeKeySlot(_:provenBy:)``
 /// ### Looking after it
 /// - ``status()``
 /// - ``checkReadiness()``

@@ -12,7 +12,7 @@ enum TokenFacts {
             Field("tokenType", token.tokenType.description),
             Field("expiresAt", token.expiresAt).orWords("unknown"),
             .data("expiresIn", seconds),
-            Field("scope", token.scope),
+            Field("scope", token.scope?.description),
             Field("generation", token.generation),
             Field("fingerprint", fingerprint(token)),
         ]

@@ -43,7 +43,8 @@ struct LogInOptions: ParsableArguments {
 
     func begin(_ users: UserManager, redirectURI: String?) async throws -> AuthorizationRequest {
         try await users.beginLogIn(
-            userId: user, provider: provider, redirectURI: redirectURI, scope: scope, dpop: dpop, label: label,
+            userId: user, provider: provider, redirectURI: redirectURI.map { try RedirectURI($0) },
+            scope: scope.map { try Scope($0) }, dpop: dpop, label: label,
             loginHint: loginHint, parameters: try parameters)
     }
 

@@ -47,3 +47,30 @@ extension DPoPPolicy {
         self = policy
     }
 }
+
+/// The same as OAuth's values.
+struct ProviderValues {
+    let authorizationEndpoint: EndpointURL?
+    let tokenEndpoint: EndpointURL?
+    let revocationEndpoint: EndpointURL?
+    let pushedAuthorizationEndpoint: EndpointURL?
+    let introspectionEndpoint: EndpointURL?
+    let scope: Scope?
+    let redirectURI: RedirectURI?
+
+    /// - Parameter client: Whose id stands for `{client_id}` in the revocation endpoint.
+    init(
+        _ settings: ProviderSettings, of client: ClientID, allowsInsecureLoopback: Bool
+    ) throws(OAuthValueError) {
+        func endpoint(_ text: String?) throws(OAuthValueError) -> EndpointURL? {
+            if let text { try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback) } else { nil }
+        }
+        authorizationEndpoint = try endpoint(settings.authorizationEndpoint)
+        tokenEndpoint = try endpoint(settings.tokenEndpoint)
+        revocationEndpoint = try endpoint(settings.revocationEndpoint?.replacing("{client_id}", with: client.rawValue))
+        pushedAuthorizationEndpoint = try endpoint(settings.pushedAuthorizationEndpoint)
+        introspectionEndpoint = try endpoint(settings.introspectionEndpoint)
+        scope = if let text = settings.scope { try Scope(text) } else { nil }
+        redirectURI = if let text = settings.redirectURI { try RedirectURI(text) } else { nil }
+    }
+}

@@ -45,10 +45,13 @@ enum ServerBehaviour: String, CaseIterable, Sendable {
     }
 
     func registration(_ server: DevAuthorizationServer) throws -> ProviderRegistration {
-        var registration = ProviderRegistration(
-            name: rawValue, authorizationEndpoint: server.base + "/authorize", tokenEndpoint: server.base + "/token",
-            revocationEndpoint: server.base + "/revoke", clientID: try ClientID(rawValue),
-            redirectURI: "https://app.example/callback", allowsInsecureLoopback: true)
+        func endpoint(_ path: String) throws -> EndpointURL {
+            try EndpointURL(server.base + path, allowsInsecureLoopback: true)
+        }
+        var registration = try ProviderRegistration(
+            name: rawValue, authorizationEndpoint: endpoint("/authorize"), tokenEndpoint: endpoint("/token"),
+            revocationEndpoint: endpoint("/revoke"), clientID: ClientID(rawValue),
+            redirectURI: RedirectURI("https://app.example/callback"))
         registration.profileDocument = Array(profile.utf8)
         return registration
     }

@@ -74,7 +74,7 @@ struct Victim {
         case "revoke": _ = try await users.retryRevocations()
         case "provider":
             var change = ProviderChange()
-            change.scope = .set("read write")
+            change.scope = try .set(Scope("read write"))
             _ = try await vault.updateProvider(named: options.required("provider"), change)
         default: throw Options.Missing(name: action)
         }

@@ -30,8 +30,8 @@ struct HostileOverTimeTests {
             temporary = try await TemporaryVault(timeSource: time)
             try await temporary.vault.addProvider(
                 ProviderRegistration(
-                    name: "dev", tokenEndpoint: tokenEndpoint, clientID: try ClientID("demo"),
-                    allowsInsecureLoopback: true))
+                    name: "dev", tokenEndpoint: EndpointURL(tokenEndpoint, allowsInsecureLoopback: true),
+                    clientID: ClientID("demo")))
             users = try await UserManager(
                 vault: temporary.vault, transport: transport,
                 options: UserManagerOptions(recoveryInterval: nil, random: { 0 }))

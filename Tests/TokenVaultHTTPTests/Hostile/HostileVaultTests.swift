@@ -96,8 +96,8 @@ struct HostileVaultTests {
     ) async throws -> Login {
         try await vault.addProvider(
             ProviderRegistration(
-                name: "\(one.name), \(mind)", tokenEndpoint: tokenEndpoint, clientID: try ClientID("client"),
-                allowsInsecureLoopback: true))
+                name: "\(one.name), \(mind)",
+                tokenEndpoint: EndpointURL(tokenEndpoint, allowsInsecureLoopback: true), clientID: ClientID("client")))
         return try await users.addLogin(
             userId: "\(one.name), \(mind)", provider: "\(one.name), \(mind)",
             refreshToken: RefreshToken("CANARY-refresh-1"),

@@ -33,9 +33,9 @@ struct ResourceWorld {
         server = try await DevAuthorizationServer.start(configuration)
         // A disk whose syncs take seconds must not decide about these tests.
         temporary = try await TemporaryVault(in: .memory)
-        var registration = ProviderRegistration(
-            name: "dev", tokenEndpoint: server.base + "/token", revocationEndpoint: server.base + "/revoke",
-            clientID: try ClientID("demo"), allowsInsecureLoopback: true)
+        var registration = try ProviderRegistration(
+            name: "dev", tokenEndpoint: server.endpoint("/token"), revocationEndpoint: server.endpoint("/revoke"),
+            clientID: ClientID("demo"))
         if let profile {
             let document =
                 #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],"resource":"# + profile + "}"
@@ -73,4 +73,10 @@ struct ResourceWorld {
     /// Requests that reached the resource, by what it said to them.
     var outcomes: [String] { server.log.records.filter { $0.path == "/resource" }.map(\.outcome) }
     var renewals: Int { server.log.tokenRequests().count }
+}
+
+extension DevAuthorizationServer {
+    func endpoint(_ path: String) throws -> EndpointURL {
+        try EndpointURL(base + path, allowsInsecureLoopback: true)
+    }
 }

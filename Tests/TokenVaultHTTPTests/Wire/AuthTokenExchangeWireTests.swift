@@ -25,10 +25,10 @@ struct AuthTokenExchangeWireTests {
                 jwk: AuthTokenExchangeWireTests.jwk(key))
             server = try await DevAuthorizationServer.start(configuration)
             temporary = try await TemporaryVault(in: .memory)
-            var registration = ProviderRegistration(
-                name: "dev", tokenEndpoint: server.base + "/token", revocationEndpoint: server.base + "/revoke",
-                clientID: try ClientID("demo-basic"),
-                authentication: .clientSecretBasic(try ClientSecret("demo-basic-secret")), allowsInsecureLoopback: true)
+            var registration = try ProviderRegistration(
+                name: "dev", tokenEndpoint: server.endpoint("/token"), revocationEndpoint: server.endpoint("/revoke"),
+                clientID: ClientID("demo-basic"),
+                authentication: .clientSecretBasic(ClientSecret("demo-basic-secret")))
             registration.profileDocument = Array(
                 """
                 {"profile":1,"name":"own","title":"Own","exchange":\(exchange),

@@ -21,10 +21,9 @@ struct ClientSecretWireTests {
         let transport = AsyncHTTPTransport(options: .loopback)
         let temporary = try await TemporaryVault()
         let old = try ClientSecret("CANARY-old")
-        var registration = ProviderRegistration(
-            name: "dev", tokenEndpoint: server.base + "/token", revocationEndpoint: server.base + "/revoke",
-            clientID: try ClientID("app"), authentication: isBasic ? .clientSecretBasic(old) : .clientSecretPost(old),
-            allowsInsecureLoopback: true)
+        var registration = try ProviderRegistration(
+            name: "dev", tokenEndpoint: server.endpoint("/token"), revocationEndpoint: server.endpoint("/revoke"),
+            clientID: ClientID("app"), authentication: isBasic ? .clientSecretBasic(old) : .clientSecretPost(old))
         registration.alternativeSecrets = [try ClientSecret("CANARY-new")]
         try await temporary.vault.addProvider(registration)
         let users = try await UserManager(vault: temporary.vault, transport: transport)

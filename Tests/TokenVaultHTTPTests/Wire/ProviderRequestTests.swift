@@ -27,10 +27,9 @@ struct ProviderRequestTests {
             let metadata = try await Discovery.metadata(
                 issuer: try Issuer(server.issuer, allowsInsecureLoopback: true), transport: transport,
                 allowsInsecureLoopback: true)
-            var registration = ProviderRegistration(
-                name: "dev", metadata: metadata, clientID: try ClientID(client), authentication: authentication,
-                scope: "read write", redirectURI: "https://app.example/callback", dpop: dpop,
-                allowsInsecureLoopback: true)
+            var registration = try ProviderRegistration(
+                name: "dev", metadata: metadata, clientID: ClientID(client), authentication: authentication,
+                scope: Scope("read write"), redirectURI: RedirectURI("https://app.example/callback"), dpop: dpop)
             let text = """
                 {"profile": 1, "name": "dev", "source": [{"url": "https://dev.example", "read": "2026-11-21", "says": "x"}],
                  \(profile)}
@@ -82,7 +81,7 @@ struct ProviderRequestTests {
         let reply = try await setting.visit(request.url)
         let callback = try #require(reply.response.headerFields[.location])
         let login = try await setting.users.completeLogIn(.url(callback), boundTo: request.binding).login
-        #expect(login.scope == "read write")
+        #expect(login.scope?.description == "read write")
         // The nonce of the pushed request is good for the code: no further challenge.
         #expect(setting.tokenRecords("/par").map(\.outcome) == ["use_dpop_nonce", "ok"])
         #expect(setting.tokenRecords().map(\.outcome) == ["ok"])

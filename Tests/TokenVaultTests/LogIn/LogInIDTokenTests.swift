@@ -16,8 +16,8 @@ struct LogInIDTokenTests {
 
     private func world(keys: Bool = false) async throws -> World {
         var registration = try Sample.provider()
-        registration.scope = "openid read"
-        registration.jwksURI = keys ? Self.jwks : nil
+        registration.scope = try Scope("openid read")
+        registration.jwksURI = keys ? try EndpointURL(Self.jwks) : nil
         return try await World(provider: registration)
     }
 

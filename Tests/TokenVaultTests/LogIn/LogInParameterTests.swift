@@ -14,7 +14,7 @@ struct LogInParameterTests {
 
     private func pushing(_ change: (inout ProviderRegistration) -> Void = { _ in }) throws -> ProviderRegistration {
         var registration = try Sample.provider()
-        registration.pushedAuthorizationEndpoint = "https://acme.example/par"
+        registration.pushedAuthorizationEndpoint = try EndpointURL("https://acme.example/par")
         registration.requiresPushedRequests = true
         change(&registration)
         return registration

@@ -40,7 +40,7 @@ struct LogInTests {
         #expect(login.label == "work")
         #expect(login.provider == "acme")
         #expect(login.isRefreshable)
-        #expect(login.scope == "read write")
+        #expect(login.scope?.description == "read write")
         let form = try #require(world.transport.requests.first?.form)
         #expect(form["grant_type"] == "authorization_code")
         #expect(form["code"] == "CANARY-code")

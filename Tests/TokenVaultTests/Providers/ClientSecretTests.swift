@@ -12,10 +12,10 @@ import VaultStorage
 /// Client secrets while they are exchanged: which one is good is learnt, and never with a refresh token.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientSecretTests {
-    private func world(_ change: (inout ProviderRegistration) -> Void = { _ in }) async throws -> World {
+    private func world(_ change: (inout ProviderRegistration) throws -> Void = { _ in }) async throws -> World {
         var registration = try Sample.provider()
         registration.alternativeSecrets = [try ClientSecret("CANARY-second"), try ClientSecret("CANARY-third")]
-        change(&registration)
+        try change(&registration)
         return try await World(provider: registration)
     }
 
@@ -115,7 +115,7 @@ struct ClientSecretTests {
     @Test func aPushedRequestTeachesTheSecretForTheCode() async throws {
         let world = try await world {
             $0.profile = "keycloak"
-            $0.pushedAuthorizationEndpoint = "https://acme.example/par"
+            $0.pushedAuthorizationEndpoint = try EndpointURL("https://acme.example/par")
         }
         let good = "Basic " + Data("client-1:CANARY-second".utf8).base64EncodedString()
         world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in

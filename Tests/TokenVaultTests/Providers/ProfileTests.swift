@@ -39,9 +39,9 @@ struct ProfileTests {
             if case .login(let login) = entry { login } else { nil }
         }
         #expect(Set(logins.map(\.label)) == [nil, "user"])
-        #expect(bot.scope == "chat:write")
+        #expect(bot.scope?.description == "chat:write")
         let user = try #require(logins.first { $0.id != bot.id })
-        #expect(user.scope == "search:read")
+        #expect(user.scope?.description == "search:read")
         #expect(user.isRefreshable)
         #expect(try await world.users.accessToken(for: .login(user.id)).name == "user")
         // Each is a chain of its own.
@@ -84,7 +84,7 @@ struct ProfileTests {
     @Test func aLogInIsPushedAndItsNonceGoesWithTheCode() async throws {
         let world = try await World(
             provider: try provider("bluesky") {
-                $0.pushedAuthorizationEndpoint = "https://acme.example/par"
+                $0.pushedAuthorizationEndpoint = try EndpointURL("https://acme.example/par")
                 $0.dpop = .required
             })
         let nonce: HTTPFields = [.init("DPoP-Nonce")!: "nonce-1"]

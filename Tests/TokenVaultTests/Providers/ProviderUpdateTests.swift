@@ -21,12 +21,12 @@ struct ProviderUpdateTests {
         let update = try await world.vault.updateProvider(
             named: "acme",
             change {
-                $0.authorizationEndpoint = .set("https://acme.example/v2/authorize")
+                $0.authorizationEndpoint = try .set(EndpointURL("https://acme.example/v2/authorize"))
                 $0.scope = .remove
                 $0.dpop = .required
             })
-        #expect(update.previous.authorizationEndpoint == "https://acme.example/authorize")
-        #expect(update.current.authorizationEndpoint == "https://acme.example/v2/authorize")
+        #expect(update.previous.authorizationEndpoint?.rawValue == "https://acme.example/authorize")
+        #expect(update.current.authorizationEndpoint?.rawValue == "https://acme.example/v2/authorize")
         #expect(try world.vault.provider(named: "acme") == update.current)
         #expect(
             update.changes == [
@@ -48,7 +48,7 @@ struct ProviderUpdateTests {
         let world = try await World()
         let before = try world.vault.store.provider(named: "acme")
         let update = try await world.vault.updateProvider(
-            named: "acme", change { $0.tokenEndpoint = "https://acme.example/token" })
+            named: "acme", change { $0.tokenEndpoint = try EndpointURL("https://acme.example/token") })
         #expect(update.changes.isEmpty)
         #expect(try world.vault.store.provider(named: "acme").revision == before.revision)
         #expect(try world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
@@ -70,14 +70,14 @@ struct ProviderUpdateTests {
 
     @Test func whatWasAgreedToIsDoneOrNothing() async throws {
         let world = try await World()
-        let wanted = change { $0.scope = .set("read") }
+        let wanted = try change { $0.scope = try .set(Scope("read")) }
         let preview = try await world.vault.previewProviderUpdate(named: "acme", wanted)
-        try await world.vault.updateProvider(named: "acme", change { $0.scope = .set("admin") })
+        try await world.vault.updateProvider(named: "acme", change { $0.scope = try .set(Scope("admin")) })
         let error = await #expect(throws: VaultError.self) {
             try await world.vault.updateProvider(named: "acme", wanted, expecting: preview)
         }
         #expect(error?.code == .conflict)
-        #expect(try world.vault.provider(named: "acme").scope == "admin")
+        #expect(try world.vault.provider(named: "acme").scope?.description == "admin")
     }
 
     @Test func secretsAreNeitherToldNorWrittenDown() async throws {
@@ -96,14 +96,14 @@ struct ProviderUpdateTests {
     }
 
     static let orphaning: [@Sendable (inout ProviderChange) throws -> Void] = [
-        { $0.issuer = .set("https://other.example") },
+        { $0.issuer = try .set(Issuer("https://other.example")) },
         { $0.clientID = try ClientID("client-2") },
-        { $0.tokenEndpoint = "https://other.example/token" },
+        { $0.tokenEndpoint = try EndpointURL("https://other.example/token") },
         { $0.issuer = .remove },
         // The issuer no longer vouches for the new place.
         {
             $0.issuer = .remove
-            $0.tokenEndpoint = "https://acme.example/v2/token"
+            $0.tokenEndpoint = try EndpointURL("https://acme.example/v2/token")
         },
         { $0.profile = .document(Array(Self.refreshesElsewhere.utf8)) },
     ]
@@ -123,7 +123,7 @@ struct ProviderUpdateTests {
         }
         #expect(error?.code == .inUse)
         #expect(error?.message.contains("1 login ") == true)
-        #expect(try world.vault.provider(named: "acme").tokenEndpoint == "https://acme.example/token")
+        #expect(try world.vault.provider(named: "acme").tokenEndpoint.rawValue == "https://acme.example/token")
         let update = try await world.vault.updateProvider(named: "acme", wanted, force: true)
         #expect(update.orphanedLogins == 1)
         #expect(
@@ -132,8 +132,8 @@ struct ProviderUpdateTests {
     }
 
     static let harmless: [@Sendable (inout ProviderChange) throws -> Void] = [
-        { $0.tokenEndpoint = "https://acme.example/v2/token" },
-        { $0.authorizationEndpoint = .set("https://login.acme.example/authorize") },
+        { $0.tokenEndpoint = try EndpointURL("https://acme.example/v2/token") },
+        { $0.authorizationEndpoint = try .set(EndpointURL("https://login.acme.example/authorize")) },
         { $0.revocationEndpoint = .remove },
         { $0.authentication = .clientSecretPost(try ClientSecret("CANARY-secret-2")) },
         { $0.profile = .shipped("google") },
@@ -164,8 +164,9 @@ struct ProviderUpdateTests {
         let login = try await world.addChain()
         world.transport.fallback = .status(.serviceUnavailable)
         _ = try await world.users.logOut(.login(login.id))
-        for body: (inout ProviderChange) -> Void in [
-            { $0.revocationEndpoint = .remove }, { $0.revocationEndpoint = .set("https://other.example/revoke") },
+        for body: (inout ProviderChange) throws -> Void in [
+            { $0.revocationEndpoint = .remove },
+            { $0.revocationEndpoint = try .set(EndpointURL("https://other.example/revoke")) },
         ] {
             #expect(await code { try await world.vault.updateProvider(named: "acme", change(body)) } == .inUse)
         }
@@ -176,10 +177,7 @@ struct ProviderUpdateTests {
     }
 
     static let unusable: [@Sendable (inout ProviderChange) throws -> Void] = [
-        { $0.tokenEndpoint = "http://acme.example/token" },
-        { $0.issuer = .set("https://acme.example/?a=b") },
         { $0.profile = .shipped("nobody") },
-        { $0.scope = .set("\u{1}") },
         { $0.promotesNextSecret = true },
         {
             $0.authentication = ClientAuthentication.none
@@ -226,13 +224,13 @@ struct ProviderUpdateTests {
     @Test func twoChangesAtOnceBothHold() async throws {
         let world = try await World()
         let other = try await world.anotherProcess()
-        async let first = world.vault.updateProvider(named: "acme", change { $0.scope = .set("one") })
+        async let first = world.vault.updateProvider(named: "acme", change { $0.scope = try .set(Scope("one")) })
         async let second = other.vault.updateProvider(
-            named: "acme", change { $0.redirectURI = .set("https://app.example/two") })
+            named: "acme", change { $0.redirectURI = try .set(RedirectURI("https://app.example/two")) })
         _ = try await (first, second)
         let provider = try world.vault.provider(named: "acme")
-        #expect(provider.scope == "one")
-        #expect(provider.redirectURI == "https://app.example/two")
+        #expect(provider.scope == Scope(tokens: ["one"]))
+        #expect(provider.redirectURI?.rawValue == "https://app.example/two")
     }
 
     @Test func metadataReplacesWhatDiscoveryFound() async throws {

@@ -251,7 +251,7 @@ struct OutcomeTests {
             userId: "alice", provider: "acme", authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: .random())
         for scope in ["read", "write read"] {
-            #expect(try await world.users.accessToken(for: .login(login.id), .renewed).scope == scope)
+            #expect(try await world.users.accessToken(for: .login(login.id), .renewed).scope?.description == scope)
         }
         let told = try world.vault.store.auditEntries(after: 0, limit: 100).filter { $0.kind == .renewed }
         #expect(told.map { $0.detail.contains(.init("scope", "narrower")) } == [true, false])

@@ -187,7 +187,7 @@ struct PartialReplyTests {
 
     @Test func anIntrospectedEndInThePastPostponesTheLogin() async throws {
         var registration = try World.profile(#""reply":{"introspectsLifetime":true}"#)
-        registration.introspectionEndpoint = "https://acme.example/introspect"
+        registration.introspectionEndpoint = try EndpointURL("https://acme.example/introspect")
         let world = try await World(provider: registration)
         let login = try await world.addChain()
         world.expire()

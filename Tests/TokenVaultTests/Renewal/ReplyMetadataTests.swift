@@ -11,12 +11,12 @@ import VaultStorage
 /// What replies tell beside tokens, what they do not tell, and limits that are the provider's.
 @Suite(.timeLimit(.minutes(1)))
 struct ReplyMetadataTests {
-    private func world(_ profile: String, _ change: (inout ProviderRegistration) -> Void = { _ in }) async throws
+    private func world(_ profile: String, _ change: (inout ProviderRegistration) throws -> Void = { _ in }) async throws
         -> World
     {
         var registration = try Sample.provider()
         registration.profile = profile
-        change(&registration)
+        try change(&registration)
         return try await World(provider: registration)
     }
 
@@ -57,7 +57,9 @@ struct ReplyMetadataTests {
 
     @Test func anExpiryIsToldAssumedOrUnknown() async throws {
         for (profile, source) in [("hubspot", ExpirySource.unknown), ("salesforce", .assumed)] {
-            let world = try await world(profile) { $0.introspectionEndpoint = "https://acme.example/introspect" }
+            let world = try await world(profile) {
+                $0.introspectionEndpoint = try EndpointURL("https://acme.example/introspect")
+            }
             world.transport.enqueue(Self.salesforce("1", "eu1"))
             world.transport.fallback = .status(.forbidden)
             let login = try await logIn(world)
@@ -83,7 +85,9 @@ struct ReplyMetadataTests {
     }
 
     @Test func aLifeThatWasNotToldIsAskedFor() async throws {
-        let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }
+        let world = try await world("salesforce") {
+            $0.introspectionEndpoint = try EndpointURL("https://acme.example/introspect")
+        }
         let expiry = world.now.addingTimeInterval(900)
         let answer = ScriptedReply.json(#"{"active":true,"exp":\#(Int(expiry.timeIntervalSince1970))}"#)
         world.transport.enqueue(Self.salesforce("1", "eu1"), answer)
@@ -102,7 +106,9 @@ struct ReplyMetadataTests {
 
     /// Two answers that agree spare the next tokens the question, until one of them is refused before its time.
     @Test func notEachTokenOfALoginIsAskedAbout() async throws {
-        let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }
+        let world = try await world("salesforce") {
+            $0.introspectionEndpoint = try EndpointURL("https://acme.example/introspect")
+        }
         let time = world.time
         world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
             let end = Int(time.now().timeIntervalSince1970) + 900
@@ -136,7 +142,9 @@ struct ReplyMetadataTests {
 
     /// The provider itself says that its new token is no good: nobody gets it, and the next one is not asked for at once.
     @Test func aTokenThatIsInactiveFromTheStartIsRefused() async throws {
-        let world = try await world("salesforce") { $0.introspectionEndpoint = "https://acme.example/introspect" }
+        let world = try await world("salesforce") {
+            $0.introspectionEndpoint = try EndpointURL("https://acme.example/introspect")
+        }
         world.transport.enqueue(Self.salesforce("1", "eu1"), .json(#"{"active":false}"#))
         let login = try await logIn(world)
         while try world.vault.login(login.id).notBefore == nil, !Task.isCancelled { await Task.yield() }

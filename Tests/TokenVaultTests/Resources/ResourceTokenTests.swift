@@ -50,16 +50,18 @@ struct ResourceTokenTests {
             .generation("3"))
         let narrow = try await world.users.accessToken(
             for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
-        #expect(narrow.scope == "read")
-        #expect(narrow.requestedScope == "read")
+        #expect(narrow.scope?.description == "read")
+        #expect(narrow.requestedScope?.description == "read")
         #expect(world.transport.requests.last?.form["scope"] == "read")
         #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "3")
         #expect(
-            try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
-                .name == "2")
+            try await world.users.accessToken(
+                for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read"))
+            )
+            .name == "2")
         #expect(world.transport.requestCount == 2)
         // The grant's scope is what it was.
-        #expect(try world.vault.store.login(login.id.handle).session.scope == login.scope)
+        #expect(try world.vault.store.login(login.id.handle).session.scope == login.scope?.description)
     }
 
     @Test func theOrderOfAScopeDoesNotMatter() async throws {
@@ -216,8 +218,10 @@ struct ResourceTokenTests {
         #expect(world.transport.requestCount == 1)
         world.transport.enqueue(.generation("2"))
         #expect(
-            try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read")))
-                .name == "2")
+            try await world.users.accessToken(
+                for: .login(login.id), TokenRequest(resource: calendar, scope: Scope("read"))
+            )
+            .name == "2")
     }
 
     @Test func sixteenAreKeptAndTheSoonestExpiredGoesFirst() async throws {

@@ -122,7 +122,6 @@ struct BadInputTests {
             { try await world.users.completeLogIn(.url("CANARY-url"), boundTo: .random()) },
             { try await world.users.completeUnboundLogIn(.url("CANARY-url")) },
             { try world.vault.user("CANARY-nobody") },
-            { try await world.vault.removeKeySlot(id: "CANARY-slot") },
         ]
         for call in calls {
             do { _ = try await call() } catch { errors.append(error) }

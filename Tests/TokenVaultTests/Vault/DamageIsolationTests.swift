@@ -171,7 +171,7 @@ private struct Transcript {
         await note("providers") {
             try vault.providers().compactMap(\.provider?.name).filter { $0 != "spoiled" }.joined(separator: ",")
         }
-        await note("provider") { try vault.provider(named: "acme").clientID }
+        await note("provider") { try vault.provider(named: "acme").clientID.rawValue }
         await note("profile") { try vault.profile(ofProvider: "acme").name }
         await note("users") {
             try vault.users().entries.compactMap { entry in
@@ -224,7 +224,7 @@ private struct Transcript {
         }
         await note("update a provider") {
             var change = ProviderChange()
-            change.scope = .set("other")
+            change.scope = try .set(Scope("other"))
             return "\(try await vault.updateProvider(named: "acme", change).changes.map(\.field))"
         }
         await note("remove a provider") {

@@ -76,25 +76,6 @@ struct LimitTests {
         #expect(Timestamp(Date(timeIntervalSince1970: 1e14)).milliseconds == 1 << 53)
     }
 
-    @Test func aRedirectURIHasALimit() async throws {
-        let world = try await World()
-        let long = "https://app.example/" + String(repeating: "x", count: 600_000)
-        var change = ProviderChange()
-        change.redirectURI = .set(long)
-        let changed = await code { [change] in _ = try await world.vault.updateProvider(named: "acme", change) }
-        #expect(changed == .invalidArgument)
-        var registration = try Sample.provider()
-        registration.name = "other"
-        registration.redirectURI = long
-        let added = await code { [registration] in _ = try await world.vault.addProvider(registration) }
-        #expect(added == .invalidArgument)
-        let begun = await code {
-            _ = try await world.users.beginLogIn(userId: "alice", provider: "acme", redirectURI: long)
-        }
-        #expect(begun == .invalidArgument)
-        #expect(try await world.vault.verify().isClean)
-    }
-
     /// What hangs on nothing but the writer's last operation is let go of there.
     @Test func aVaultThatIsDroppedEnds() async throws {
         let world = try await World()

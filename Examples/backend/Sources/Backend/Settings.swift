@@ -1,12 +1,14 @@
 import FoundationEssentials
 import Hummingbird
 import Logging
+import TokenVault
 
 /// What the environment says.
 struct Settings: Sendable {
     let port: Int
     /// Where browsers reach this service.
     let publicURL: String
+    let redirectURI: RedirectURI
     let vaultPath: String
     let keyFile: String
     /// The provider's name in the vault.
@@ -25,6 +27,7 @@ struct Settings: Sendable {
         }
         port = environment.get("BACKEND_PORT", as: Int.self) ?? 8080
         publicURL = environment.get("BACKEND_PUBLIC_URL") ?? "http://127.0.0.1:\(port)"
+        redirectURI = try RedirectURI(publicURL + "/callback")
         vaultPath = try required("BACKEND_VAULT")
         keyFile = try required("BACKEND_KEY_FILE")
         provider = try required("BACKEND_PROVIDER")
@@ -38,7 +41,6 @@ struct Settings: Sendable {
 
     /// Cookies keep to TLS wherever there is some.
     var usesTLS: Bool { publicURL.hasPrefix("https://") }
-    var redirectURI: String { publicURL + "/callback" }
 }
 
 struct MissingSetting: Error, CustomStringConvertible {

@@ -34,7 +34,7 @@ enum ClockCheckup {
         let startedAt = Date()
         do {
             // Any answer has a date, a refusal too; and a request without a body cannot ask for anything.
-            let endpoint = try EndpointURL(provider.tokenEndpoint, allowsInsecureLoopback: true)
+            let endpoint = provider.tokenEndpoint
             let request = HTTPRequest(
                 method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget)
             response = try await transport.send(request, body: [], limits: limits).response

@@ -30,7 +30,7 @@ struct KeyRemoveCommand: VaultCommand {
             let found = try removableSlot(of: vault, isProven: proof != nil)
             try confirmation.require(
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
-            try await vault.removeKeySlot(id: slot, provenBy: proof)
+            try await vault.removeKeySlot(found.id, provenBy: proof)
         }
         try invocation.emit(Sheet([.data("removed", slot)]), text: "")
         invocation.note("removed key slot \(Printable.shortened(slot))")
@@ -38,13 +38,13 @@ struct KeyRemoveCommand: VaultCommand {
 
     /// What cannot be done is said before anything is asked.
     private func removableSlot(of vault: Vault, isProven: Bool) throws -> KeySlot {
-        guard KeyFacts.isID(slot) else {
+        guard let id = KeySlotID(slot) else {
             throw Failure.usage(
                 "\(Printable.shortened(slot)) is not a key slot id, which is 26 letters and digits",
                 hint: "list all key slots: vaultctl key list")
         }
         let slots = try vault.keySlots()
-        guard let found = slots.first(where: { $0.id == slot }) else {
+        guard let found = slots.first(where: { $0.id == id }) else {
             throw Failure(.unknownKeySlot, "the vault has no such key slot")
         }
         guard slots.count > 1 else {

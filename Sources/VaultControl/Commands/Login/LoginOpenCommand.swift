@@ -85,7 +85,7 @@ struct LoginOpenCommand: VaultCommand {
             }
             uri = given
         } else if let registered = try users.vault.provider(named: logIn.provider).redirectURI {
-            uri = LoopbackRedirectURI(registered) ?? uri
+            uri = LoopbackRedirectURI(registered.rawValue) ?? uri
         }
         return port.map { uri.at(port: $0) } ?? uri
     }

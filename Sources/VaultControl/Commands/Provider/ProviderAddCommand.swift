@@ -44,9 +44,7 @@ struct ProviderAddCommand: VaultCommand {
             issuer != nil || settings.tokenEndpoint != nil || chosen.profile.endpoints.token != nil
                 || chosen.profile.endpoints.issuer != nil
         else {
-            throw Failure.usage(
-                "the provider's endpoints are unknown",
-                hint: "discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint")
+            throw Self.unknownEndpoints
         }
         let provider = try await access.open { vault, reader in
             let authentication = try client.authentication(
@@ -80,32 +78,37 @@ struct ProviderAddCommand: VaultCommand {
         _ authentication: ClientAuthentication, _ access: VaultAccess, _ profile: ProviderProfile
     ) async throws -> ProviderRegistration {
         let clientID = try ClientID(clientID)
+        let given = try ProviderValues(settings, of: clientID, allowsInsecureLoopback: allowInsecureLoopback)
+        let issuer = try issuer.map { try Issuer($0, allowsInsecureLoopback: allowInsecureLoopback) }
         let known = profile.endpoints
         let policy = settings.dpop ?? DPoPPolicy(profile)
-        guard let issuer, settings.tokenEndpoint == nil else {
-            var registration = ProviderRegistration(
-                name: name, issuer: issuer ?? known.issuer?.rawValue,
-                authorizationEndpoint: settings.authorizationEndpoint ?? known.authorization?.rawValue,
-                tokenEndpoint: settings.tokenEndpoint ?? known.token?.rawValue ?? "",
-                revocationEndpoint: settings.revocationEndpoint ?? known.revocation, clientID: clientID,
-                authentication: authentication, scope: settings.scope, redirectURI: settings.redirectURI, dpop: policy,
-                allowsInsecureLoopback: allowInsecureLoopback)
-            registration.pushedAuthorizationEndpoint =
-                settings.pushedAuthorizationEndpoint ?? known.pushedAuthorization?.rawValue
-            registration.introspectionEndpoint = settings.introspectionEndpoint
-            return registration
+        var registration: ProviderRegistration
+        if let issuer, given.tokenEndpoint == nil {
+            let metadata = try await access.discover(issuer, allowsInsecureLoopback: allowInsecureLoopback)
+            try metadata.check(authentication.methodName, policy)
+            registration = ProviderRegistration(
+                name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: given.scope,
+                redirectURI: given.redirectURI, dpop: policy)
+        } else {
+            guard let tokenEndpoint = given.tokenEndpoint ?? known.token else { throw Self.unknownEndpoints }
+            registration = ProviderRegistration(
+                name: name, issuer: issuer ?? known.issuer, authorizationEndpoint: known.authorization,
+                tokenEndpoint: tokenEndpoint, clientID: clientID, authentication: authentication, scope: given.scope,
+                redirectURI: given.redirectURI, dpop: policy)
+            registration.pushedAuthorizationEndpoint = known.pushedAuthorization
         }
-        let metadata = try await access.discover(issuer, allowsInsecureLoopback: allowInsecureLoopback)
-        try metadata.check(authentication.methodName, policy)
-        var registration = ProviderRegistration(
-            name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: settings.scope,
-            redirectURI: settings.redirectURI, dpop: policy, allowsInsecureLoopback: allowInsecureLoopback)
-        registration.authorizationEndpoint = settings.authorizationEndpoint ?? registration.authorizationEndpoint
+        registration.authorizationEndpoint = given.authorizationEndpoint ?? registration.authorizationEndpoint
         registration.revocationEndpoint =
-            settings.revocationEndpoint ?? registration.revocationEndpoint ?? known.revocation
+            try given.revocationEndpoint ?? registration.revocationEndpoint ?? known.revocation(of: clientID)
         registration.pushedAuthorizationEndpoint =
-            settings.pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
-        registration.introspectionEndpoint = settings.introspectionEndpoint ?? registration.introspectionEndpoint
+            given.pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
+        registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         return registration
+    }
+
+    private static var unknownEndpoints: Failure {
+        .usage(
+            "the provider's endpoints are unknown",
+            hint: "discover them with --issuer URL, or specify --token-endpoint and --authorization-endpoint")
     }
 }

@@ -5,8 +5,7 @@ import TokenVaultHTTP
 
 extension VaultAccess {
     /// Asks a provider for its metadata. Sends no token.
-    func discover(_ issuer: String, allowsInsecureLoopback: Bool) async throws -> ServerMetadata {
-        let issuer = try Issuer(issuer, allowsInsecureLoopback: allowsInsecureLoopback)
+    func discover(_ issuer: Issuer, allowsInsecureLoopback: Bool) async throws -> ServerMetadata {
         let transport = try makeTransport()
         do {
             let metadata = try await Discovery.metadata(

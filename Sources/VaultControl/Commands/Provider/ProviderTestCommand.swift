@@ -46,10 +46,10 @@ struct ProviderTestCommand: VaultCommand {
     }
 
     private func metadata(of provider: Provider, _ access: VaultAccess) async throws -> ServerMetadata? {
-        guard let text = provider.issuer else { return nil }
+        guard let issuer = provider.issuer else { return nil }
         do {
             // What is stored was allowed when it was added.
-            return try await access.discover(text, allowsInsecureLoopback: true)
+            return try await access.discover(issuer, allowsInsecureLoopback: true)
         } catch let error as DiscoveryError {
             throw Failure(
                 .provider, code: "discoveryFailed", error.description, hints: ["check the issuer and the network"])
@@ -89,9 +89,9 @@ struct ProviderFindings {
             note("\(provider.clientSecretCount) client secrets: only the first is sent with refresh tokens and codes")
         }
         guard let metadata else { return }
-        compare("token endpoint", provider.tokenEndpoint, metadata.tokenEndpoint.rawValue)
-        compare("authorization endpoint", provider.authorizationEndpoint, metadata.authorizationEndpoint?.rawValue)
-        compare("revocation endpoint", provider.revocationEndpoint, metadata.revocationEndpoint?.rawValue)
+        compare("token endpoint", provider.tokenEndpoint, metadata.tokenEndpoint)
+        compare("authorization endpoint", provider.authorizationEndpoint, metadata.authorizationEndpoint)
+        compare("revocation endpoint", provider.revocationEndpoint, metadata.revocationEndpoint)
         if provider.dpop == .required, !metadata.supportsDPoP {
             missing("the provider does not support DPoP with ES256")
         }
@@ -102,9 +102,9 @@ struct ProviderFindings {
         if profile.usesPKCE, !metadata.supportsPKCE { note("the metadata does not offer PKCE with S256") }
     }
 
-    private mutating func compare(_ what: String, _ stored: String?, _ found: String?) {
+    private mutating func compare(_ what: String, _ stored: EndpointURL?, _ found: EndpointURL?) {
         guard let found, let stored, found != stored else { return }
-        note("the metadata has a different \(what): \(Printable.shortened(found, to: 200))")
+        note("the metadata has a different \(what): \(Printable.shortened(found.rawValue, to: 200))")
     }
 
     private mutating func missing(_ text: String) { all.append(Finding(isFatal: true, text: text)) }

@@ -51,7 +51,6 @@ struct ProviderUpdateOptions: ParsableArguments {
         let isProfileChosen = settings.profile != nil || settings.profileFile != nil
         let known = isProfileChosen ? chosen.profile : try vault.profile(ofProvider: provider.name)
         var change = try await discovered(provider, known, access)
-        change.allowsInsecureLoopback = change.allowsInsecureLoopback || allowInsecureLoopback
         if isProfileChosen { change.profile = chosen.document.map { .document($0) } ?? .shipped(chosen.profile.name) }
         if try client.isGiven {
             let method = try client.method(preferring: known, inUse: provider.clientAuthentication)
@@ -62,19 +61,26 @@ struct ProviderUpdateOptions: ParsableArguments {
             dropFurtherClientSecrets ? [] : try client.further.secrets(after: method, &reader)
         change.promotesNextSecret = promoteClientSecret
         change.clientID = try clientID.map { try ClientID($0) }
-        change.tokenEndpoint = settings.tokenEndpoint ?? change.tokenEndpoint
+        let given = try ProviderValues(
+            settings, of: change.clientID ?? provider.clientID, allowsInsecureLoopback: allowInsecureLoopback)
+        change.tokenEndpoint = given.tokenEndpoint ?? change.tokenEndpoint
         change.dpop = settings.dpop
-        set(&change.issuer, issuer.flatMap { _ in settings.tokenEndpoint == nil ? nil : issuer }, .issuer)
-        set(&change.authorizationEndpoint, settings.authorizationEndpoint, .authorizationEndpoint)
-        set(&change.revocationEndpoint, settings.revocationEndpoint, .revocationEndpoint)
-        set(&change.introspectionEndpoint, settings.introspectionEndpoint, .introspectionEndpoint)
-        set(&change.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
-        set(&change.scope, settings.scope, .scope)
-        set(&change.redirectURI, settings.redirectURI, .redirectURI)
+        // One that is fetched comes with its metadata.
+        set(&change.issuer, given.tokenEndpoint == nil ? nil : try givenIssuer, .issuer)
+        set(&change.authorizationEndpoint, given.authorizationEndpoint, .authorizationEndpoint)
+        set(&change.revocationEndpoint, given.revocationEndpoint, .revocationEndpoint)
+        set(&change.introspectionEndpoint, given.introspectionEndpoint, .introspectionEndpoint)
+        set(&change.pushedAuthorizationEndpoint, given.pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
+        set(&change.scope, given.scope, .scope)
+        set(&change.redirectURI, given.redirectURI, .redirectURI)
         return change
     }
 
-    private func set(_ field: inout ProviderChange.Field<String>, _ value: String?, _ name: Removable) {
+    private var givenIssuer: Issuer? {
+        get throws { try issuer.map { try Issuer($0, allowsInsecureLoopback: allowInsecureLoopback) } }
+    }
+
+    private func set<Value>(_ field: inout ProviderChange.Field<Value>, _ value: Value?, _ name: Removable) {
         if let value { field = .set(value) }
         if remove.contains(name) { field = .remove }
     }
@@ -85,19 +91,21 @@ struct ProviderUpdateOptions: ParsableArguments {
     ) async throws -> ProviderChange {
         // An issuer with its endpoints given by hand is taken at its word, as `provider add` does.
         guard rediscover || (issuer != nil && settings.tokenEndpoint == nil) else { return ProviderChange() }
-        guard let issuer = issuer ?? provider.issuer else {
+        guard let issuer = try givenIssuer ?? provider.issuer else {
             throw Failure.usage("the vault does not know this provider's issuer", hint: "specify it: --issuer URL")
         }
         // What is stored was allowed when it was added.
-        let isInsecure = allowInsecureLoopback || (self.issuer == nil && issuer.hasPrefix("http:"))
+        let isInsecure = allowInsecureLoopback || (self.issuer == nil && issuer.rawValue.hasPrefix("http:"))
         let metadata = try await access.discover(issuer, allowsInsecureLoopback: isInsecure)
         let method =
             try client.isGiven
             ? client.method(preferring: profile, inUse: provider.clientAuthentication) : provider.clientAuthentication
         try metadata.check(method, settings.dpop ?? provider.dpop)
-        var change = ProviderChange(metadata: metadata, allowsInsecureLoopback: isInsecure)
+        var change = ProviderChange(metadata: metadata)
         // Some are known to have one, and do not say so.
-        if case .remove = change.revocationEndpoint, let known = profile.endpoints.revocation {
+        if case .remove = change.revocationEndpoint,
+            let known = try profile.endpoints.revocation(of: clientID.map { try ClientID($0) } ?? provider.clientID)
+        {
             change.revocationEndpoint = .set(known)
         }
         return change

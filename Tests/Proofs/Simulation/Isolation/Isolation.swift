@@ -86,10 +86,11 @@ final class IsolatedWorld: @unchecked Sendable {
     }
 
     private static func registration(_ index: Int) throws -> ProviderRegistration {
-        var registration = ProviderRegistration(
-            name: "p\(index)", issuer: "https://p\(index).example", tokenEndpoint: "https://p\(index).example/token",
-            revocationEndpoint: "https://p\(index).example/revoke", clientID: try ClientID("client"),
-            authentication: .clientSecretBasic(try ClientSecret("CANARY-secret")))
+        var registration = try ProviderRegistration(
+            name: "p\(index)", issuer: Issuer("https://p\(index).example"),
+            tokenEndpoint: EndpointURL("https://p\(index).example/token"),
+            revocationEndpoint: EndpointURL("https://p\(index).example/revoke"), clientID: ClientID("client"),
+            authentication: .clientSecretBasic(ClientSecret("CANARY-secret")))
         let refresh = [
             #""rotation":"never","reuseBlast":"none""#, #""rotation":"always","reuseBlast":"family""#,
             #""rotation":"always","reuseBlast":"clientUser","graceSeconds":60"#,

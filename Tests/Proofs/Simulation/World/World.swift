@@ -140,9 +140,9 @@ final class World: @unchecked Sendable {
         for _ in 0..<random.between(1, 3) { startProcess() }
         jobs.asProcess(1) {
             let vault = processes[0].vault
-            let registration = registration
+            let registration = Result { try self.registration() }
             _ = Task {
-                do { try await vault.addProvider(registration) } catch { judge.fail("world", "\(error)") }
+                do { try await vault.addProvider(registration.get()) } catch { judge.fail("world", "\(error)") }
             }
         }
         _ = run(for: 1_000) { memory.providers.count == 1 && processes.allSatisfy { $0.users != nil } }
@@ -152,10 +152,12 @@ final class World: @unchecked Sendable {
         chaos = plannedChaos
     }
 
-    private var registration: ProviderRegistration {
-        var registration = ProviderRegistration(
-            name: "server", issuer: "https://server.example", tokenEndpoint: "https://server.example/token",
-            revocationEndpoint: "https://server.example/revoke", clientID: Self.clientID, authentication: .none,
+    private func registration() throws -> ProviderRegistration {
+        var registration = try ProviderRegistration(
+            name: "server", issuer: Issuer("https://server.example"),
+            tokenEndpoint: EndpointURL("https://server.example/token"),
+            revocationEndpoint: EndpointURL("https://server.example/revoke"), clientID: Self.clientID,
+            authentication: .none,
             dpop: server.behaviour == .nonceFirst ? .required : .optional)
         registration.profileDocument = Array(server.behaviour.profile.utf8)
         return registration
