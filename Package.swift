@@ -186,6 +186,9 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
+        // What an event costs, in vaults of any size.
+        .executableTarget(
+            name: "events-probe", dependencies: ["TokenVault", "TokenVaultTesting"], path: "Tests/Probes/Events"),
         // The engine in a simulated world. It takes over Swift's concurrency, so it runs in a process of its own.
         .target(
             name: "VaultSimulation",

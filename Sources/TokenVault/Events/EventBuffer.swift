@@ -2,7 +2,7 @@ import DequeModule
 import Synchronization
 
 /// What one subscriber has yet to fetch: in order, and bounded. Putting in never waits.
-final class Mailbox<Element: Sendable>: Sendable {
+final class EventBuffer<Element: Sendable>: Sendable {
     /// What becomes of an element for which there is no room.
     enum Overflow: Sendable {
         /// It is counted; the count follows what was kept.
@@ -50,9 +50,9 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: element)
     }
 
-    /// Notes events that were not seen, to be told after what is kept.
+    /// Notes events that were not seen, to be reported after what is kept.
     func miss(_ count: Int) {
-        guard case .count(let tell) = overflow, count > 0 else { return }
+        guard case .count(let report) = overflow, count > 0 else { return }
         let reader: CheckedContinuation<Element?, Never>? = state.withLock { state in
             if state.isFinished { return nil }
             if let reader = state.reader {
@@ -60,13 +60,13 @@ final class Mailbox<Element: Sendable>: Sendable {
                 return reader
             }
             if state.missed == 0, state.waiting.count < limit {
-                state.waiting.append(tell(count))
+                state.waiting.append(report(count))
             } else {
                 state.missed += count
             }
             return nil
         }
-        reader?.resume(returning: tell(count))
+        reader?.resume(returning: report(count))
     }
 
     /// What is kept can still be fetched.
@@ -86,7 +86,7 @@ final class Mailbox<Element: Sendable>: Sendable {
                 let immediate: (isReady: Bool, element: Element?) = state.withLock { state in
                     if state.readerIsCancelled { return (true, nil) }
                     if let element = take(&state) { return (true, element) }
-                    // A second reader of the same mailbox would steal: it gets the end.
+                    // A second reader of the same buffer would steal: it gets the end.
                     if state.isFinished || state.reader != nil { return (true, nil) }
                     state.reader = continuation
                     return (false, nil)
@@ -114,8 +114,8 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     private func take(_ state: inout State) -> Element? {
         if let element = state.waiting.popFirst() { return element }
-        guard state.missed > 0, case .count(let tell) = overflow else { return nil }
+        guard state.missed > 0, case .count(let report) = overflow else { return nil }
         defer { state.missed = 0 }
-        return tell(state.missed)
+        return report(state.missed)
     }
 }

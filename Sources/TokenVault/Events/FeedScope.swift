@@ -7,55 +7,59 @@ enum FeedScope: Sendable {
     case login(LoginHandle)
 }
 
-/// One who is told.
+/// An event, and whom it is about.
+struct FeedEvent: Sendable {
+    let event: SessionEvent
+    let login: LoginHandle
+    let user: UserHandle
+    let userID: String
+    /// The row that it is from; nil: it came of the time.
+    let sequence: Int64?
+}
+
+/// One who gets events, or states.
 struct FeedSubscriber: Sendable {
     enum Sink: Sendable {
-        case events(Mailbox<SessionEvent>)
-        /// With the state that was told last.
-        case states(Mailbox<SessionState>, last: SessionState)
+        case events(EventBuffer<SessionEvent>)
+        /// With the state that came last.
+        case states(EventBuffer<SessionState>, last: SessionState)
     }
 
     let scope: FeedScope
     var sink: Sink
-    /// Of a scope that names a user: nil while the vault does not know him.
+    /// Of a scope that names a user: nil while the vault does not know them.
     var user: UserHandle?
     /// Rows up to this one were written before the subscription.
     let from: Int64
-    /// What was told of logins when the subscription began, and their states since, so that nothing is told twice.
-    var told: [LoginHandle: SessionPage] = [:]
+    /// The logins as they were when the subscription began, so that nothing is reported twice.
+    var known: [LoginHandle: WatchedLogin] = [:]
+    /// What has been reported of their states since.
+    var states: [LoginHandle: SessionState] = [:]
 
-    func wants(_ telling: SessionBook.Telling) -> Bool {
-        switch scope {
-        case .all: break
-        case .user: guard telling.user == user else { return false }
-        case .login(let login): guard telling.login == login else { return false }
-        }
-        if let sequence = telling.sequence, sequence <= from { return !telling.event.kind.isOfRow }
-        return true
-    }
-
-    /// Whether this has been told.
-    func knows(_ telling: SessionBook.Telling) -> Bool {
-        guard let known = told[telling.login], let generation = telling.event.generation else { return false }
-        switch telling.event.kind {
-        case .willExpire: return generation <= known.tokenGeneration && known.told >= .willExpire
-        case .expired: return generation <= known.tokenGeneration && known.told >= .expired
-        case .refreshTokenWillExpire(let date): return known.hasWarnedOfRefresh && date == known.refreshEndsAt?.date
-        case .stateChanged(let state): return state == known.state
+    /// Whether the subscription began after this, or with it.
+    func has(_ event: FeedEvent) -> Bool {
+        if let sequence = event.sequence, sequence <= from, event.event.kind.isOfRow { return true }
+        guard let known = known[event.login], let generation = event.event.generation else { return false }
+        switch event.event.kind {
+        case .willExpire: return generation <= known.tokenGeneration && known.reported >= .willExpire
+        case .expired: return generation <= known.tokenGeneration && known.reported >= .expired
+        case .refreshTokenWillExpire(let date):
+            return known.hasWarnedOfRefresh && date == known.refreshEnd?.endsAt.date
+        case .stateChanged(let state): return state == states[event.login] ?? known.state
         default: return false
         }
     }
 
     func finish() {
         switch sink {
-        case .events(let mailbox): mailbox.finish()
-        case .states(let mailbox, _): mailbox.finish()
+        case .events(let buffer): buffer.finish()
+        case .states(let buffer, _): buffer.finish()
         }
     }
 }
 
 extension SessionEvent.Kind {
-    /// Whether it is told because of a row; the others come of the time.
+    /// Whether it is reported because of a row; the others come of the time.
     fileprivate var isOfRow: Bool {
         switch self {
         case .updated, .stateChanged, .refreshFailed, .scopeChanged, .error: true

@@ -1,52 +1,127 @@
 import VaultStorage
 
-/// Which subscribers an event may be for, so that no others are asked.
-struct FeedIndex: Sendable {
-    /// Those who watch all logins.
-    private(set) var ofAll: Set<Int> = []
+/// The subscribers, found by what they watch: an event costs as much as there are subscribers who get it.
+struct FeedSubscribers: Sendable {
+    private var subscribers: [Int: FeedSubscriber] = [:]
+    private(set) var last = 0
+    private var ofAll: Set<Int> = []
     private var ofLogin: [LoginHandle: Set<Int>] = [:]
     /// As far as the vault knows these users.
     private var ofUser: [UserHandle: Set<Int>] = [:]
     /// By the names that were given: the user need not be there yet.
     private var ofName: [UserKey: Set<Int>] = [:]
+    /// For tests: how many subscribers have been asked whether they want something.
+    private(set) var work = 0
 
-    /// Whether a subscriber waits for a user.
+    var isEmpty: Bool { subscribers.isEmpty }
+    var all: some Sequence<FeedSubscriber> { subscribers.values }
+
+    /// Whether a subscriber names a user.
     var hasNames: Bool { !ofName.isEmpty }
 
-    mutating func add(_ number: Int, _ subscriber: FeedSubscriber) {
-        change(subscriber.scope) { $0.insert(number) }
-        if let user = subscriber.user { Self.change(&ofUser, user) { $0.insert(number) } }
+    mutating func add(_ subscriber: FeedSubscriber) -> Int {
+        last += 1
+        subscribers[last] = subscriber
+        let number = last
+        change(subscriber) { $0.insert(number) }
+        return number
     }
 
-    mutating func remove(_ number: Int, _ subscriber: FeedSubscriber) {
-        change(subscriber.scope) { $0.remove(number) }
-        if let user = subscriber.user { Self.change(&ofUser, user) { $0.remove(number) } }
+    mutating func remove(_ number: Int) -> FeedSubscriber? {
+        guard let subscriber = subscribers.removeValue(forKey: number) else { return nil }
+        change(subscriber) { $0.remove(number) }
+        return subscriber
     }
 
-    /// The user of a subscriber has come, or has come back.
-    mutating func move(_ number: Int, from old: UserHandle?, to user: UserHandle) {
-        if let old { Self.change(&ofUser, old) { $0.remove(number) } }
-        Self.change(&ofUser, user) { $0.insert(number) }
+    /// Those who wait for this user, who has come, or has come back with another handle. Gives the handles before.
+    mutating func meet(_ user: UserHandle, named name: String) -> [UserHandle?] {
+        var earlier: [UserHandle?] = []
+        for number in ofName[UserKey(name)] ?? [] {
+            guard let old = subscribers[number]?.user else {
+                subscribers[number]?.user = user
+                Self.change(&ofUser, user) { $0.insert(number) }
+                earlier.append(nil)
+                continue
+            }
+            guard old != user else { continue }
+            subscribers[number]?.user = user
+            Self.change(&ofUser, old) { $0.remove(number) }
+            Self.change(&ofUser, user) { $0.insert(number) }
+            earlier.append(old)
+        }
+        return earlier
     }
 
-    func numbers(_ name: UserKey) -> Set<Int> { ofName[name] ?? [] }
-
-    /// Those who may want to hear this; what they want exactly is theirs to say.
-    func numbers(for telling: SessionBook.Telling) -> Set<Int> {
-        ofAll.union(ofLogin[telling.login] ?? []).union(ofUser[telling.user] ?? [])
-    }
-
-    private mutating func change(_ scope: FeedScope, _ body: (inout Set<Int>) -> Void) {
-        switch scope {
+    private mutating func change(_ subscriber: FeedSubscriber, _ body: (inout Set<Int>) -> Void) {
+        switch subscriber.scope {
         case .all: body(&ofAll)
         case .login(let login): Self.change(&ofLogin, login, body)
         case .user(let id): Self.change(&ofName, UserKey(id), body)
         }
+        if let user = subscriber.user { Self.change(&ofUser, user, body) }
     }
 
     private static func change<Key>(_ sets: inout [Key: Set<Int>], _ key: Key, _ body: (inout Set<Int>) -> Void) {
         var set = sets[key] ?? []
         body(&set)
         sets[key] = set.isEmpty ? nil : set
+    }
+}
+
+// MARK: Delivery
+
+extension FeedSubscribers {
+    /// Each subscriber watches one scope, so none is in two of these sets.
+    mutating func deliver(_ event: FeedEvent) {
+        for number in ofAll { deliver(event, to: number) }
+        for number in ofLogin[event.login] ?? [] { deliver(event, to: number) }
+        for number in ofUser[event.user] ?? [] { deliver(event, to: number) }
+    }
+
+    private mutating func deliver(_ event: FeedEvent, to number: Int) {
+        work += 1
+        guard let subscriber = subscribers[number], !subscriber.has(event) else { return }
+        switch subscriber.sink {
+        case .events(let buffer):
+            if case .stateChanged(let next) = event.event.kind, subscriber.known[event.login] != nil {
+                subscribers[number]?.states[event.login] = next
+            }
+            buffer.put(event.event)
+        case .states:
+            // The state of a user follows from those of all their logins.
+            guard case .login = subscriber.scope, case .stateChanged(let next) = event.event.kind else { return }
+            deliver(next, to: number)
+        }
+    }
+
+    /// The state of a user, to those who watch it; asked for once there are any.
+    mutating func deliver(stateOf user: UserKey, _ state: (UserHandle?) -> SessionState) {
+        for number in ofName[user] ?? [] {
+            guard let subscriber = subscribers[number], case .states = subscriber.sink else { continue }
+            work += 1
+            deliver(state(subscriber.user), to: number)
+        }
+    }
+
+    private mutating func deliver(_ next: SessionState, to number: Int) {
+        guard case .states(let buffer, let last) = subscribers[number]?.sink, last != next else { return }
+        subscribers[number]?.sink = .states(buffer, last: next)
+        buffer.put(next)
+    }
+
+    /// Events that subscribers to all logins do not get.
+    func missOfAll(_ count: Int) {
+        for number in ofAll { subscribers[number]?.miss(count) }
+    }
+
+    /// Events that are lost to every subscriber, whatever they were about.
+    func miss(_ count: Int) {
+        for subscriber in subscribers.values { subscriber.miss(count) }
+    }
+}
+
+extension FeedSubscriber {
+    fileprivate func miss(_ count: Int) {
+        if case .events(let buffer) = sink { buffer.miss(count) }
     }
 }

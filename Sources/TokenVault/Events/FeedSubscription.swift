@@ -2,16 +2,16 @@ import Synchronization
 
 /// A subscriber's end of the feed. It lasts as long as it is held.
 final class FeedSubscription<Element: Sendable>: Sendable {
-    let mailbox: Mailbox<Element>
+    let buffer: EventBuffer<Element>
     private let feed: SessionFeed
     private let number: Int?
 
     /// - Parameter number: Nil where there is nothing to come.
-    init(_ mailbox: Mailbox<Element>, _ feed: SessionFeed, _ number: Int?) {
-        self.mailbox = mailbox
+    init(_ buffer: EventBuffer<Element>, _ feed: SessionFeed, _ number: Int?) {
+        self.buffer = buffer
         self.feed = feed
         self.number = number
-        if number == nil { mailbox.finish() }
+        if number == nil { buffer.finish() }
     }
 
     deinit {

@@ -1,7 +1,7 @@
 import VaultStorage
 
-/// For who watches all logins: the part of the index of due logins that has been looked at. Memory does not grow with the
-/// vault: only logins whose token runs out soon have a page.
+/// For subscribers to all logins: the part of the index of due logins that has been looked at. Memory does not grow with
+/// the vault: only logins whose token expires soon are remembered.
 struct FeedWindow: Sendable {
     /// How far ahead of the clock the index is read. More than three minutes, so that no announcement comes late.
     static let span = Duration.seconds(600)
@@ -15,7 +15,7 @@ struct FeedWindow: Sendable {
 
     var isWatched: Bool { watchers > 0 }
 
-    /// Tokens that ran out before the first of them came are not told.
+    /// Tokens that expired before the first of them came are not reported.
     mutating func watch(from now: Timestamp) {
         if watchers == 0 { restart(at: now) }
         watchers += 1

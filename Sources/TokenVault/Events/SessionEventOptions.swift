@@ -11,7 +11,9 @@ public struct SessionEventOptions: Sendable {
     public var pollInterval: Duration
     /// For subscribers to all logins: how many logins whose tokens expire soon are remembered at a time. Others come as
     /// ``SessionEvent/Kind/missed(count:)`` when they are renewed.
-    package var mostUnnamedPages = 65_536
+    package var mostUnnamedLogins = 65_536
+    /// How many user ids are remembered, so that they are not read from the vault for each row.
+    package var mostNames = 4_096
 
     public init(
         willExpireLead: Duration = .seconds(180),

@@ -23,10 +23,10 @@ public struct SessionEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: FeedSubscription<SessionEvent>
 
-        public mutating func next() async -> SessionEvent? { await subscription.mailbox.next() }
+        public mutating func next() async -> SessionEvent? { await subscription.buffer.next() }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionEvent? {
-            await subscription.mailbox.next()
+            await subscription.buffer.next()
         }
     }
 }

@@ -5,38 +5,38 @@ struct FeedBeginning: Sendable {
     /// The last audit row before.
     let head: Int64
     var user: UserHandle?
-    var pages: [SessionPage] = []
+    var logins: [WatchedLogin] = []
 
     /// Rows up to this one are in it.
-    var asOf: Int64 { pages.map(\.asOf).reduce(head, max) }
+    var asOf: Int64 { logins.map(\.asOf).reduce(head, max) }
 }
 
 extension SessionFeed {
     func subscribeToEvents(_ scope: FeedScope) -> FeedSubscription<SessionEvent> {
         let timeSource = timeSource
-        let mailbox = Mailbox<SessionEvent>(
+        let buffer = EventBuffer<SessionEvent>(
             limit: options.bufferLimit,
             overflow: .count { count in
                 SessionEvent(.missed(count: count), login: nil, userID: nil, generation: nil, date: timeSource.now())
             })
         do {
             var beginning = try begin(scope)
-            // What had come due before is told first, to this subscriber.
+            // What had come due before is reported first, to this subscriber.
             var due: [SessionEvent] = []
-            for index in beginning.pages.indices { due += beginning.pages[index].tellDue(now, options) }
+            for index in beginning.logins.indices { due += beginning.logins[index].reportDue(now, options) }
             let greeting = due.sorted { $0.date < $1.date }
             var subscriber = FeedSubscriber(
-                scope: scope, sink: .events(mailbox), user: beginning.user, from: beginning.asOf)
-            for page in beginning.pages { subscriber.told[page.login] = page }
-            let number = add(subscriber, beginning) { for event in greeting { mailbox.put(event) } }
-            return FeedSubscription(mailbox, self, number)
+                scope: scope, sink: .events(buffer), user: beginning.user, from: beginning.asOf)
+            for login in beginning.logins { subscriber.known[login.login] = login }
+            let number = add(subscriber, beginning) { for event in greeting { buffer.put(event) } }
+            return FeedSubscription(buffer, self, number)
         } catch {
             let code = (VaultError.publicError(error) as? VaultError)?.code ?? .storageFailed
             if code != .closed {
-                mailbox.put(
+                buffer.put(
                     SessionEvent(.error(code), login: nil, userID: nil, generation: nil, date: timeSource.now()))
             }
-            return FeedSubscription(mailbox, self, nil)
+            return FeedSubscription(buffer, self, nil)
         }
     }
 
@@ -44,17 +44,17 @@ extension SessionFeed {
     private static let mostStates = 64
 
     func subscribeToStates(_ scope: FeedScope) -> FeedSubscription<SessionState> {
-        let mailbox = Mailbox<SessionState>(limit: Self.mostStates, overflow: .dropOldest)
-        guard let beginning = try? begin(scope) else { return FeedSubscription(mailbox, self, nil) }
-        let states = beginning.pages.map(\.state)
+        let buffer = EventBuffer<SessionState>(limit: Self.mostStates, overflow: .dropOldest)
+        guard let beginning = try? begin(scope) else { return FeedSubscription(buffer, self, nil) }
+        let states = beginning.logins.map(\.state)
         let first =
             switch scope {
             case .user(let id): SessionState.of(userWith: states, isLoggingIn: isLoggingIn(id))
             case .login, .all: states.first ?? .notLoggedIn
             }
         let subscriber = FeedSubscriber(
-            scope: scope, sink: .states(mailbox, last: first), user: beginning.user, from: beginning.asOf)
-        return FeedSubscription(mailbox, self, add(subscriber, beginning) { mailbox.put(first) })
+            scope: scope, sink: .states(buffer, last: first), user: beginning.user, from: beginning.asOf)
+        return FeedSubscription(buffer, self, add(subscriber, beginning) { buffer.put(first) })
     }
 
     private func begin(_ scope: FeedScope) throws -> FeedBeginning {
@@ -73,10 +73,55 @@ extension SessionFeed {
                 logins = []
             }
         }
+        var lifetimes: [ProviderHandle: Duration?] = [:]
         for login in logins {
-            guard let (stored, asOf) = try read(login) else { continue }
-            beginning.pages.append(page(stored, asOf: asOf))
+            if let watched = try read(login, &lifetimes) { beginning.logins.append(watched) }
         }
         return beginning
+    }
+
+    // MARK: Logins
+
+    /// A login as it is now; nil if it is gone, or cannot be opened.
+    ///
+    /// - Parameter lifetimes: Those of grants, as far as they have been read.
+    func read(
+        _ login: LoginHandle, _ lifetimes: inout [ProviderHandle: Duration?]
+    ) throws(StoreError) -> WatchedLogin? {
+        guard let (stored, asOf) = try readWithHead(login) else { return nil }
+        let look = LoginLook(
+            position: stored.position, session: stored.session, refresh: stored.refresh, provider: stored.provider,
+            at: now)
+        var lifetime: Duration?
+        if let provider = look.grant?.provider {
+            lifetime = lifetimes[provider] ?? grantLifetime(provider)
+            lifetimes.updateValue(lifetime, forKey: provider)
+        }
+        let end = RefreshEnd(look, lifetime: lifetime, obtainedAt: stored.session.obtainedAt, options)
+        return WatchedLogin(login: login, user: stored.user, userID: stored.userID, look, end, asOf: asOf)
+    }
+
+    /// How long a provider's grants last, however often they are renewed.
+    func grantLifetime(_ provider: ProviderHandle) -> Duration? {
+        try? store.provider(provider).record.profile.refresh.absoluteLifetime
+    }
+
+    /// With the last audit row that is in it.
+    private func readWithHead(_ login: LoginHandle) throws(StoreError) -> (stored: StoredLogin, asOf: Int64)? {
+        var head = try store.auditHead()
+        for _ in 0..<4 {
+            let stored: StoredLogin
+            do throws(StoreError) {
+                stored = try store.login(login)
+            } catch {
+                if error.code == .closed { throw error }
+                return nil
+            }
+            let after = try store.auditHead()
+            if after == head { return (stored, head) }
+            head = after
+        }
+        // Written to all the time: what is reported twice of a state changes nothing.
+        return try? (store.login(login), head)
     }
 }

@@ -3,30 +3,30 @@ import Logging
 import Synchronization
 import VaultStorage
 
-/// Tells who watches logins what happens to them, here, in other processes and by `vaultctl`.
+/// Reports to subscribers what happens to logins: here, in other processes and by `vaultctl`.
 ///
-/// There is one way: the audit rows, in their order, of this process's changes too. So what is told has been committed,
-/// it is told once in each process, and the order is that of the vault. What no row says, because it happens by itself,
-/// comes of the stored expiry and the clock. Argued in `docs/adr/0023`.
+/// There is one way: the audit rows, in their order, of this process's changes too. So what is reported has been
+/// committed, it comes once in each process, and the order is that of the vault. What no row says, because it happens by
+/// itself, comes from the stored expiry and the clock. Argued in `docs/adr/0023` and `docs/adr/0050`.
 ///
 /// One task reads, and runs only while there are subscribers.
 final class SessionFeed: Sendable {
     struct State {
-        var book: SessionBook
-        var subscribers: [Int: FeedSubscriber] = [:]
-        var index = FeedIndex()
-        var lastSubscriber = 0
-        /// The last audit row that was told.
+        var watched: WatchedLogins
+        var subscribers = FeedSubscribers()
+        /// The last audit row that was reported.
         var cursor: Int64 = 0
-        /// Which task reads; an earlier one that is still ending must not tell anything.
+        /// Which task reads; an earlier one that is still ending must not report anything.
         var epoch = 0
         var signal: ChangeSignal.Token?
         var isClosed = false
-        /// Log-ins under way, as far as they have been told.
+        /// Log-ins under way, as far as they have been reported.
         var logIns: [UserKey: Int] = [:]
         var window = FeedWindow()
-        /// So that names are not read from the vault for each row.
+        // So that they are not read from the vault for each row.
         var names: [UserHandle: String] = [:]
+        /// How long the grants of a provider last; gone when a row says that the provider has changed.
+        var lifetimes: [ProviderHandle: Duration?] = [:]
     }
 
     /// What comes from other tasks. Apart, so that posting never waits for a reader.
@@ -50,14 +50,14 @@ final class SessionFeed: Sendable {
         self.timeSource = timeSource
         self.logger = logger
         self.options = options
-        state = Mutex(State(book: SessionBook(options: options)))
+        state = Mutex(State(watched: WatchedLogins(options: options)))
     }
 
     var now: Timestamp { timeSource.timestamp }
 
-    // MARK: What is told by this process
+    // MARK: What no row says
 
-    /// Tells what stands in no row. Cheap without subscribers.
+    /// Reports something. Cheap without subscribers.
     func post(_ notice: SessionNotice) {
         let wake = inbox.withLock { inbox in
             if inbox.wake != nil { inbox.notices.append(notice) }
@@ -89,24 +89,21 @@ final class SessionFeed: Sendable {
     ///
     /// - Parameters:
     ///   - beginning: What the scope looks like now.
-    ///   - greeting: What is told at once, inside, so that nothing comes before it.
+    ///   - greeting: What is reported at once, inside, so that nothing comes before it.
     func add(_ subscriber: FeedSubscriber, _ beginning: FeedBeginning, greeting: () -> Void) -> Int? {
         let number: Int? = state.withLock { state in
             guard !state.isClosed else { return nil }
-            state.lastSubscriber += 1
             if state.subscribers.isEmpty { start(&state, at: beginning.head) }
             switch subscriber.scope {
             case .all: state.window.watch(from: now)
-            case .login(let login): state.book.watch(login: login)
+            case .login(let login): state.watched.name(login)
             case .user(let id):
-                if let user = subscriber.user { state.book.watch(user: user) }
+                if let user = subscriber.user { state.watched.name(user) }
                 state.logIns[UserKey(id)] = inbox.withLock { $0.logIns[UserKey(id)] }
             }
-            for page in beginning.pages { state.book.watch(page, now: now) }
+            for login in beginning.logins { state.watched.watch(login) }
             greeting()
-            state.subscribers[state.lastSubscriber] = subscriber
-            state.index.add(state.lastSubscriber, subscriber)
-            return state.lastSubscriber
+            return state.subscribers.add(subscriber)
         }
         // There may be something due earlier than the task now sleeps until.
         inbox.withLock { $0.wake }?.signal()
@@ -115,33 +112,29 @@ final class SessionFeed: Sendable {
 
     func remove(_ number: Int) {
         state.withLock { state in
-            guard let subscriber = state.subscribers.removeValue(forKey: number) else { return }
+            guard let subscriber = state.subscribers.remove(number) else { return }
             subscriber.finish()
-            state.index.remove(number, subscriber)
             let isAllWatched = state.window.isWatched
             switch subscriber.scope {
             case .all:
                 state.window.unwatch()
-                if !state.window.isWatched { state.book.unwatchAll() }
-            case .login(let login): state.book.unwatch(login: login, isAllWatched: isAllWatched)
-            case .user: if let user = subscriber.user { state.book.unwatch(user: user, isAllWatched: isAllWatched) }
+                if !state.window.isWatched { state.watched.dropUnnamed() }
+            case .login(let login): state.watched.unname(login, isAllWatched: isAllWatched)
+            case .user: if let user = subscriber.user { state.watched.unname(user, isAllWatched: isAllWatched) }
             }
             if state.subscribers.isEmpty { stop(&state) }
         }
     }
 
-    /// No more is told. What subscribers have not fetched yet is still theirs.
+    /// No more is reported. What subscribers have not fetched yet is still theirs.
     func close() {
-        // What was committed before the vault began to close is told.
+        // What was committed before the vault began to close is reported.
         catchUp()
         let subscribers = state.withLock { state in
             state.isClosed = true
-            defer {
-                state.subscribers = [:]
-                state.index = FeedIndex()
-            }
+            defer { state.subscribers = FeedSubscribers() }
             stop(&state)
-            return Array(state.subscribers.values)
+            return Array(state.subscribers.all)
         }
         for subscriber in subscribers { subscriber.finish() }
     }
@@ -149,7 +142,7 @@ final class SessionFeed: Sendable {
     private func start(_ state: inout State, at head: Int64) {
         state.epoch += 1
         state.cursor = head
-        state.book = SessionBook(options: options)
+        state.watched = WatchedLogins(options: options)
         let wake = Wakeup()
         state.logIns = inbox.withLock { inbox in
             inbox.wake = wake
@@ -174,6 +167,7 @@ final class SessionFeed: Sendable {
         state.epoch += 1
         state.window = FeedWindow()
         state.names = [:]
+        state.lifetimes = [:]
         let wake = inbox.withLock { inbox in
             defer { inbox.wake = nil }
             inbox.notices = []

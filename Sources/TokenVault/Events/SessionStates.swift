@@ -18,10 +18,10 @@ public struct SessionStates: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: FeedSubscription<SessionState>
 
-        public mutating func next() async -> SessionState? { await subscription.mailbox.next() }
+        public mutating func next() async -> SessionState? { await subscription.buffer.next() }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionState? {
-            await subscription.mailbox.next()
+            await subscription.buffer.next()
         }
     }
 }

@@ -1,97 +1,204 @@
 import VaultStorage
 
-/// What the feed knows of one login that is watched.
-struct SessionPage: Sendable {
+/// What the feed knows of one login, and what it has reported of it. A value; it does no I/O.
+struct WatchedLogin: Sendable {
     let login: LoginHandle
     let user: UserHandle
     let userID: String
-    var state: SessionState
+    private(set) var state: SessionState
     /// The login's.
-    var generation: Int64
+    private(set) var generation: Int64
     /// The one that brought the access token.
-    var tokenGeneration: Int64
-    var expiresAt: Timestamp?
-    var hasToken = true
-    /// When the refresh token or the grant ends.
-    var refreshEndsAt: Timestamp?
-    var refreshWarnsAt: Timestamp?
-    /// What has been told of this access token.
-    var told = Told.nothing
-    var hasWarnedOfRefresh = false
+    private(set) var tokenGeneration: Int64
+    private(set) var token: LoginLook.Token?
+    private(set) var refreshEnd: RefreshEnd?
+    /// What has been reported of this access token.
+    private(set) var reported = Reported.nothing
+    private(set) var hasWarnedOfRefresh = false
     /// Rows up to this one are in what was read.
-    var asOf: Int64
+    let asOf: Int64
 
-    enum Told: Int, Comparable, Sendable {
+    enum Reported: Int, Comparable, Sendable {
         case nothing, willExpire, expired
 
-        static func < (left: Told, right: Told) -> Bool { left.rawValue < right.rawValue }
+        static func < (left: Reported, right: Reported) -> Bool { left.rawValue < right.rawValue }
     }
+
+    /// As it was read.
+    init(
+        login: LoginHandle, user: UserHandle, userID: String, _ look: LoginLook, _ refreshEnd: RefreshEnd?, asOf: Int64
+    ) {
+        (self.login, self.user, self.userID, self.asOf) = (login, user, userID, asOf)
+        state = look.state.map { SessionState($0) } ?? .notLoggedIn
+        generation = look.generation
+        token = look.token
+        tokenGeneration = look.token?.generation ?? look.generation
+        self.refreshEnd = refreshEnd
+    }
+
+    /// As it was before a row, when nothing was known of it.
+    init(before row: SessionRow, userID: String, _ refreshEnd: RefreshEnd?) {
+        (login, user, self.userID, asOf) = (row.login, row.user, userID, row.sequence - 1)
+        state = !row.isNewState ? row.state : row.state == .notLoggedIn ? .established : .notLoggedIn
+        generation = row.look?.generation ?? 1
+        token = row.look?.token
+        tokenGeneration = token?.generation ?? generation
+        self.refreshEnd = refreshEnd
+        hasWarnedOfRefresh = refreshEnd.map { $0.warnsAt <= row.time } ?? false
+        if row.isNewToken || row.isFirst {
+            tokenGeneration -= 1
+        } else if row.state != .tokenExpired(nil) || !row.isNewState, let end = token?.expiresAt, end <= row.time {
+            // It had expired before the row, and that was for others to report.
+            reported = .expired
+        }
+    }
+
+    /// For subscribers to all logins, whose warning of the refresh token comes with the token that brought it.
+    var withoutWarning: WatchedLogin {
+        var login = self
+        login.hasWarnedOfRefresh = true
+        return login
+    }
+
+    /// Nil for a user who is gone.
+    var knownUserID: String? { userID.isEmpty ? nil : userID }
 }
 
-extension SessionPage {
-    /// What has to be told by `now`, in Twilio's order, each once for a token; with the instants at which it came due.
-    mutating func tellDue(_ now: Timestamp, _ options: SessionEventOptions) -> [SessionEvent] {
-        var events: [SessionEvent] = []
-        if let expiresAt {
-            let warnsAt = expiresAt.advanced(by: .zero - options.willExpireLead)
-            if told < .willExpire, warnsAt <= now {
-                told = .willExpire
-                events.append(event(.willExpire(at: expiresAt.date), at: max(warnsAt, min(now, expiresAt))))
-            }
-            if told < .expired, expiresAt <= now {
-                told = .expired
-                events.append(event(.expired, at: expiresAt))
-            }
-            if state == .established, expiresAt <= now {
-                change(.tokenRanOut, at: expiresAt, &events)
-            }
+// MARK: Rows
+
+extension WatchedLogin {
+    /// What a row reports, in order: `updated` comes before what follows from the new token.
+    mutating func take(
+        _ row: SessionRow, _ refreshEnd: RefreshEnd?, _ options: SessionEventOptions
+    ) -> [SessionEvent] {
+        // Read after the row was written, it is as it was later: what the row reports is history.
+        guard row.sequence > asOf else {
+            return history(row) + (row.isNewState ? [event(.stateChanged(row.state), of: row)] : [])
         }
-        if !hasWarnedOfRefresh, let ends = refreshEndsAt, let warnsAt = refreshWarnsAt, warnsAt <= now, state.isAlive {
-            hasWarnedOfRefresh = true
-            events.append(event(.refreshTokenWillExpire(at: ends.date), at: now))
-        }
-        return events
+        generation = max(generation, row.look?.generation ?? generation)
+        take(row.look?.token)
+        take(refreshEnd)
+        var events = history(row)
+        // That a token had expired when it came is why the state is what it is, and comes before it.
+        if token?.expiresAt.map({ $0 <= row.time }) ?? false { events += reportDue(row.time, options) }
+        if let change = change(to: row.state, at: row.time) { events.append(change) }
+        return events + reportDue(row.time, options)
     }
 
-    /// The clock was set back, and the token is good again. Its end is not told twice, but the state is.
-    mutating func revive(_ now: Timestamp) -> [SessionEvent] {
-        var events: [SessionEvent] = []
-        if let expiresAt, expiresAt > now, state == .tokenExpired(nil), hasToken {
-            change(.tokenStored, at: now, &events)
+    private func history(_ row: SessionRow) -> [SessionEvent] {
+        row.news.map { kind in
+            var event = event(kind, of: row)
+            event.answer = row.answer
+            return event
         }
-        return events
-    }
-
-    /// The next instant at which there may be something to tell.
-    func nextDue(_ now: Timestamp, _ options: SessionEventOptions) -> Timestamp? {
-        var instants: [Timestamp] = []
-        if let expiresAt {
-            switch told {
-            case .nothing: instants.append(expiresAt.advanced(by: .zero - options.willExpireLead))
-            case .willExpire: instants.append(expiresAt)
-            case .expired: if state == .established { instants.append(expiresAt) }
-            }
-        }
-        if !hasWarnedOfRefresh, let refreshWarnsAt, state.isAlive { instants.append(refreshWarnsAt) }
-        return instants.min()
     }
 
     /// Another access token, or another end of the same. Each generation brings one token.
-    mutating func take(_ expiry: SessionRow.Expiry, generation: Int64) {
-        if generation > tokenGeneration {
-            tokenGeneration = generation
-            told = .nothing
-        } else if told == .expired, let end = expiry.instant, end > expiresAt ?? end {
-            told = .willExpire
+    private mutating func take(_ next: LoginLook.Token?) {
+        if let next, next.generation > tokenGeneration {
+            tokenGeneration = next.generation
+            reported = .nothing
+        } else if reported == .expired, let end = next?.expiresAt, end > token?.expiresAt ?? end {
+            reported = .willExpire
         }
-        expiresAt = expiry.instant
+        token = next
     }
 
-    mutating func change(_ change: SessionChange, at time: Timestamp, _ events: inout [SessionEvent]) {
-        let next = state.after(change)
-        guard next != state else { return }
+    private mutating func take(_ next: RefreshEnd?) {
+        guard next?.endsAt != refreshEnd?.endsAt else { return }
+        if let next, let refreshEnd, next.warnsAt > refreshEnd.warnsAt { hasWarnedOfRefresh = false }
+        refreshEnd = next
+    }
+}
+
+// MARK: Time
+
+extension WatchedLogin {
+    /// What has to be reported by `now`, in Twilio's order, each once for a token; with the instants at which it came due.
+    mutating func reportDue(_ now: Timestamp, _ options: SessionEventOptions) -> [SessionEvent] {
+        var events = reportToken(now, options)
+        if let end = token?.expiresAt, state == .established, end <= now,
+            let change = change(to: .tokenExpired(nil), at: end)
+        {
+            events.append(change)
+        }
+        if !hasWarnedOfRefresh, let refreshEnd, refreshEnd.warnsAt <= now, state.isAlive {
+            hasWarnedOfRefresh = true
+            events.append(event(.refreshTokenWillExpire(at: refreshEnd.endsAt.date), at: now))
+        }
+        return events
+    }
+
+    private mutating func reportToken(_ now: Timestamp, _ options: SessionEventOptions) -> [SessionEvent] {
+        guard let end = token?.expiresAt else { return [] }
+        var events: [SessionEvent] = []
+        let warnsAt = end.advanced(by: .zero - options.willExpireLead)
+        if reported < .willExpire, warnsAt <= now {
+            reported = .willExpire
+            events.append(event(.willExpire(at: end.date), at: max(warnsAt, min(now, end))))
+        }
+        if reported < .expired, end <= now {
+            reported = .expired
+            events.append(event(.expired, at: end))
+        }
+        return events
+    }
+
+    /// The clock was set back, and the token is good again. Its end is not reported twice, but the state is.
+    mutating func revive(_ now: Timestamp) -> [SessionEvent] {
+        guard let end = token?.expiresAt, end > now, state == .tokenExpired(nil) else { return [] }
+        return change(to: .established, at: now).map { [$0] } ?? []
+    }
+
+    /// The next instant at which there may be something to report.
+    func nextDue(_ options: SessionEventOptions) -> Timestamp? {
+        [nextOfToken(options), hasWarnedOfRefresh || !state.isAlive ? nil : refreshEnd?.warnsAt]
+            .compactMap(\.self).min()
+    }
+
+    private func nextOfToken(_ options: SessionEventOptions) -> Timestamp? {
+        guard let end = token?.expiresAt else { return nil }
+        switch reported {
+        case .nothing: return end.advanced(by: .zero - options.willExpireLead)
+        case .willExpire: return end
+        case .expired: return state == .established ? end : nil
+        }
+    }
+
+    /// Whether there is something to report by then, or a warning that no later token would give.
+    func isDue(before horizon: Timestamp, _ options: SessionEventOptions) -> Bool {
+        if nextOfToken(options).map({ $0 <= horizon }) ?? false { return true }
+        guard !hasWarnedOfRefresh, state.isAlive, let refreshEnd else { return false }
+        return refreshEnd.warnsAt <= max(horizon, token?.expiresAt ?? horizon)
+    }
+}
+
+// MARK: Read anew
+
+extension WatchedLogin {
+    /// Takes the place of what was known, because rows are missing. Reports how the state has changed.
+    mutating func replace(_ old: WatchedLogin, _ now: Timestamp, _ options: SessionEventOptions) -> [SessionEvent] {
+        if tokenGeneration == old.tokenGeneration { reported = old.reported }
+        hasWarnedOfRefresh = old.hasWarnedOfRefresh
+        let events = state == old.state ? [] : [event(.stateChanged(state), at: now)]
+        return events + reportDue(now, options)
+    }
+
+    /// The login is gone, although no row said so.
+    mutating func end(_ now: Timestamp) -> [SessionEvent] {
+        token = nil
+        refreshEnd = nil
+        return change(to: .notLoggedIn, at: now).map { [$0] } ?? []
+    }
+}
+
+// MARK: Events
+
+extension WatchedLogin {
+    private mutating func change(to next: SessionState, at time: Timestamp) -> SessionEvent? {
+        guard next != state else { return nil }
         state = next
-        events.append(event(.stateChanged(next), at: time))
+        return event(.stateChanged(next), at: time)
     }
 
     /// Timed events are about the access token, all others about the login.
@@ -101,15 +208,17 @@ extension SessionPage {
             case .willExpire, .expired: true
             default: false
             }
-        return SessionEvent(
-            kind, login: LoginID(login), userID: knownUserID, generation: Int(isTimed ? tokenGeneration : generation),
-            date: time.date)
+        return event(kind, isTimed ? tokenGeneration : generation, at: time)
     }
-}
 
-extension SessionPage {
-    /// Nil for a user who is gone.
-    var knownUserID: String? { userID.isEmpty ? nil : userID }
+    private func event(_ kind: SessionEvent.Kind, of row: SessionRow) -> SessionEvent {
+        event(kind, row.look?.generation ?? generation, at: row.time)
+    }
+
+    private func event(_ kind: SessionEvent.Kind, _ generation: Int64, at time: Timestamp) -> SessionEvent {
+        SessionEvent(
+            kind, login: LoginID(login), userID: knownUserID, generation: Int(generation), date: time.date)
+    }
 }
 
 extension SessionState {
@@ -119,35 +228,5 @@ extension SessionState {
         case .established, .tokenExpired(nil): true
         case .notLoggedIn, .establishing, .tokenExpired, .terminated: false
         }
-    }
-}
-
-extension SessionPage {
-    /// - Parameter grantEndsAt: When the grant ends however often it is renewed.
-    /// - Parameter asOf: The last audit row that is in what was read.
-    init(
-        _ stored: StoredLogin, grantEndsAt: Timestamp?, asOf: Int64, _ options: SessionEventOptions, now: Timestamp
-    ) {
-        let session = stored.session
-        self.init(
-            login: stored.handle, user: stored.user, userID: stored.userID, state: SessionState(session, now: now),
-            generation: stored.position.generation,
-            tokenGeneration: session.accessGeneration ?? stored.position.generation,
-            expiresAt: session.accessToken == nil ? nil : session.expiresAt, hasToken: session.accessToken != nil,
-            asOf: asOf)
-        guard stored.refresh?.refreshToken != nil,
-            let ends = [stored.refresh?.refreshExpiresAt, grantEndsAt].compactMap(\.self).min()
-        else { return }
-        refreshEndsAt = ends
-        // A refresh token that lives for a week is not announced to end on the day on which it came.
-        let lead = min(options.refreshTokenWarningLead, max(.zero, ends.since(session.obtainedAt) / 4))
-        refreshWarnsAt = ends.advanced(by: .zero - lead)
-    }
-
-    /// For who watches all logins: a warning whose time came before this token was told with the one before it.
-    func forAllLogins(obtainedAt: Timestamp) -> SessionPage {
-        var page = self
-        page.hasWarnedOfRefresh = refreshWarnsAt.map { $0 < obtainedAt } ?? false
-        return page
     }
 }

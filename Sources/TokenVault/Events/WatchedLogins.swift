@@ -1,32 +1,29 @@
 import HeapModule
 import VaultStorage
 
-/// What the feed knows: the logins that are watched, and what is to be told of them. A value; it does no I/O.
-struct SessionBook {
+/// What the feed knows of the logins that are watched, and when something is due of which. A value; it does no I/O.
+///
+/// Each call costs what it reports, however many logins there are.
+struct WatchedLogins: Sendable {
     let options: SessionEventOptions
-    private(set) var pages: [LoginHandle: SessionPage] = [:]
+    private var logins: [LoginHandle: WatchedLogin] = [:]
     private var loginsOfUser: [UserHandle: Set<LoginHandle>] = [:]
-    private var watchedLogins: [LoginHandle: Int] = [:]
-    private var watchedUsers: [UserHandle: Int] = [:]
-    /// Logins of pages that no subscriber watches by name.
+    /// How many subscribers name a login, or a user.
+    private var namedLogins: [LoginHandle: Int] = [:]
+    private var namedUsers: [UserHandle: Int] = [:]
+    /// Logins that no subscriber names: they are here while something is due soon, for subscribers to all logins.
     private(set) var unnamed: Set<LoginHandle> = []
-    /// Logins for whose pages there was no room.
+    /// Unnamed logins for which there was no room.
     private var turnedAway = 0
     /// When which login has an event due. An entry that does not agree with ``scheduled`` is void.
     private var due = Heap<Due>()
     private var scheduled: [LoginHandle: Timestamp] = [:]
-    private var lastTold = Timestamp(milliseconds: 0)
+    private var lastLook = Timestamp(milliseconds: 0)
+    /// For tests: how many logins, and entries of the heap, have been looked at.
+    private(set) var work = 0
+    var dueEntries: Int { due.count }
 
-    /// Something told, and of whom. `sequence` is that of the row that it is from.
-    struct Telling: Sendable {
-        let event: SessionEvent
-        let login: LoginHandle
-        let user: UserHandle
-        let userID: String
-        let sequence: Int64?
-    }
-
-    private struct Due: Comparable {
+    private struct Due: Comparable, Sendable {
         let at: Timestamp
         let login: LoginHandle
 
@@ -37,11 +34,16 @@ struct SessionBook {
         self.options = options
     }
 
-    /// When there may be something to tell.
+    subscript(login: LoginHandle) -> WatchedLogin? { logins[login] }
+
+    var count: Int { logins.count }
+    var handles: some Sequence<LoginHandle> { logins.keys }
+
+    /// When there may be something to report.
     var nextDue: Timestamp? { due.min?.at }
 
-    /// Whether one more login may have a page that no subscriber watches by name.
-    var hasRoom: Bool { unnamed.count < options.mostUnnamedPages }
+    /// Whether there is room for one more unnamed login.
+    var hasRoom: Bool { unnamed.count < options.mostUnnamedLogins }
 
     /// How many logins had no room since the last call.
     mutating func takeTurnedAway() -> Int {
@@ -49,38 +51,49 @@ struct SessionBook {
         return turnedAway
     }
 
-    // MARK: Who is watched
-
-    /// A page that is there already stays: it is at the row that was read last, and its subscribers wait for the next.
-    mutating func watch(_ page: SessionPage, now: Timestamp) {
-        guard pages[page.login] == nil else { return }
-        keep(page, now)
+    func contains(_ row: SessionRow) -> Bool {
+        isNamed(row.login, row.user) || logins[row.login] != nil
     }
 
-    mutating func watch(login: LoginHandle) {
-        watchedLogins[login, default: 0] += 1
+    func states(ofUser user: UserHandle) -> [SessionState] {
+        (loginsOfUser[user] ?? []).compactMap { logins[$0]?.state }
+    }
+}
+
+// MARK: Who is watched
+
+extension WatchedLogins {
+    /// A login that is known stays as it is: it is at the row that was read last, and its subscribers wait for the next.
+    mutating func watch(_ login: WatchedLogin) {
+        guard logins[login.login] == nil else { return }
+        keep(login)
+    }
+
+    mutating func name(_ login: LoginHandle) {
+        namedLogins[login, default: 0] += 1
         unnamed.remove(login)
     }
 
-    mutating func watch(user: UserHandle) {
-        watchedUsers[user, default: 0] += 1
+    mutating func name(_ user: UserHandle) {
+        namedUsers[user, default: 0] += 1
         unnamed.subtract(loginsOfUser[user] ?? [])
     }
 
-    /// - Parameter isAllWatched: All logins are being watched: what is due soon for this one must still be reported.
-    mutating func unwatch(login: LoginHandle, isAllWatched: Bool) {
-        if Self.decrease(&watchedLogins, login), let page = pages[login], watchedUsers[page.user] == nil {
-            release(login, isAllWatched)
+    /// - Parameter isAllWatched: All logins are being watched: what is due soon of this one must still be reported.
+    mutating func unname(_ login: LoginHandle, isAllWatched: Bool) {
+        guard Self.decrease(&namedLogins, login), let known = logins[login], namedUsers[known.user] == nil else {
+            return
         }
+        release(login, isAllWatched)
     }
 
-    mutating func unwatch(user: UserHandle, isAllWatched: Bool) {
-        guard Self.decrease(&watchedUsers, user) else { return }
-        for login in loginsOfUser[user] ?? [] where watchedLogins[login] == nil { release(login, isAllWatched) }
+    mutating func unname(_ user: UserHandle, isAllWatched: Bool) {
+        guard Self.decrease(&namedUsers, user) else { return }
+        for login in loginsOfUser[user] ?? [] where namedLogins[login] == nil { release(login, isAllWatched) }
     }
 
     /// No subscriber watches all logins any longer.
-    mutating func unwatchAll() {
+    mutating func dropUnnamed() {
         for login in unnamed { drop(login) }
     }
 
@@ -88,12 +101,8 @@ struct SessionBook {
         if isAllWatched, scheduled[login] != nil, hasRoom { unnamed.insert(login) } else { drop(login) }
     }
 
-    func isWatched(_ row: SessionRow) -> Bool {
-        watchedLogins[row.login] != nil || watchedUsers[row.user] != nil || pages[row.login] != nil
-    }
-
-    private func isWatched(_ page: SessionPage) -> Bool {
-        watchedLogins[page.login] != nil || watchedUsers[page.user] != nil
+    private func isNamed(_ login: LoginHandle, _ user: UserHandle) -> Bool {
+        namedLogins[login] != nil || namedUsers[user] != nil
     }
 
     private static func decrease<Key: Hashable>(_ counts: inout [Key: Int], _ key: Key) -> Bool {
@@ -101,142 +110,127 @@ struct SessionBook {
         counts[key] = count > 1 ? count - 1 : nil
         return count == 1
     }
+}
 
-    func states(ofUser user: UserHandle) -> [SessionState] {
-        (loginsOfUser[user] ?? []).compactMap { pages[$0]?.state }
-    }
+// MARK: What happens
 
-    // MARK: What happens
-
-    /// What a row tells. `read` is the login as it is now, where that was needed.
+extension WatchedLogins {
+    /// What a row reports, after what had come due before it.
     ///
-    /// Of a login that is not watched by name, the page is kept for as long as its token runs out before `horizon`.
+    /// A login that no subscriber names is kept for as long as something is due of it before `horizon`.
     mutating func take(
-        _ row: SessionRow, reading read: SessionPage?, now: Timestamp, horizon: Timestamp?
-    ) -> [Telling] {
-        // What came due before the row was written comes before it.
-        var tellings = nextDue.map { $0 <= row.time } ?? false ? scan(row.time, isSetBack: false) : []
-        guard var page = pages[row.login]?.with(refreshOf: read) ?? read else { return tellings }
-        let events = page.take(row, options)
-        tellings += events.map { Telling($0, of: page, row.sequence) }
-        var isOver = false
-        if case .removed = row.fact { isOver = true }
-        let isSoon = !isOver && page.isDue(before: horizon, now, options)
-        if !isOver, isWatched(page) || isSoon && (hasRoom || unnamed.contains(row.login)) {
-            keep(page, now)
+        _ row: SessionRow, userID: String, _ refreshEnd: RefreshEnd?, horizon: Timestamp?
+    ) -> [FeedEvent] {
+        var events = takeDue(row.time)
+        work += 1
+        var login = logins[row.login] ?? WatchedLogin(before: row, userID: userID, refreshEnd)
+        events += login.take(row, refreshEnd, options).map { FeedEvent($0, of: login, row.sequence) }
+        guard !row.isLast else {
+            drop(row.login)
+            return events
+        }
+        let isSoon = horizon.map { login.isDue(before: $0, options) } ?? false
+        if isNamed(row.login, row.user) || isSoon && (hasRoom || unnamed.contains(row.login)) {
+            keep(login)
         } else {
             if isSoon { turnedAway += 1 }
             drop(row.login)
         }
-        return tellings
+        return events
     }
 
-    /// What has come due.
-    mutating func tellDue(_ now: Timestamp) -> [Telling] {
-        let isSetBack = now.milliseconds < lastTold.milliseconds - 1_000
-        guard isSetBack || nextDue.map({ $0 <= now }) ?? false else { return [] }
-        lastTold = now
-        return scan(now, isSetBack: isSetBack)
+    /// What has come due by now.
+    mutating func reportDue(_ now: Timestamp) -> [FeedEvent] {
+        defer { lastLook = now }
+        return now.milliseconds < lastLook.milliseconds - 1_000 ? reportAll(now) : takeDue(now)
     }
 
-    private mutating func scan(_ now: Timestamp, isSetBack: Bool) -> [Telling] {
-        var tellings: [Telling] = []
-        for login in isSetBack ? Array(pages.keys) : takeDue(now) {
-            guard var page = pages[login] else { continue }
-            tellings += page.tellDue(now, options).map { Telling($0, of: page, nil) }
-            if isSetBack { tellings += page.revive(now).map { Telling($0, of: page, nil) } }
-            if isWatched(page) || page.nextDue(now, options) != nil {
-                keep(page, now)
-            } else {
-                drop(login)
-            }
-        }
-        // Whoever is told of several logins is told in the order in which it happened.
-        return tellings.sorted { $0.event.date < $1.event.date }
-    }
-
-    /// A page that was read anew, because rows are missing. Tells how the state has changed.
-    mutating func replace(_ page: SessionPage, now: Timestamp) -> [Telling] {
-        guard let old = pages[page.login] else { return [] }
-        var page = page
-        if page.tokenGeneration == old.tokenGeneration { page.told = old.told }
-        page.hasWarnedOfRefresh = old.hasWarnedOfRefresh
-        var events: [SessionEvent] = []
-        if page.state != old.state { events.append(page.event(.stateChanged(page.state), at: now)) }
-        events += page.tellDue(now, options)
-        keep(page, now)
-        return events.map { Telling($0, of: page, nil) }
-    }
-
-    /// A login that is gone, although no row said so.
-    mutating func remove(_ login: LoginHandle, now: Timestamp) -> [Telling] {
-        guard var page = pages[login] else { return [] }
-        drop(login)
-        var events: [SessionEvent] = []
-        page.change(.removed, at: now, &events)
-        return events.map { Telling($0, of: page, nil) }
-    }
-
-    /// Costs what is due, however many pages there are.
-    private mutating func takeDue(_ now: Timestamp) -> [LoginHandle] {
-        var logins: [LoginHandle] = []
+    /// What is due alone is looked at.
+    private mutating func takeDue(_ now: Timestamp) -> [FeedEvent] {
+        guard let first = nextDue, first <= now else { return [] }
+        var events: [FeedEvent] = []
         while let first = due.min, first.at <= now {
             due.removeMin()
+            work += 1
             guard scheduled[first.login] == first.at else { continue }
             scheduled[first.login] = nil
-            logins.append(first.login)
+            guard var login = logins[first.login] else { continue }
+            events += login.reportDue(now, options).map { FeedEvent($0, of: login, nil) }
+            keepIfNeeded(login, now)
         }
-        return logins
+        return events.inOrder
     }
 
-    private mutating func drop(_ login: LoginHandle) {
-        guard let page = pages.removeValue(forKey: login) else { return }
-        scheduled[login] = nil
-        unnamed.remove(login)
-        loginsOfUser[page.user]?.remove(login)
-        if loginsOfUser[page.user]?.isEmpty == true { loginsOfUser[page.user] = nil }
+    /// The clock was set back: what had expired may be good again.
+    private mutating func reportAll(_ now: Timestamp) -> [FeedEvent] {
+        var events: [FeedEvent] = []
+        for var login in logins.values {
+            work += 1
+            let reported = login.reportDue(now, options) + login.revive(now)
+            events += reported.map { FeedEvent($0, of: login, nil) }
+            keepIfNeeded(login, now)
+        }
+        return events.inOrder
     }
 
-    private mutating func keep(_ page: SessionPage, _ now: Timestamp) {
-        if pages.updateValue(page, forKey: page.login) == nil {
-            loginsOfUser[page.user, default: []].insert(page.login)
-            if !isWatched(page) { unnamed.insert(page.login) }
+    /// A login that was read anew, because rows are missing; nil: it is gone.
+    mutating func replace(_ handle: LoginHandle, with read: WatchedLogin?, now: Timestamp) -> [FeedEvent] {
+        guard var old = logins[handle] else { return [] }
+        guard var login = read else {
+            drop(handle)
+            return old.end(now).map { FeedEvent($0, of: old, nil) }
         }
-        lastTold = max(lastTold, now)
-        let next = page.nextDue(now, options)
-        guard next != scheduled[page.login] else { return }
-        scheduled[page.login] = next
-        if let next { due.insert(Due(at: next, login: page.login)) }
+        let events = login.replace(old, now, options)
+        keep(login)
+        return events.map { FeedEvent($0, of: login, nil) }
+    }
+}
+
+// MARK: What is kept
+
+extension WatchedLogins {
+    /// Logins that wait for the end of a refresh token, weeks ahead, leave half of the room to those that expire soon.
+    private mutating func keepIfNeeded(_ login: WatchedLogin, _ now: Timestamp) {
+        guard !isNamed(login.login, login.user) else { return keep(login) }
+        guard let next = login.nextDue(options) else { return drop(login.login) }
+        let isSoon = next <= now.advanced(by: FeedWindow.span)
+        if isSoon || unnamed.count <= options.mostUnnamedLogins / 2 {
+            keep(login)
+        } else {
+            turnedAway += 1
+            drop(login.login)
+        }
+    }
+
+    private mutating func drop(_ handle: LoginHandle) {
+        guard let login = logins.removeValue(forKey: handle) else { return }
+        scheduled[handle] = nil
+        unnamed.remove(handle)
+        loginsOfUser[login.user]?.remove(handle)
+        if loginsOfUser[login.user]?.isEmpty == true { loginsOfUser[login.user] = nil }
+    }
+
+    private mutating func keep(_ login: WatchedLogin) {
+        if logins.updateValue(login, forKey: login.login) == nil {
+            loginsOfUser[login.user, default: []].insert(login.login)
+            if !isNamed(login.login, login.user) { unnamed.insert(login.login) }
+        }
+        let next = login.nextDue(options)
+        guard next != scheduled[login.login] else { return }
+        scheduled[login.login] = next
+        if let next { due.insert(Due(at: next, login: login.login)) }
         // Void entries come and go with their time; a clock that stands still must not let them grow.
         if due.count > 2 * scheduled.count + 64 { due = Heap(scheduled.map { Due(at: $1, login: $0) }) }
     }
 }
 
-extension SessionBook.Telling {
-    fileprivate init(_ event: SessionEvent, of page: SessionPage, _ sequence: Int64?) {
-        self.init(event: event, login: page.login, user: page.user, userID: page.userID, sequence: sequence)
+extension FeedEvent {
+    fileprivate init(_ event: SessionEvent, of login: WatchedLogin, _ sequence: Int64?) {
+        self.init(event: event, login: login.login, user: login.user, userID: login.userID, sequence: sequence)
     }
 }
 
-extension SessionPage {
-    fileprivate func isDue(before horizon: Timestamp?, _ now: Timestamp, _ options: SessionEventOptions) -> Bool {
-        guard let horizon else { return false }
-        // A warning that comes due before the next renewal is this token's to give.
-        if !hasWarnedOfRefresh, let refreshWarnsAt, refreshWarnsAt <= max(horizon, expiresAt ?? horizon) { return true }
-        var page = self
-        page.hasWarnedOfRefresh = true
-        return page.nextDue(now, options).map { $0 <= horizon } ?? false
-    }
-
-    /// What a renewal has changed of the refresh token.
-    func with(refreshOf read: SessionPage?) -> SessionPage {
-        guard let read, read.refreshEndsAt != refreshEndsAt else { return self }
-        var page = self
-        if let warnsAt = read.refreshWarnsAt, let old = refreshWarnsAt, warnsAt > old {
-            page.hasWarnedOfRefresh = false
-        }
-        page.refreshEndsAt = read.refreshEndsAt
-        page.refreshWarnsAt = read.refreshWarnsAt
-        return page
-    }
+extension [FeedEvent] {
+    /// Subscribers to several logins hear of them in the order in which it happened.
+    fileprivate var inOrder: [FeedEvent] { sorted { $0.event.date < $1.event.date } }
 }

@@ -3,6 +3,8 @@ import VaultStorage
 // The words that are written into audit rows here, and read from them. Stored: never changed.
 
 extension AuditEvent.Detail.Key {
+    /// Which link of the chain a token belongs to.
+    static let generation = "generation"
     static let cause = "cause"
     /// Of a dead login: a ``RefreshFailure/Reason``. Of a changed provider: a sentence.
     static let reason = "reason"

@@ -60,6 +60,10 @@ extension RefreshFailure {
     /// The flag, if the login is dead.
     init?(_ session: SessionRecord) {
         guard let failure = session.failure, failure.isFinal else { return nil }
+        self.init(failure)
+    }
+
+    init(_ failure: FailureRecord) {
         self.init(reason: Reason(code: failure.reason), date: failure.at.date)
     }
 }
@@ -67,13 +71,15 @@ extension RefreshFailure {
 extension SessionState {
     /// What is stored, at this time: that a token runs out is written nowhere, it happens.
     init(_ session: SessionRecord, now: Timestamp) {
-        switch SessionLook(session, at: now) {
+        self.init(SessionLook(session, at: now))
+    }
+
+    init(_ look: SessionLook) {
+        switch look {
         case .establishing: self = .establishing
         case .established: self = .established
         case .tokenExpired: self = .tokenExpired(nil)
-        case .refreshFailed(let failure):
-            self = .tokenExpired(
-                RefreshFailure(reason: RefreshFailure.Reason(code: failure.reason), date: failure.at.date))
+        case .refreshFailed(let failure): self = .tokenExpired(RefreshFailure(failure))
         case .terminated(let reason): self = .terminated(TerminationReason(code: reason))
         }
     }

@@ -59,20 +59,13 @@ extension Vault {
                         user.map({ $0 == row.user }) ?? true
                     else { continue }
                     if names[row.user] == nil { names[row.user] = (try? store.userID(of: row.user)) ?? "" }
-                    page += row.events(userId: names[row.user] ?? "", sessions.options)
+                    var watched = WatchedLogin(before: row, userID: names[row.user] ?? "", nil)
+                    page += watched.take(row, nil, sessions.options)
                 }
                 events.insert(contentsOf: page, at: 0)
                 end = start
             }
             return events.suffix(limit)
         }
-    }
-}
-
-extension SessionRow {
-    /// What the row alone tells.
-    fileprivate func events(userId: String, _ options: SessionEventOptions) -> [SessionEvent] {
-        var page = SessionPage(self, userID: userId)
-        return page.take(self, options)
     }
 }

@@ -13,15 +13,6 @@ public struct RefreshFailure: Equatable, Sendable {
             self.code = code
         }
 
-        /// From its name, as it stands in the audit trail.
-        init(name: String) {
-            self = Self.all.first { $0.description == name } ?? Self(code: 0)
-        }
-
-        private static let all: [Self] = [
-            .deadGrant, .lostResponse, .unclassifiedRejection, .refusedByHandler, .keyMismatch,
-        ]
-
         public var description: String {
             switch code {
             case Self.deadGrant.code: "deadGrant"

@@ -32,32 +32,3 @@ struct AuditColumns {
         return context.keyring.auditMAC(previous: previous, row: data)
     }
 }
-
-extension [AuditEvent.Detail] {
-    private static var tag: UInt8 { 1 }
-
-    /// `nil` if there is nothing to tell.
-    func sealed(_ columns: AuditColumns, _ context: VaultContext) throws(VaultCryptoError) -> [UInt8]? {
-        guard !isEmpty else { return nil }
-        var record = RecordWriter()
-        record.append(Self.tag, flatMap { [$0.key, $0.value] })
-        return try SealedCell.seal(
-            record, kind: .auditDetail, key: context.keyring.auditKey,
-            associatedData: columns.detailData(context.vaultID))
-    }
-
-    init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
-        self.init()
-        var record = unsafe RecordReader(plaintext)
-        while let field = try record.next() {
-            guard field.tag == Self.tag else {
-                try field.ignoreIfOptional()
-                continue
-            }
-            let texts = try field.texts()
-            for index in stride(from: 0, to: texts.count - 1, by: 2) {
-                append(AuditEvent.Detail(texts[index], texts[index + 1]))
-            }
-        }
-    }
-}

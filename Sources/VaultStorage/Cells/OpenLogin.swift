@@ -25,3 +25,14 @@ struct OpenLogin {
             intent: intent, nextFence: nextFence)
     }
 }
+
+extension OpenLogin {
+    /// The audit rows of a login that was just made.
+    func auditEvents(of draft: LoginDraft, at now: Timestamp) -> [AuditEvent] {
+        let events = draft.auditEvents.isEmpty ? [AuditEvent(.loginCreated)] : draft.auditEvents
+        return events.holding(
+            LoginLook(
+                position: columns.position, session: session, refresh: refresh, provider: columns.provider, at: now),
+            isNew: true)
+    }
+}

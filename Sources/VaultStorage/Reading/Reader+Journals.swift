@@ -95,13 +95,13 @@ extension Reader {
 
     private func auditEntry(_ row: any RowCursor) -> AuditEntry {
         let columns = AuditColumns(row)
-        var detail: [AuditEvent.Detail] = []
+        var detail = AuditDetail()
         var damage: StoreError?
         do throws(StoreError) { detail = try opener.auditDetail(row, columns) } catch { damage = error }
         return AuditEntry(
             sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
-            login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail,
-            damage: damage)
+            login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail.texts,
+            look: detail.look, damage: damage)
     }
 
     /// One that cannot be opened is passed over, and counts as a row of the page.
@@ -192,14 +192,14 @@ extension RowOpener {
     }
 
     /// Column 7 of a row that starts with the audit columns.
-    func auditDetail(_ row: any RowCursor, _ columns: AuditColumns) throws(StoreError) -> [AuditEvent.Detail] {
-        if row.isNull(7) { return [] }
+    func auditDetail(_ row: any RowCursor, _ columns: AuditColumns) throws(StoreError) -> AuditDetail {
+        if row.isNull(7) { return AuditDetail() }
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(
                 row.blob(7), kind: .auditDetail, key: context.keyring.auditKey,
                 associatedData: columns.detailData(context.vaultID), scratch: scratch)
             defer { opened.wipe(scratch) }
-            return try unsafe [AuditEvent.Detail](opened.plaintext)
+            return try unsafe AuditDetail(opened.plaintext)
         } catch {
             throw .quarantined("audit", nil, error)
         }

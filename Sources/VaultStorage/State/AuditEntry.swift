@@ -9,6 +9,8 @@ package struct AuditEntry: Sendable {
     /// The revision of the user, or of the provider, after what the row tells.
     package let revision: Int64?
     package let detail: [AuditEvent.Detail]
+    /// How the login stands after what the row records.
+    package let look: LoginLook?
     /// Set if the detail cannot be opened.
     package let damage: StoreError?
 }

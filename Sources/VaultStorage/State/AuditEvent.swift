@@ -16,6 +16,8 @@ package struct AuditEvent: Hashable, Sendable {
     package let kind: AuditKind
     /// Sealed, but never a secret, a token or a user id: audit rows outlive an erased user.
     package let detail: [Detail]
+    /// How the login stands afterwards. The store adds it.
+    package internal(set) var look: LoginLook?
 
     package init(_ kind: AuditKind, _ detail: [Detail] = []) {
         self.kind = kind

@@ -20,15 +20,4 @@ package enum SessionLook: Hashable, Sendable {
             }
         }
     }
-
-    /// As it stands in audit rows. Stored: never renamed.
-    package var name: String {
-        switch self {
-        case .establishing: "establishing"
-        case .established: "established"
-        case .tokenExpired: "tokenExpired"
-        case .refreshFailed: "refreshFailed"
-        case .terminated: "terminated"
-        }
-    }
 }

@@ -55,7 +55,7 @@ extension VaultCheck {
                 cell, kind: .auditDetail, key: context.keyring.auditKey,
                 associatedData: columns.detailData(context.vaultID), scratch: scratch)
             defer { opened.wipe(scratch) }
-            _ = try unsafe [AuditEvent.Detail](opened.plaintext)
+            _ = try unsafe AuditDetail(opened.plaintext)
             report.cells += 1
         } catch {
             report.note("audit", "\(columns.sequence)", error.reason)

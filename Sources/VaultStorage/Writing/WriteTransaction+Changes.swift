@@ -11,8 +11,7 @@ extension WriteTransaction {
         }
         let login = try insert(draft, of: &user)
         var tale = Tale()
-        tale.add(
-            draft.auditEvents.isEmpty ? [AuditEvent(.loginCreated)] : draft.auditEvents, of: login.columns.handle)
+        tale.add(login.auditEvents(of: draft, at: now()), of: login.columns.handle)
         try save(&user, telling: tale)
         return login.stored(user: user.columns.handle, userID: user.id, status: user.status, context)
     }
@@ -24,7 +23,7 @@ extension WriteTransaction {
         let result = try body(&state)
         var tale = Tale()
         let hasChanged = try apply(state, to: login, of: &user)
-        tale.add(state.tale(since: before, hasChanged: hasChanged, at: now()), of: handle)
+        tale.add(state.auditEvents(since: before, hasChanged: hasChanged, at: now()), of: handle)
         if hasChanged {
             try save(&user, telling: tale)
         } else {
@@ -64,7 +63,7 @@ extension WriteTransaction {
             }
             let loginHasChanged = try state.isErased ? true : apply(changed, to: login, of: &user)
             hasChanged = hasChanged || loginHasChanged
-            tale.add(changed.tale(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
+            tale.add(changed.auditEvents(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
             outbox += changed.outbox
         }
         if state.isErased {

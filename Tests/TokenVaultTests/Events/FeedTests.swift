@@ -69,7 +69,7 @@ struct FeedTests {
         try await world.set(login, "3")
         #expect(watcher.names() == ["updated 2", "updated 3"])
         let count = tries.load(ordering: .relaxed)
-        #expect(count >= 3, "\(count) reads")
+        #expect(count >= 1, "\(count) reads")
         process.store.beforeReading(nil)
     }
 
@@ -222,7 +222,7 @@ struct FeedTests {
         let login = try await world.addChain()
         try await world.set(login)
         world.vault.sessions.post(.unusableToken(login: login.id.handle, .conflict))
-        #expect(world.vault.sessions.state.withLock { $0.signal == nil && $0.lastSubscriber == 0 })
+        #expect(world.vault.sessions.state.withLock { $0.signal == nil && $0.subscribers.last == 0 })
         #expect(!world.vault.sessions.isReading)
         #expect(world.time.sleeperCount == 0)
         #expect(world.vault.sessions.inbox.withLock { $0.notices.isEmpty })

@@ -40,11 +40,11 @@ struct AuditWordsTests {
         _ = try? await world.users.accessToken(for: .login(login.id))
         let row = try #require(try entries(of: world).last { $0.kind == .renewalFailed })
         #expect(row.cause == cause)
-        let fact = SessionRow(row)?.fact
+        let news = SessionRow(row)?.news
         switch cause {
-        case .needsUser: #expect(fact == .obstacle(.needsUserInteraction))
-        case .misconfigured: #expect(fact == .obstacle(.providerMisconfigured))
-        default: #expect(fact == nil)
+        case .needsUser: #expect(news == [.error(.needsUserInteraction)])
+        case .misconfigured: #expect(news == [.error(.providerMisconfigured)])
+        default: #expect(news == [])
         }
     }
 
@@ -55,11 +55,9 @@ struct AuditWordsTests {
         world.transport.fallback = .error("invalid_grant")
         _ = try? await world.users.accessToken(for: .login(login.id))
         let row = try #require(try entries(of: world).last { $0.kind == .loginDead })
-        guard case .died(let failure)? = SessionRow(row)?.fact else {
-            Issue.record("the row says nothing of the death")
-            return
-        }
+        let failure = try #require(try world.vault.login(login.id).failure)
         #expect(failure.reason == .deadGrant)
+        #expect(SessionRow(row)?.news == [.refreshFailed(failure)])
     }
 
     private func entries(of world: World) throws -> [AuditEntry] {

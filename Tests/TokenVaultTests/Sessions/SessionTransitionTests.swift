@@ -1,49 +1,101 @@
 import FoundationEssentials
 import Testing
+import TokenVaultTesting
 
 @testable import TokenVault
 
-/// The whole transition function: every state against every change.
-struct SessionChangeTableTests {
-    static let earlier = RefreshFailure(reason: .lostResponse, date: Date(timeIntervalSince1970: 1))
-    static let failure = RefreshFailure(reason: .deadGrant, date: Date(timeIntervalSince1970: 2))
+/// What each change makes of each state, in a real vault: what is read afterwards, and what subscribers hear.
+@Suite(.timeLimit(.minutes(5)))
+struct SessionTransitionTests {
+    /// A state without its reason.
+    enum Kind: String, CaseIterable {
+        case notLoggedIn, established, tokenExpired, refreshFailed, terminated
 
-    static let changes: [SessionChange] = [
-        .tokenStored, .staleTokenStored, .tokenRanOut, .died(failure), .ended(.userDisabled), .removed,
-    ]
-
-    private static let expired = SessionState.tokenExpired(nil)
-    private static let dead = SessionState.tokenExpired(failure)
-    private static let ended = SessionState.terminated(.userDisabled)
-    private static let banned = SessionState.terminated(.globalBan)
-
-    /// In the order of ``changes``.
-    static let table: [(SessionState, [SessionState])] = [
-        (.notLoggedIn, [.established, expired, .notLoggedIn, .notLoggedIn, .notLoggedIn, .notLoggedIn]),
-        (.establishing, [.established, expired, .establishing, .establishing, .establishing, .notLoggedIn]),
-        (.established, [.established, expired, expired, dead, ended, .notLoggedIn]),
-        (expired, [.established, expired, expired, dead, ended, .notLoggedIn]),
-        (.tokenExpired(earlier), [.established, expired, .tokenExpired(earlier), dead, ended, .notLoggedIn]),
-        (banned, [banned, banned, banned, banned, banned, .notLoggedIn]),
-    ]
-
-    @Test func everyStateAgainstEveryChange() {
-        var pairs = 0
-        for (state, nexts) in Self.table {
-            #expect(nexts.count == Self.changes.count)
-            for (change, next) in zip(Self.changes, nexts) {
-                #expect(state.after(change) == next, "\(state) after \(change)")
-                pairs += 1
-            }
+        init(_ state: SessionState) {
+            self =
+                switch state {
+                case .notLoggedIn, .establishing: .notLoggedIn
+                case .established: .established
+                case .tokenExpired(nil): .tokenExpired
+                case .tokenExpired(_?): .refreshFailed
+                case .terminated: .terminated
+                }
         }
-        print("session states: \(pairs) transitions")
-        #expect(pairs == 36)
+    }
+
+    enum Change: String, CaseIterable {
+        case tokenStored = "token stored"
+        case expiredTokenStored = "expired token stored"
+        case tokenExpired = "token expired"
+        case refreshFailed = "refresh failed"
+        case ended, removed = "logged out"
+    }
+
+    /// In the order of ``Change``. `docs/session-states.md` is drawn from it.
+    static let table: [(state: Kind, next: [Kind])] = [
+        (.notLoggedIn, [.established, .tokenExpired, .notLoggedIn, .notLoggedIn, .notLoggedIn, .notLoggedIn]),
+        (.established, [.established, .tokenExpired, .tokenExpired, .refreshFailed, .terminated, .notLoggedIn]),
+        (.tokenExpired, [.established, .tokenExpired, .tokenExpired, .refreshFailed, .terminated, .notLoggedIn]),
+        (.refreshFailed, [.established, .tokenExpired, .refreshFailed, .refreshFailed, .terminated, .notLoggedIn]),
+        (.terminated, [.terminated, .terminated, .terminated, .terminated, .terminated, .notLoggedIn]),
+    ]
+
+    @Test(arguments: Kind.allCases)
+    func everyStateAgainstEveryChange(kind: Kind) async throws {
+        let nexts = try #require(Self.table.first { $0.state == kind }?.next)
+        #expect(nexts.count == Change.allCases.count)
+        for (change, next) in zip(Change.allCases, nexts) {
+            let world = try await World()
+            let login = try await world.addChain()
+            try await Self.bring(login, to: kind, in: world)
+            let (user, one) = (StateWatcher(world.vault, .user("alice")), StateWatcher(world.vault, login))
+            let before = try world.users.sessionState(of: .user("alice"))
+            #expect(Kind(before) == kind)
+            try? await Self.make(change, of: login, kind, in: world)
+            let after = try world.users.sessionState(of: .user("alice"))
+            #expect(Kind(after) == next, "\(kind) after \(change)")
+            let heard = user.states()
+            #expect(heard.first == before)
+            #expect(heard.last == after)
+            #expect(heard.count == (before == after ? 1 : 2), "\(kind) after \(change): \(heard)")
+            // Of a login that is gone there is no more to come: a new log-in is a new login.
+            #expect(one.states() == (kind == .notLoggedIn ? [.notLoggedIn] : heard))
+        }
+    }
+
+    private static func bring(_ login: Login, to kind: Kind, in world: World) async throws {
+        switch kind {
+        case .notLoggedIn: try await world.users.removeLogin(.login(login.id))
+        case .established: break
+        case .tokenExpired: world.expire()
+        case .refreshFailed: try await world.kill(login)
+        case .terminated: try await world.users.disableUser("alice")
+        }
+    }
+
+    private static func make(_ change: Change, of login: Login, _ kind: Kind, in world: World) async throws {
+        switch change {
+        case .tokenStored, .expiredTokenStored:
+            let lifetime = Duration.seconds(change == .tokenStored ? 3_600 : -1)
+            if kind == .notLoggedIn {
+                try await world.addChain(name: "new", lifetime: lifetime)
+            } else {
+                try await world.set(login, lifetime: lifetime)
+            }
+        case .tokenExpired: world.expire()
+        case .refreshFailed: try await world.kill(login)
+        case .ended: try await world.users.disableUser("alice")
+        case .removed: try await world.users.removeLogin(.login(login.id))
+        }
     }
 
     /// The best login counts, whatever the order.
-    @Test func aUserIsWhatHisBestLoginIs() {
+    @Test func aUserIsWhatTheirBestLoginIs() {
+        let earlier = RefreshFailure(reason: .lostResponse, date: Date(timeIntervalSince1970: 1))
+        let failure = RefreshFailure(reason: .deadGrant, date: Date(timeIntervalSince1970: 2))
         let ranking: [SessionState] = [
-            .notLoggedIn, Self.ended, .tokenExpired(Self.earlier), Self.dead, Self.expired, .establishing, .established,
+            .notLoggedIn, .terminated(.userDisabled), .tokenExpired(earlier), .tokenExpired(failure),
+            .tokenExpired(nil), .establishing, .established,
         ]
         for (index, best) in ranking.enumerated() {
             let worse = Array(ranking[...index])
@@ -52,7 +104,7 @@ struct SessionChangeTableTests {
         }
         #expect(SessionState.of(userWith: [], isLoggingIn: false) == .notLoggedIn)
         #expect(SessionState.of(userWith: [], isLoggingIn: true) == .establishing)
-        #expect(SessionState.of(userWith: [Self.dead], isLoggingIn: true) == .establishing)
+        #expect(SessionState.of(userWith: [.tokenExpired(failure)], isLoggingIn: true) == .establishing)
         #expect(SessionState.of(userWith: [.established], isLoggingIn: true) == .established)
     }
 }

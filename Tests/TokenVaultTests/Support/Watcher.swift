@@ -21,7 +21,7 @@ struct Watcher: Sendable {
     /// Everything since the last call.
     func events() -> [SessionEvent] {
         sessions.catchUp()
-        return subscription.mailbox.takeAll()
+        return subscription.buffer.takeAll()
     }
 
     /// The same, as names with the generation of what they are about: `updated 2`.
@@ -54,7 +54,7 @@ struct StateWatcher: Sendable {
 
     func states() -> [SessionState] {
         sessions.catchUp()
-        return subscription.mailbox.takeAll()
+        return subscription.buffer.takeAll()
     }
 }
 

@@ -67,11 +67,10 @@ extension World {
 
     func stored(_ login: Login) throws -> StoredLogin { try vault.store.login(login.id.handle) }
 
-    /// What the audit trail tells, in order, as `kind key=value …`, without what the store adds to every change.
+    /// What the audit trail tells, in order, as `kind key=value …`, without which link of the chain it is about.
     func tale() throws -> [String] {
-        let added = ["generation", "expires", "was", "since", "ended"]
         return try vault.store.auditEntries(after: 0, limit: 10_000).map { entry in
-            let details = entry.detail.filter { !added.contains($0.key) }
+            let details = entry.detail.filter { $0.key != "generation" }
             return ([entry.kind.name] + details.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
         }
     }

@@ -59,8 +59,8 @@ struct LoginTests {
         let audit = try store.auditEntries(after: 0, limit: 100)
         #expect(audit.map(\.kind) == [.vaultCreated, .loginCreated, .renewed])
         #expect(audit.last?.value("generation") == "2")
-        #expect(audit.last?.value("expires") == "1800003601000")
-        #expect(audit.last?.value("was") == nil)
+        #expect(audit.last?.look?.token == .init(generation: 2, expiresAt: Timestamp(milliseconds: 1_800_003_601_000)))
+        #expect(audit.last?.look?.isNew == false)
         #expect(try store.verify { _ in }.findings == [])
     }
 

@@ -13,7 +13,8 @@ import sys
 
 from vaultformat import (
     Refused, audit_link, blind_index, encode_fields, lock_file_number, manifest_fields, open_cell, passphrase_key,
-    read_key, read_key_file, read_keyring, read_manifest, read_named, read_record, read_session, read_spool, require,
+    read_audit_detail, read_key, read_key_file, read_keyring, read_manifest, read_named, read_record, read_session,
+    read_spool, require,
     slot_fields, slot_key_id, spool_fields, PAGE,
     SPOOLED_REPLY,
 )
@@ -24,6 +25,7 @@ SESSIONS = VECTORS / "sessions-1.json"
 SPOOL = VECTORS / "spool-1.json"
 MANIFEST = VECTORS / "manifest-1.json"
 NAMES = VECTORS / "names-1.json"
+AUDIT = VECTORS / "audit-1.json"
 
 
 def fields_of(vector):
@@ -137,6 +139,21 @@ def check_sessions(path):
     print(f"{path.name}: {len(book['sessions'])} sessions")
 
 
+def check_audit(path):
+    book = json.loads(path.read_text())
+    require(book["format"] == 1, "book format")
+    for vector in book["details"]:
+        record = bytes.fromhex(vector["record"])
+        require(read_audit_detail(record) == (vector["texts"], vector["look"]), f"{vector['name']}: differs")
+        for length in range(len(record)):
+            try:
+                cut = read_audit_detail(record[:length])
+            except Refused:
+                continue
+            require(cut != (vector["texts"], vector["look"]), f"{vector['name']}: cut short, and not noticed")
+    print(f"{path.name}: {len(book['details'])} audit details")
+
+
 def check_names(path):
     book = json.loads(path.read_text())
     require(book["format"] == 1 and book["blindIndexes"], "book format")
@@ -221,6 +238,7 @@ def main():
         check_spool(SPOOL)
         check_manifest(MANIFEST)
         check_names(NAMES)
+        check_audit(AUDIT)
         self_test()
         if arguments.fresh:
             check_book(arguments.fresh / "fresh-cells.json")

@@ -165,6 +165,12 @@ SPOOLED_REPLY = {
     12: ("nonces", "table"), 13: ("resource", "text"), 14: ("requestedScope", "text"),
     15: ("isExpiryAssumed", "truth"), 16: ("attributes", "table"), 17: ("hasLostSuccessor", "truth"),
 }
+LOOK = {
+    1: ("state", "small"), 2: ("isNew", "truth"), 3: ("generation", "integer"), 4: ("expiresAt", "integer"),
+    5: ("isExpiryUnknown", "truth"), 6: ("tokenGeneration", "integer"), 7: ("failureReason", "small"),
+    8: ("failedAt", "integer"), 9: ("terminationReason", "small"), 10: ("refreshExpiresAt", "integer"),
+    11: ("grantedAt", "integer"), 12: ("provider", "handle"),
+}
 PAGE = 4096
 
 
@@ -235,6 +241,14 @@ def read_named(data, layout):
 
 def read_session(data):
     return read_named(data, SESSION)
+
+
+def read_audit_detail(data):
+    """The texts, and the look of the login or None."""
+    fields = read_record(data, {1, 2})
+    words = [word.decode() for word in read_list(fields[1])] if 1 in fields else []
+    require(len(words) % 2 == 0, "texts")
+    return dict(zip(words[::2], words[1::2])), read_named(fields[2], LOOK) if 2 in fields else None
 
 
 def slot_key_id(key):

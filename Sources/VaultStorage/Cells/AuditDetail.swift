@@ -1,0 +1,45 @@
+import VaultCrypto
+
+/// What the cell of an audit row holds.
+struct AuditDetail {
+    private enum Tag {
+        static let texts: UInt8 = 1
+        static let look: UInt8 = 2
+    }
+
+    var texts: [AuditEvent.Detail] = []
+    var look: LoginLook?
+
+    /// `nil` if there is nothing to record.
+    func sealed(_ columns: AuditColumns, _ context: VaultContext) throws(VaultCryptoError) -> [UInt8]? {
+        guard !texts.isEmpty || look != nil else { return nil }
+        return try SealedCell.seal(
+            encoded(), kind: .auditDetail, key: context.keyring.auditKey,
+            associatedData: columns.detailData(context.vaultID))
+    }
+
+    func encoded() -> RecordWriter {
+        var record = RecordWriter(capacity: 128)
+        record.append(Tag.texts, texts.flatMap { [$0.key, $0.value] })
+        if let look { record.append(Tag.look, record: look.encoded()) }
+        return record
+    }
+}
+
+extension AuditDetail {
+    init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+        self.init()
+        var record = unsafe RecordReader(plaintext)
+        while let field = try record.next() {
+            switch field.tag {
+            case Tag.texts:
+                let words = try field.texts()
+                for index in stride(from: 0, to: words.count - 1, by: 2) {
+                    texts.append(AuditEvent.Detail(words[index], words[index + 1]))
+                }
+            case Tag.look: look = try LoginLook(field)
+            default: try field.ignoreIfOptional()
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// How a login looks is added to its audit rows by the store: no writer has to remember it.
+
+extension AuditKind {
+    /// Rows that say how the login stands. The others change nothing that the app sees; that they carry no cell keeps the
+    /// beginning of a renewal cheap.
+    fileprivate var holdsLook: Bool {
+        switch self {
+        case .loginCreated, .loginChanged, .renewed, .renewalFailed, .renewalInDoubt, .renewalPostponed, .tokenUpdated,
+            .tokenRejected, .loginDead, .loginRevived, .loggedOut, .loginRemoved:
+            true
+        default: false
+        }
+    }
+}
+
+extension [AuditEvent] {
+    /// The last of them says whether the state is new, so that it counts once.
+    func holding(_ look: LoginLook, isNew: Bool) -> [AuditEvent] {
+        var (events, look) = (self, look)
+        look.isNew = isNew
+        for index in events.indices.reversed() where events[index].kind.holdsLook {
+            events[index].look = look
+            look.isNew = false
+        }
+        return events
+    }
+}
+
+extension LoginState {
+    /// The audit rows of a change; none is left unrecorded.
+    ///
+    /// - Parameter before: The login as the transaction found it.
+    func auditEvents(since before: LoginState, hasChanged: Bool, at now: Timestamp) -> [AuditEvent] {
+        var events = auditEvents
+        if events.isEmpty, hasChanged { events = [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)] }
+        guard events.contains(where: \.kind.holdsLook) else { return events }
+        let look = look(at: now)
+        return events.holding(look, isNew: look.state != SessionLook(before.session, at: now))
+    }
+
+    private func look(at now: Timestamp) -> LoginLook {
+        guard !isRemoved else { return LoginLook(state: nil, generation: position.generation) }
+        return LoginLook(position: position, session: session, refresh: refresh, provider: provider, at: now)
+    }
+}
