@@ -104,7 +104,9 @@ struct FeedCostTests {
         subscribers.deliver(
             FeedEvent(event: event, login: login, user: user, userID: "alice", sequence: 1))
         #expect(subscribers.work == 3)
-        #expect(buffers.map { $0.takeAll().count } == [1, 1, 1] + Array(repeating: 0, count: 10_000))
+        let counts = buffers.map { $0.takeAll().count }
+        #expect(counts.prefix(3) == [1, 1, 1])
+        #expect(counts.reduce(0, +) == 3)
     }
 
     /// The trail is all that is read: in batches, whatever the rows are about.
