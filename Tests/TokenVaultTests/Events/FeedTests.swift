@@ -146,6 +146,18 @@ struct FeedTests {
         #expect(states.states() == [.established, .tokenExpired(failure)])
     }
 
+    /// Its row holds no look: that it is the last one says enough.
+    @Test func theEndOfALoginThatDoesNotOpenIsReported() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let watchers = [Watcher(world.vault, login), Watcher(world.vault, .user("alice")), Watcher(world.vault)]
+        try Intruder(path: world.vault.path).execute("UPDATE login SET cell = zeroblob(length(cell))")
+        try await world.users.eraseUser("alice")
+        for watcher in watchers {
+            #expect(watcher.events().map(\.kind) == [.stateChanged(.terminated(.userDeleted))])
+        }
+    }
+
     @Test func aSlowSubscriberIsToldHowMuchHeMissed() async throws {
         let world = try await World()
         let vault = Vault(
