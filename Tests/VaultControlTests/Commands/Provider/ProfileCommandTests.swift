@@ -26,6 +26,21 @@ struct ProfileCommandTests {
         #expect(try await Harness().run("provider", "profiles").output.contains("google\t"))
     }
 
+    @Test func theClientsIdStandsInTheRevocationEndpoint() async throws {
+        try await World.with { world in
+            let file = try world.harness.file("secret", "CANARY-secret")
+            let added = try await world.ok(
+                "provider", "add", "code", "--profile", "github", "--client-id", "app-1", "--client-secret-file", file,
+                "--json"
+            ).json
+            #expect(added["revocationEndpoint"] as? String == "https://api.github.com/applications/app-1/grant")
+            let given = "https://api.example/{client_id}/grant"
+            try await world.ok("provider", "update", "code", "--revocation-endpoint", given, "--yes")
+            let shown = try await world.ok("provider", "show", "code", "--json").json
+            #expect(shown["revocationEndpoint"] as? String == "https://api.example/app-1/grant")
+        }
+    }
+
     @Test func aDirectoryOfProfilesIsCheckedFileByFile() async throws {
         let harness = try Harness()
         let directory = harness.path("profiles")
