@@ -5,7 +5,7 @@ import Synchronization
 /// The question that a ``SessionHandler`` answers, once.
 ///
 /// A second answer throws ``VaultError/Code/renewalAnswered``. An answer that comes too late throws
-/// ``VaultError/Code/renewalVoid``: the login has got a token otherwise, was logged out, was disabled or has died,
+/// ``VaultError/Code/renewalVoid``: the login has got a token otherwise, was logged out, was disabled or is dead,
 /// another handler was installed, no caller waits any longer, or the vault was closed. In both cases nothing happens.
 /// An answer that cannot be used for this login throws too, and leaves the question open.
 public final class AccessTokenRenewal: Sendable {

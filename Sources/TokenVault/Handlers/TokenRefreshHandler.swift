@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import OAuthClient
 
-/// Gets new access tokens for logins that have no refresh token, and learns when a login has died.
+/// Gets new access tokens for logins that have no refresh token, and learns when a login is dead.
 ///
 /// ```swift
 /// struct Tokens: TokenRefreshHandler {

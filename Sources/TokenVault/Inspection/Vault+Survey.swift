@@ -12,8 +12,8 @@ public struct VaultSurvey: Sendable, Equatable {
         public var established = 0
         public var tokenExpired = 0
         public var terminated = 0
-        /// Dead: flagged until the app sets a new token.
-        public var failed = 0
+        /// Flagged until the app sets a new token.
+        public var dead = 0
         /// The last renewal did not succeed, and another one will be tried.
         public var retrying = 0
         /// A refresh token may be spent, and no usable reply came.
@@ -109,7 +109,7 @@ extension VaultSurvey.Group {
         case .tokenExpired: tokenExpired += 1
         default: established += 1
         }
-        if let failure = session.failure { if failure.isFinal { failed += 1 } else { needsUser += 1 } }
+        if let failure = session.failure { if failure.isDead { dead += 1 } else { needsUser += 1 } }
         guard session.failure == nil, session.state != .terminated else { return }
         if content.intent?.isInDoubt == true { inDoubt += 1 } else if session.attempts > 0 { retrying += 1 }
     }

@@ -59,7 +59,7 @@ extension ExpirySource {
 extension RefreshFailure {
     /// The flag, if the login is dead.
     init?(_ session: SessionRecord) {
-        guard let failure = session.failure, failure.isFinal else { return nil }
+        guard let failure = session.failure, failure.isDead else { return nil }
         self.init(failure)
     }
 

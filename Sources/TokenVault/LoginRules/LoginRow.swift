@@ -42,7 +42,7 @@ extension StoredSession {
 
 extension SessionRecord {
     /// Whether it is neither ended nor dead.
-    var isLiving: Bool { state != .terminated && failure?.isFinal != true }
+    var isLiving: Bool { state != .terminated && failure?.isDead != true }
 
     /// Whether there is no access token of the login's own that is still valid.
     func hasExpired(at now: Timestamp) -> Bool {

@@ -49,7 +49,7 @@ extension RenewalRefusal {
         } else if isHeld {
             self = .held
         } else if let failure = session.failure {
-            self = failure.isFinal ? .dead(RefreshFailure.Reason(code: failure.reason)) : .needsUser
+            self = failure.isDead ? .dead(RefreshFailure.Reason(code: failure.reason)) : .needsUser
         } else if let notBefore = session.notBefore, notBefore > now,
             notBefore <= now.advanced(by: Self.longestPostponement)
         {

@@ -40,8 +40,8 @@ final class RenewalMetrics: Sendable {
         timer.recordNanoseconds(max(0, took.inMilliseconds).multipliedReportingOverflow(by: 1_000_000).partialValue)
     }
 
-    func died(_ reason: RefreshFailure.Reason, provider: String) {
-        count("token_vault_logins_failed", provider, "reason", reason.description)
+    func dead(_ reason: RefreshFailure.Reason, provider: String) {
+        count("token_vault_logins_dead", provider, "reason", reason.description)
     }
 
     private func count(_ label: String, _ provider: String, _ name: String, _ detail: String) {

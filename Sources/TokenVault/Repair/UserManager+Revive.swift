@@ -2,7 +2,7 @@ import OAuthClient
 import VaultStorage
 
 extension UserManager {
-    /// Revives a login that was given up although its provider never said that its grant is over.
+    /// Revives a login that is dead although its provider never said that its grant is.
     ///
     /// For a login that ended as ``RefreshFailure/Reason/unclassifiedRejection`` or
     /// ``RefreshFailure/Reason/keyMismatch``, and for one that needs its user. Its refresh token and key were kept: the
@@ -29,7 +29,7 @@ extension LoginState {
             throw VaultError(.conflict, "the login is not dead, so there is nothing to revive")
         }
         let reason = RefreshFailure.Reason(code: failure.reason)
-        guard !failure.isFinal || reason == .unclassifiedRejection || reason == .keyMismatch else {
+        guard !failure.isDead || reason == .unclassifiedRejection || reason == .keyMismatch else {
             throw VaultError(
                 reason == .deadGrant || reason == .lostResponse ? .notRefreshable : .conflict,
                 "the login ended as \(reason): its refresh token is gone",
@@ -47,7 +47,7 @@ extension LoginState {
         auditEvents.append(
             AuditEvent(
                 .loginRevived,
-                [failure.isFinal ? .reason(reason) : .init(AuditEvent.Detail.Key.reason, AuditCause.needsUser.rawValue)]
+                [failure.isDead ? .reason(reason) : .init(AuditEvent.Detail.Key.reason, AuditCause.needsUser.rawValue)]
             ))
     }
 }

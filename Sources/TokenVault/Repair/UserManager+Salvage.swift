@@ -17,7 +17,7 @@ extension UserManager {
     /// Takes the refresh token that can be read in a kept reply for the login's next link.
     ///
     /// A login in doubt sends it at the next renewal, in place of the token that it is in doubt about. A login that
-    /// died of a lost response lives again, as a new chain, and is renewed at the next call. Nothing is sent by this.
+    /// is dead of a lost response lives again, as a new chain, and is renewed at the next call. Nothing is sent by this.
     ///
     /// The token was read by guess, and is not known to work. If it is refused, the login ends as it would have ended.
     /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept, ``VaultError/Code/conflict`` if the login is

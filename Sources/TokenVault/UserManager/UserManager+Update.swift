@@ -48,7 +48,7 @@ extension UserManager {
 extension LoginState {
     /// A token from the app. It wins over every renewal of the chain that it replaces.
     mutating func set(_ accessToken: AccessToken, expiresAt: Timestamp?, refreshToken: RefreshToken?, now: Timestamp) {
-        let startsChain = refreshToken != nil || refresh?.refreshToken == nil || session.failure?.isFinal == true
+        let startsChain = refreshToken != nil || refresh?.refreshToken == nil || session.failure?.isDead == true
         replaceAccessToken(SecretBytes(utf8: accessToken.reveal()), obtainedAt: now, expiresAt: expiresAt)
         if startsChain {
             refresh = refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) }

@@ -65,7 +65,7 @@ public final class UserManager: Sendable {
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
     ///   - transport: Carries requests to providers.
-    ///   - refreshHandler: Asked for logins without a refresh token, and told when a login has died.
+    ///   - refreshHandler: Asked for logins without a refresh token, and told when a login is dead.
     ///   - options: Pauses, limits and policies.
     ///   - sessionHandler: Decides how each session is renewed, see ``setSessionHandler(_:)``.
     public init(

@@ -5,7 +5,7 @@ public struct RefreshFailure: Equatable, Sendable {
     public let reason: Reason
     public let date: Date
 
-    /// Why a login died. An open set; the codes are stored and never reused.
+    /// Why a login is dead. An open set; the codes are stored and never reused.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
         package let code: UInt8
 

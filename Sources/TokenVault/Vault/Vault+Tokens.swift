@@ -17,7 +17,7 @@ extension Vault {
         guard let stored = StoredToken(target, in: session, at: snapshot.position) else { return nil }
         let type = TokenType(stored.tokenType)
         // A bound token is of no use once its key is destroyed.
-        if session.failure?.isFinal == true, type == .dpop { return nil }
+        if session.failure?.isDead == true, type == .dpop { return nil }
         guard let text = stored.accessToken.string(), let accessToken = try? AccessToken(text) else { return nil }
         var token = VaultToken(
             accessToken: accessToken, tokenType: type, expiresAt: stored.expiresAt?.date, scope: stored.scope,

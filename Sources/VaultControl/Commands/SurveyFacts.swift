@@ -14,7 +14,7 @@ enum SurveyFacts {
         }
         return [
             .line("established", sum(\.established)), .line("token expired", sum(\.tokenExpired)),
-            .line("terminated", sum(\.terminated)), .line("failed", sum(\.failed)),
+            .line("terminated", sum(\.terminated)), .line("dead", sum(\.dead)),
             .line("retrying", sum(\.retrying)), .line("in doubt", sum(\.inDoubt)),
             .line("waiting for the user", sum(\.needsUser)),
             .data("expiries", expiries), .data("expired", survey.expired), .data("withoutExpiry", survey.withoutExpiry),
@@ -29,7 +29,7 @@ enum SurveyFacts {
             Field("provider", group.provider).column("PROVIDER", group.provider ?? "(app)"),
             Field("logins", group.logins).column("LOGINS"), .data("established", group.established),
             .data("tokenExpired", group.tokenExpired), .data("terminated", group.terminated),
-            Field("failed", group.failed).column("FAILED"), Field("retrying", group.retrying).column("RETRYING"),
+            Field("dead", group.dead).column("DEAD"), Field("retrying", group.retrying).column("RETRYING"),
             Field("inDoubt", group.inDoubt).column("IN DOUBT"),
             Field("needsUser", group.needsUser).column("NEEDS USER"), .data("isFailing", group.isFailing),
         ]
@@ -53,7 +53,7 @@ enum SurveyFacts {
             let padding = String(repeating: " ", count: width - line.title.count + 2)
             text += line.title + padding + String(repeating: "█", count: length) + " \(line.count)\n"
         }
-        let headings = ["PROVIDER", "LOGINS", "RETRYING", "IN DOUBT", "FAILED", "NEEDS USER"]
+        let headings = ["PROVIDER", "LOGINS", "RETRYING", "IN DOUBT", "DEAD", "NEEDS USER"]
         let table = Table(headings, survey.groups.map(sheet))
         guard isTerminal else {
             return text

@@ -81,7 +81,7 @@ package struct FailureRecord: Hashable, Sendable {
     package static let needsUserCode: UInt8 = 32
 
     /// Whether the login is dead.
-    package var isFinal: Bool { reason != Self.needsUserCode }
+    package var isDead: Bool { reason != Self.needsUserCode }
 }
 
 /// How often, and since when, a token endpoint has refused in a way that is in no table.

@@ -13,7 +13,7 @@ package enum SessionLook: Hashable, Sendable {
         case .establishing: self = .establishing
         case .established, .tokenExpired:
             let hasRunOut = session.accessToken == nil || session.expiresAt.map { $0 <= now } ?? false
-            if let failure = session.failure, failure.isFinal {
+            if let failure = session.failure, failure.isDead {
                 self = .refreshFailed(failure)
             } else {
                 self = hasRunOut ? .tokenExpired : .established

@@ -48,7 +48,7 @@ struct ObservabilityTests {
         #expect(metrics.counters(label: "token_vault_renewals").reduce(0) { $0 + $1.totalValue } == 3)
         #expect(
             metrics.counterTotal(
-                label: "token_vault_logins_failed", dimensions: [("provider", "acme"), ("reason", "deadGrant")]) == 1)
+                label: "token_vault_logins_dead", dimensions: [("provider", "acme"), ("reason", "deadGrant")]) == 1)
         let timers = metrics.timers(label: "token_vault_renewal_duration")
         #expect(timers.reduce(0) { $0 + $1.values.count } == 3)
     }

@@ -33,7 +33,7 @@ struct MaintainCommandTests {
             let status = try await world.ok("status", "--json").json
             let states = try #require(status["states"] as? [[String: Any]])
             #expect(states.first?["provider"] as? String == "acme")
-            #expect(states.first?["failed"] as? Int == 1)
+            #expect(states.first?["dead"] as? Int == 1)
         }
     }
 

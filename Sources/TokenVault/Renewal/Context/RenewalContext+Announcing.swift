@@ -5,19 +5,19 @@ extension RenewalContext {
     /// Failures that one look finds.
     private static let mostUntold = 256
 
-    /// Tells the app that a login has died, or that its user must act: once, by one process, for each time.
+    /// Tells the app that a login is dead, or that its user must act: once, by one process, for each time.
     ///
     /// The mark is durable before the call. A process that dies between the two makes no call; one that dies before
     /// the mark leaves the telling to the next one that has a handler.
     func announceFailure(of login: LoginHandle) async {
         guard let handler else { return }
-        let news: (userId: String, isFinal: Bool)?
+        let news: (userId: String, isDead: Bool)?
         do {
             news = try await vault.change(login) { state in
                 guard let failure = state.session.failure, !state.session.notifiedFailure else { return nil }
                 state.session.notifiedFailure = true
                 state.auditEvents.append(AuditEvent(.failureNotified))
-                return (state.userID, failure.isFinal)
+                return (state.userID, failure.isDead)
             }
         } catch {
             // Nothing was marked, so it is found untold again.
@@ -29,7 +29,7 @@ extension RenewalContext {
         let answer = OneAnswer<Void>()
         let asked = AskedLogin(login: login) { answer.isOpen }
         _ = ask(asked) {
-            if news.isFinal {
+            if news.isDead {
                 await handler.onRefreshFailed(userId: news.userId, login: LoginID(login))
             } else {
                 await handler.onUserNeeded(userId: news.userId, login: LoginID(login))

@@ -22,10 +22,10 @@ extension RenewalContext {
         conduct.change(provider) { $0.pace.note(ending, of: login, uptime: uptime, random: random) }
     }
 
-    /// Counts a login that has just died.
-    func noteDeath(of login: LoginHandle) {
+    /// Counts a login that is dead from now on.
+    func noteDead(_ login: LoginHandle) {
         guard let stored = try? vault.store.login(login), let failure = stored.session.failure else { return }
         let name = stored.provider.flatMap { try? vault.store.provider($0).record.name } ?? "app"
-        metrics.died(RefreshFailure.Reason(code: failure.reason), provider: name)
+        metrics.dead(RefreshFailure.Reason(code: failure.reason), provider: name)
     }
 }

@@ -192,7 +192,7 @@ extension Renewal {
         case .otherTokenTaken: return .otherTokenTaken
         case .lateArrivalSuspected:
             vault.logger.warning(
-                "lateArrivalSuspected: tokens died right after a doubt; an earlier request may have arrived after them",
+                "lateArrivalSuspected: refresh tokens were dead right after a doubt; an earlier request may have arrived after them",
                 metadata: ["vault-login-handle": "\(login.text)"])
             return .stored
         }

@@ -109,8 +109,8 @@ struct Renewal: Sendable {
                     }
                 case .noteRefusedTarget:
                     context.refusedTargets.note(target, of: login, now: vault.now)
-                case .announceDeath:
-                    context.noteDeath(of: login)
+                case .announceRefreshFailed:
+                    context.noteDead(login)
                     if attempt?.refusal == .bare, let provider = attempt?.provider {
                         await context.checkSecret(of: provider, within: timeLeft(attempt))
                     }

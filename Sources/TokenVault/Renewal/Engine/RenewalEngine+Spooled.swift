@@ -16,7 +16,7 @@ extension RenewalEngine {
 
     /// The access token of a spooled reply, if the login is still where it was when the reply came.
     func usableToken(in reply: SpooledReply, _ current: SessionSnapshot) -> VaultToken? {
-        guard current.position == reply.position, current.session.failure?.isFinal != true else { return nil }
+        guard current.position == reply.position, current.session.failure?.isDead != true else { return nil }
         return token(of: reply, current)
     }
 

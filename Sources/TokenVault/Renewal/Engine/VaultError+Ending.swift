@@ -18,7 +18,7 @@ extension VaultError {
             self.init(refusal, now: now)
         case .failed(.dead(let reason)):
             // What is stored counts: a refusal may mean more there than by itself.
-            let failure = current.session.failure.flatMap { $0.isFinal ? RefreshFailure.Reason(code: $0.reason) : nil }
+            let failure = current.session.failure.flatMap { $0.isDead ? RefreshFailure.Reason(code: $0.reason) : nil }
             self.init(dead: failure ?? reason)
         case .failed(.needsUser):
             self.init(RenewalRefusal.needsUser, now: now)

@@ -75,7 +75,7 @@ extension RenewalMachine {
         case countRefusal
         case closeBreaker
         case noteRefusedTarget
-        case announceDeath
+        case announceRefreshFailed
         /// The user must act at the provider: the app hears of it once.
         case announceNeed
         case end(Ending)

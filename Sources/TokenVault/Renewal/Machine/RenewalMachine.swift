@@ -35,7 +35,7 @@ struct RenewalMachine: Equatable, Sendable {
         case (.claiming, .refused(let refusal)):
             return end(.refused(refusal))
         case (.claiming, .gaveUp):
-            return [.announceDeath] + end(.refused(.dead(.lostResponse)))
+            return [.announceRefreshFailed] + end(.refused(.dead(.lostResponse)))
         case (.claiming, .ownedElsewhere):
             return enter(.waitingForOwner, .pause(.forOwner))
         case (.claiming, .storeFailed):
@@ -180,7 +180,7 @@ struct RenewalMachine: Equatable, Sendable {
     private mutating func recorded(_ verdict: RenewalVerdict, for claim: RenewalClaim) -> [Effect] {
         switch verdict {
         case .dead:
-            return [.announceDeath] + end(.failed(verdict))
+            return [.announceRefreshFailed] + end(.failed(verdict))
         case .clientRefused:
             return [.openBreaker] + end(.failed(verdict))
         case .misconfigured:

@@ -69,7 +69,7 @@ struct RenewalMachineTableTests {
         ends(.claiming, .refused(.notRefreshable), .refused(.notRefreshable)),
         (
             .claiming, .gaveUp, .ended(.refused(.dead(.lostResponse))),
-            [.announceDeath, .end(.refused(.dead(.lostResponse)))]
+            [.announceRefreshFailed, .end(.refused(.dead(.lostResponse)))]
         ),
         (.claiming, .ownedElsewhere, .waitingForOwner, [.pause(.forOwner)]),
         ends(.claiming, .storeFailed, .refused(.storeFailed)),
@@ -167,7 +167,7 @@ struct RenewalMachineTableTests {
         guard case .recording(let claim, let verdict, let failures) = state else { return [] }
         let stored: Row =
             switch verdict {
-            case .dead: (state, .stored, .ended(.failed(verdict)), [.announceDeath, .end(.failed(verdict))])
+            case .dead: (state, .stored, .ended(.failed(verdict)), [.announceRefreshFailed, .end(.failed(verdict))])
             case .clientRefused: (state, .stored, .ended(.failed(verdict)), [.openBreaker, .end(.failed(verdict))])
             case .misconfigured: (state, .stored, .ended(.failed(verdict)), [.countRefusal, .end(.failed(verdict))])
             case .needsUser: (state, .stored, .ended(.failed(verdict)), [.announceNeed, .end(.failed(verdict))])
@@ -275,7 +275,7 @@ struct RenewalMachineTableTests {
                 switch effect {
                 case .claim, .pause, .noteReplay, .send, .ask, .exchange, .store, .spool, .record: true
                 case .serveSpooled, .unspool, .openBreaker, .countRefusal, .closeBreaker, .noteRefusedTarget,
-                    .announceDeath, .announceNeed, .end:
+                    .announceRefreshFailed, .announceNeed, .end:
                     false
                 }
             }
