@@ -1,5 +1,13 @@
 import VaultStorage
 
+/// How long a provider's grants last, however often they are renewed.
+enum GrantLifetime: Equatable, Sendable {
+    case unlimited
+    case limited(Duration)
+
+    init(_ lifetime: Duration?) { self = lifetime.map { .limited($0) } ?? .unlimited }
+}
+
 /// When a login's refresh token or its whole grant ends, whichever comes first, and when that is announced.
 struct RefreshEnd: Equatable, Sendable {
     let endsAt: Timestamp
@@ -8,11 +16,11 @@ struct RefreshEnd: Equatable, Sendable {
     /// Nil: neither end is known.
     ///
     /// - Parameters:
-    ///   - lifetime: How long grants of the login's provider last, however often they are renewed.
+    ///   - lifetime: That of the login's grant; nil: not known.
     ///   - obtainedAt: When the refresh token came.
-    init?(_ look: LoginLook, lifetime: Duration?, obtainedAt: Timestamp, _ options: SessionEventOptions) {
+    init?(_ look: LoginLook, _ lifetime: GrantLifetime?, obtainedAt: Timestamp, _ options: SessionEventOptions) {
         var (end, start) = (look.refreshExpiresAt, obtainedAt)
-        if let grant = look.grant, let lifetime {
+        if let grant = look.grant, case .limited(let lifetime)? = lifetime {
             let endOfGrant = grant.since.advanced(by: lifetime)
             if end.map({ endOfGrant < $0 }) ?? true { (end, start) = (endOfGrant, grant.since) }
         }

@@ -107,8 +107,8 @@ extension SessionFeed {
     private func report(_ row: SessionRow, _ state: inout State) {
         if row.isFirst { welcome(row, &state) }
         guard state.window.isWatched || state.watched.contains(row) else { return }
-        let lifetime = row.look?.grant.flatMap { state.lifetimes[$0.provider] } ?? nil
-        let end = row.look.flatMap { RefreshEnd($0, lifetime: lifetime, obtainedAt: row.time, options) }
+        let lifetime = row.look?.grant.flatMap { state.lifetimes[$0.provider] }
+        let end = row.look.flatMap { RefreshEnd($0, lifetime, obtainedAt: row.time, options) }
         let horizon = state.window.isWatched ? now.advanced(by: FeedWindow.span) : nil
         let events = state.watched.take(row, userID: state.names[row.user] ?? "", end, horizon: horizon)
         deliver(events, &state)
@@ -126,7 +126,7 @@ extension SessionFeed {
     private func read(_ needs: RowNeeds, into found: inout RowNeeds.Found) throws(StoreError) {
         for user in needs.users { found.names.updateValue(try? store.userID(of: user), forKey: user) }
         for provider in needs.providers { found.lifetimes.updateValue(grantLifetime(provider), forKey: provider) }
-        var lifetimes: [ProviderHandle: Duration?] = [:]
+        var lifetimes: [ProviderHandle: GrantLifetime] = [:]
         for login in needs.logins { found.logins.updateValue(try read(login, &lifetimes), forKey: login) }
     }
 
@@ -164,7 +164,7 @@ extension SessionFeed {
     private func report(_ notice: SessionNotice, _ epoch: Int) throws(StoreError) {
         var found: WatchedLogin?
         if case .unusableToken(let login, _) = notice, state.withLock({ $0.watched[login] == nil }) {
-            var lifetimes: [ProviderHandle: Duration?] = [:]
+            var lifetimes: [ProviderHandle: GrantLifetime] = [:]
             found = try read(login, &lifetimes)
         }
         state.withLock { state in
@@ -195,7 +195,7 @@ extension SessionFeed {
         guard let start else { return false }
         let due = try store.dueLogins(
             before: now.advanced(by: FeedWindow.span), after: start.position, limit: FeedWindow.pageSize)
-        var lifetimes: [ProviderHandle: Duration?] = [:]
+        var lifetimes: [ProviderHandle: GrantLifetime] = [:]
         var read: [WatchedLogin] = []
         for login in due.logins {
             guard let login = try self.read(login.login, &lifetimes), let end = login.token?.expiresAt,
@@ -221,11 +221,11 @@ private struct RowNeeds {
     var users: Set<UserHandle> = []
     var providers: Set<ProviderHandle> = []
 
-    /// What has been read. Nil: there is none, or it cannot be opened.
+    /// What has been read. Nil: there is none, or it cannot be read.
     struct Found {
         var logins: [LoginHandle: WatchedLogin?] = [:]
         var names: [UserHandle: String?] = [:]
-        var lifetimes: [ProviderHandle: Duration?] = [:]
+        var lifetimes: [ProviderHandle: GrantLifetime?] = [:]
     }
 
     var isEmpty: Bool { logins.isEmpty && users.isEmpty && providers.isEmpty }
@@ -255,6 +255,7 @@ extension SessionFeed.State {
             if names.count >= options.mostNames { names = [:] }
             names[user] = name
         }
-        for (provider, lifetime) in found.lifetimes { lifetimes.updateValue(lifetime, forKey: provider) }
+        // A provider that could not be read may be readable next time.
+        for case (let provider, let lifetime?) in found.lifetimes { lifetimes[provider] = lifetime }
     }
 }

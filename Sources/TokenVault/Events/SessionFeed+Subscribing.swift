@@ -73,7 +73,7 @@ extension SessionFeed {
                 logins = []
             }
         }
-        var lifetimes: [ProviderHandle: Duration?] = [:]
+        var lifetimes: [ProviderHandle: GrantLifetime] = [:]
         for login in logins {
             if let watched = try read(login, &lifetimes) { beginning.logins.append(watched) }
         }
@@ -86,24 +86,25 @@ extension SessionFeed {
     ///
     /// - Parameter lifetimes: Those of grants, as far as they have been read.
     func read(
-        _ login: LoginHandle, _ lifetimes: inout [ProviderHandle: Duration?]
+        _ login: LoginHandle, _ lifetimes: inout [ProviderHandle: GrantLifetime]
     ) throws(StoreError) -> WatchedLogin? {
         guard let (stored, asOf) = try readWithHead(login) else { return nil }
         let look = LoginLook(
             position: stored.position, session: stored.session, refresh: stored.refresh, provider: stored.provider,
             at: now)
-        var lifetime: Duration?
+        var lifetime: GrantLifetime?
         if let provider = look.grant?.provider {
             lifetime = lifetimes[provider] ?? grantLifetime(provider)
-            lifetimes.updateValue(lifetime, forKey: provider)
+            lifetimes[provider] = lifetime
         }
-        let end = RefreshEnd(look, lifetime: lifetime, obtainedAt: stored.session.obtainedAt, options)
+        let end = RefreshEnd(look, lifetime, obtainedAt: stored.session.obtainedAt, options)
         return WatchedLogin(login: login, user: stored.user, userID: stored.userID, look, end, asOf: asOf)
     }
 
-    /// How long a provider's grants last, however often they are renewed.
-    func grantLifetime(_ provider: ProviderHandle) -> Duration? {
-        try? store.provider(provider).record.profile.refresh.absoluteLifetime
+    /// Nil: the provider could not be read.
+    func grantLifetime(_ provider: ProviderHandle) -> GrantLifetime? {
+        guard let profile = try? store.provider(provider).record.profile else { return nil }
+        return GrantLifetime(profile.refresh.absoluteLifetime)
     }
 
     /// With the last audit row that is in it.

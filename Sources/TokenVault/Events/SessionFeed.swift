@@ -26,7 +26,7 @@ final class SessionFeed: Sendable {
         // So that they are not read from the vault for each row.
         var names: [UserHandle: String] = [:]
         /// How long the grants of a provider last; gone when a row says that the provider has changed.
-        var lifetimes: [ProviderHandle: Duration?] = [:]
+        var lifetimes: [ProviderHandle: GrantLifetime] = [:]
     }
 
     /// What comes from other tasks. Apart, so that posting never waits for a reader.

@@ -118,12 +118,30 @@ struct AuditedLookTests {
         let watcher = Watcher(world.vault, login)
         try await world.vault.change(login.id.handle) { $0.session.label = "changed" }
         _ = watcher.events()
-        #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == .some(.seconds(8_640_000)))
+        #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == .limited(.seconds(8_640_000)))
         _ = try await world.vault.store.updateProvider(provider) { record, _ in
             record.defaultScope = "read"
             return []
         }
         _ = watcher.events()
         #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == nil)
+    }
+
+    /// That a provider cannot be read says nothing of its grants.
+    @Test func aProviderThatCannotBeReadIsReadAgain() async throws {
+        let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
+        let login = try await world.addChain()
+        let provider = try #require(try world.stored(login).provider)
+        let watcher = Watcher(world.vault, login)
+        let intruder = Intruder(path: world.vault.path)
+        try intruder.execute("UPDATE provider SET revision = revision + 1")
+        try await world.vault.change(login.id.handle) { $0.session.label = "first" }
+        _ = watcher.events()
+        #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == nil)
+        try intruder.execute("UPDATE provider SET revision = revision - 1")
+        try await world.vault.change(login.id.handle) { $0.session.label = "second" }
+        _ = watcher.events()
+        #expect(
+            world.vault.sessions.state.withLock { $0.lifetimes[provider] } == .limited(.seconds(8_640_000)))
     }
 }

@@ -110,15 +110,15 @@ struct WatchedLoginTests {
     @Test func theFirstEndOfRefreshTokenAndGrantCounts() {
         let day = Duration.seconds(86_400)
         var look = Self.look(.established)
-        #expect(RefreshEnd(look, lifetime: day, obtainedAt: Self.now, Self.options) == nil)
+        #expect(RefreshEnd(look, .limited(day), obtainedAt: Self.now, Self.options) == nil)
         look.refreshExpiresAt = Self.now.advanced(by: day * 8)
-        let own = RefreshEnd(look, lifetime: nil, obtainedAt: Self.now, Self.options)
+        let own = RefreshEnd(look, .unlimited, obtainedAt: Self.now, Self.options)
         #expect(own?.endsAt == look.refreshExpiresAt)
         // A quarter of its life, which is less than two weeks.
         #expect(own?.warnsAt == Self.now.advanced(by: day * 6))
         look.grant = .init(since: Self.now.advanced(by: day * -96), provider: .random())
-        #expect(RefreshEnd(look, lifetime: day * 200, obtainedAt: Self.now, Self.options) == own)
-        let grant = RefreshEnd(look, lifetime: day * 100, obtainedAt: Self.now, Self.options)
+        #expect(RefreshEnd(look, .limited(day * 200), obtainedAt: Self.now, Self.options) == own)
+        let grant = RefreshEnd(look, .limited(day * 100), obtainedAt: Self.now, Self.options)
         #expect(grant?.endsAt == Self.now.advanced(by: day * 4))
         // Two weeks before, counted in the life of the grant and not in what the last token has left of it.
         #expect(grant?.warnsAt == Self.now.advanced(by: day * -10))
