@@ -72,7 +72,7 @@ extension LoginState {
         session.accessGeneration = session.accessGeneration ?? position.generation
         guard let accessToken = reply.accessToken else { return }
         session.clearPostponements()
-        var token = ResourceTokenRecord(
+        var token = TokenRecord(
             target: reply.target, accessToken: accessToken, tokenType: reply.tokenType, scope: reply.scope,
             obtainedAt: reply.obtainedAt, expiresAt: reply.expiresAt, generation: position.successor.generation)
         token.isExpiryAssumed = reply.isExpiryAssumed

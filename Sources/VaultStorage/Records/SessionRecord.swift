@@ -35,7 +35,7 @@ package struct SessionRecord: Equatable, Sendable {
     /// The user's id at the provider.
     package var subject: String?
     /// Access tokens for single resources or of narrower scopes, at most one for each target.
-    package var resourceTokens: [ResourceTokenRecord] = []
+    package var resourceTokens: [TokenRecord] = []
     /// The generation that stored ``accessToken``, if renewals for single resources have moved the chain on since.
     package var accessGeneration: Int64?
     /// Members of replies that the provider's profile keeps, such as `instance_url`.

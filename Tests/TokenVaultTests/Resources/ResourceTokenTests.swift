@@ -250,7 +250,7 @@ struct ResourceTokenTests {
         var session = SessionRecord(state: .established, createdAt: now, obtainedAt: now)
         for index in 0..<10 {
             session.keep(
-                ResourceTokenRecord(
+                TokenRecord(
                     target: TokenTarget(resource: "https://r\(index).example"),
                     accessToken: SecretBytes(utf8: String(repeating: "x", count: 20_000)), obtainedAt: now,
                     expiresAt: Timestamp(milliseconds: Int64(1_000 + index)), generation: 1))
@@ -258,7 +258,7 @@ struct ResourceTokenTests {
         #expect(session.resourceTokens.compactMap(\.target.resource) == (7..<10).map { "https://r\($0).example" })
         // One that is longer than all of them may be is kept alone.
         session.keep(
-            ResourceTokenRecord(
+            TokenRecord(
                 target: TokenTarget(resource: "https://long.example"),
                 accessToken: SecretBytes(utf8: String(repeating: "x", count: 65_000)), obtainedAt: now, generation: 1))
         #expect(session.resourceTokens.count == 1)

@@ -72,19 +72,19 @@ struct SessionVectorTests {
     private static var full: SessionRecord {
         var session = plain
         session.tokenType = "DPoP"
-        var mail = ResourceTokenRecord(
+        var mail = TokenRecord(
             target: TokenTarget(resource: "https://mail.example", scope: "read"),
             accessToken: SecretBytes(utf8: "CANARY-access-mail-" + String(repeating: "x", count: 130)),
             tokenType: "DPoP", scope: "read", obtainedAt: time(2_000), expiresAt: time(602_000), generation: 3)
         mail.isExpiryAssumed = true
         mail.isRejected = true
         session.resourceTokens = [
-            ResourceTokenRecord(
+            TokenRecord(
                 target: TokenTarget(resource: "https://api.example/v1"),
                 accessToken: SecretBytes(utf8: "CANARY-access-api"), obtainedAt: time(1_000),
                 expiresAt: time(301_000), generation: 2),
             mail,
-            ResourceTokenRecord(
+            TokenRecord(
                 target: TokenTarget(scope: "write"), accessToken: SecretBytes(utf8: "CANARY-access-narrow"),
                 obtainedAt: time(3_000), generation: 4),
         ]
@@ -114,7 +114,7 @@ struct SessionVectorTests {
     @Test func aTokenForNothingIsRefused() throws {
         var session = Self.plain
         session.resourceTokens = [
-            ResourceTokenRecord(
+            TokenRecord(
                 target: TokenTarget(), accessToken: SecretBytes(utf8: "CANARY"), obtainedAt: Self.time(0), generation: 1
             )
         ]

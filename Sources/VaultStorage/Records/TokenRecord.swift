@@ -12,7 +12,7 @@ package struct TokenTarget: Hashable, Sendable {
 }
 
 /// An access token beside the login's own, of the same grant.
-package struct ResourceTokenRecord: Equatable, Sendable {
+package struct TokenRecord: Equatable, Sendable {
     package var target: TokenTarget
     package var accessToken: SecretBytes
     /// As in ``SessionRecord/tokenType``.

@@ -1,6 +1,6 @@
 import VaultCrypto
 
-extension ResourceTokenRecord {
+extension TokenRecord {
     private enum Tag {
         static let resource: UInt8 = 1
         static let requestedScope: UInt8 = 2
@@ -58,10 +58,10 @@ extension ResourceTokenRecord {
 }
 
 extension RecordField {
-    func resourceTokens() throws(VaultCryptoError) -> [ResourceTokenRecord] {
-        var tokens: [ResourceTokenRecord] = []
+    func resourceTokens() throws(VaultCryptoError) -> [TokenRecord] {
+        var tokens: [TokenRecord] = []
         var elements = elements()
-        while let element = try unsafe elements.next() { tokens.append(try unsafe ResourceTokenRecord(element)) }
+        while let element = try unsafe elements.next() { tokens.append(try unsafe TokenRecord(element)) }
         return tokens
     }
 }

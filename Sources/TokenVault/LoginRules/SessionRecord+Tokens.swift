@@ -38,7 +38,7 @@ extension StoredToken {
             generation: generation, isRejected: session.rejectedGeneration == generation)
     }
 
-    private init(_ token: ResourceTokenRecord) {
+    private init(_ token: TokenRecord) {
         self.init(
             accessToken: token.accessToken, tokenType: token.tokenType, scope: token.scope,
             obtainedAt: token.obtainedAt, expiresAt: token.expiresAt, isExpiryAssumed: token.isExpiryAssumed,
@@ -53,7 +53,7 @@ extension SessionRecord {
     static let mostResourceTokenBytes = 65_536
 
     /// Takes a token in, in the place of the one before for the same target.
-    mutating func keep(_ token: ResourceTokenRecord) {
+    mutating func keep(_ token: TokenRecord) {
         let now = token.obtainedAt
         resourceTokens.removeAll { old in
             old.target == token.target || old.expiresAt.map { $0 <= now } ?? false
