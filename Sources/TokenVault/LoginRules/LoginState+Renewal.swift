@@ -20,7 +20,7 @@ extension LoginState {
             return false
         }
         if let accessToken = reply.accessToken {
-            return StoredToken(reply.target, in: session, at: position)?.accessToken == accessToken
+            return session.token(reply.target, at: position)?.accessToken == accessToken
         }
         return refresh?.refreshToken == reply.refreshToken
     }

@@ -8,41 +8,21 @@ extension TokenTarget {
     var isOwn: Bool { self == .own }
 }
 
-/// One of the access tokens of a login: its own, or one for a single resource.
-struct StoredToken: Sendable {
-    let accessToken: SecretBytes
-    let tokenType: String
-    let scope: String?
-    let obtainedAt: Timestamp
-    let expiresAt: Timestamp?
-    let isExpiryAssumed: Bool
-    /// Which renewal brought it. Each generation brings one token.
-    let generation: Int64
-    let isRejected: Bool
-}
-
-extension StoredToken {
-    /// Nil if there is none for this target.
+extension SessionRecord {
+    /// The access token for this target; nil if there is none.
+    ///
+    /// The login's own lies in the session record's fields: it is what nearly every read wants.
     @inline(__always)
-    init?(_ target: TokenTarget, in session: SessionRecord, at position: ChainPosition) {
-        guard target.isOwn else {
-            guard let token = session.resourceTokens.first(where: { $0.target == target }) else { return nil }
-            self.init(token)
-            return
-        }
-        guard let accessToken = session.accessToken else { return nil }
-        let generation = session.accessGeneration ?? position.generation
-        self.init(
-            accessToken: accessToken, tokenType: session.tokenType, scope: session.scope,
-            obtainedAt: session.obtainedAt, expiresAt: session.expiresAt, isExpiryAssumed: session.isExpiryAssumed,
-            generation: generation, isRejected: session.rejectedGeneration == generation)
-    }
-
-    private init(_ token: TokenRecord) {
-        self.init(
-            accessToken: token.accessToken, tokenType: token.tokenType, scope: token.scope,
-            obtainedAt: token.obtainedAt, expiresAt: token.expiresAt, isExpiryAssumed: token.isExpiryAssumed,
-            generation: token.generation, isRejected: token.isRejected)
+    func token(_ target: TokenTarget, at position: ChainPosition) -> TokenRecord? {
+        guard target.isOwn else { return resourceTokens.first { $0.target == target } }
+        guard let accessToken else { return nil }
+        let generation = accessGeneration ?? position.generation
+        var token = TokenRecord(
+            target: target, accessToken: accessToken, tokenType: tokenType, scope: scope, obtainedAt: obtainedAt,
+            expiresAt: expiresAt, generation: generation)
+        token.isExpiryAssumed = isExpiryAssumed
+        token.isRejected = rejectedGeneration == generation
+        return token
     }
 }
 

@@ -8,7 +8,7 @@ struct TokenJudge: Sendable {
     static let leadDivisor: Int64 = 5
 
     /// Nil: there is no such token, or it was refused.
-    private let token: StoredToken?
+    private let token: TokenRecord?
     private let now: Timestamp
     private let isAgeKnown: Bool
     /// It was obtained by a clock that was ahead. What is stored of its end, and when it is due, is of no use.
@@ -24,7 +24,7 @@ struct TokenJudge: Sendable {
         position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp,
         setBack: ClockWatch.SetBack? = nil
     ) {
-        token = StoredToken(target, in: session, at: position).flatMap { $0.isRejected ? nil : $0 }
+        token = session.token(target, at: position).flatMap { $0.isRejected ? nil : $0 }
         if let setBack, let token { self.now = setBack.judging(token.obtainedAt, at: now) } else { self.now = now }
         isFromFuture = token.map { $0.obtainedAt > now.advanced(by: Self.mostSkew) } ?? false
         isAgeKnown = setBack != nil || !isFromFuture

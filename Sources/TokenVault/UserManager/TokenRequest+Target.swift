@@ -17,7 +17,7 @@ extension TokenRequest {
 
     func demand(in snapshot: SessionSnapshot, _ target: TokenTarget) -> RenewalDemand {
         guard renewsNow else { return .validity(minimumValidity) }
-        let stored = StoredToken(target, in: snapshot.session, at: snapshot.position)
+        let stored = snapshot.session.token(target, at: snapshot.position)
         return .newer(
             than: stored?.generation ?? snapshot.session.accessGeneration ?? snapshot.position.generation)
     }

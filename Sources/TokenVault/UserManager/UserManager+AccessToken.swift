@@ -79,7 +79,7 @@ extension UserManager {
     public func reportRejected(_ token: VaultToken) async throws {
         let (target, generation) = (token.target, Int64(token.generation))
         let isNews = try await vault.updateLogin(token.login.handle) { state in
-            guard let stored = StoredToken(target, in: state.session, at: state.position),
+            guard let stored = state.session.token(target, at: state.position),
                 stored.generation == generation, !stored.isRejected
             else { return false }
             state.session.reject(target, generation)

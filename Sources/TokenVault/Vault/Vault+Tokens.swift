@@ -14,7 +14,7 @@ extension Vault {
     func usableToken(in snapshot: SessionSnapshot, _ target: TokenTarget = .own) throws -> VaultToken? {
         try snapshot.requireActive(now: now)
         let session = snapshot.session
-        guard let stored = StoredToken(target, in: session, at: snapshot.position) else { return nil }
+        guard let stored = session.token(target, at: snapshot.position) else { return nil }
         let type = TokenType(stored.tokenType)
         // A bound token is of no use once its key is destroyed.
         if session.failure?.isDead == true, type == .dpop { return nil }

@@ -11,7 +11,9 @@ package struct TokenTarget: Hashable, Sendable {
     }
 }
 
-/// An access token beside the login's own, of the same grant.
+/// An access token of a login: its own, or one beside it of the same grant.
+///
+/// The records of a session keep those beside it; the fields of ``SessionRecord`` are the login's own.
 package struct TokenRecord: Equatable, Sendable {
     package var target: TokenTarget
     package var accessToken: SecretBytes
@@ -22,7 +24,7 @@ package struct TokenRecord: Equatable, Sendable {
     package var obtainedAt: Timestamp
     package var expiresAt: Timestamp?
     package var isExpiryAssumed = false
-    /// The generation that its renewal stored.
+    /// The generation that its renewal stored. Each brings one token.
     package var generation: Int64
     /// A resource server refused it.
     package var isRejected = false

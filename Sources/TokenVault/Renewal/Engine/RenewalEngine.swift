@@ -108,7 +108,7 @@ final class RenewalEngine: Sendable {
         switch ending {
         case .failed(.notSent(.tooLate)): true
         case .renewed, .satisfied, .superseded:
-            StoredToken(target, in: current.session, at: current.position)?.isRejected == true
+            current.session.token(target, at: current.position)?.isRejected == true
         case .refused, .failed, .successorOnly: false
         }
     }
