@@ -73,7 +73,7 @@ extension VaultError.Code {
     /// The provider refuses this client or this kind of request. No login is at fault.
     public static let providerMisconfigured = Self("providerMisconfigured")
     /// Another living process has begun this renewal and does not finish it. The renewal is taken over only on request:
-    /// ``UserManager/takeOver(_:)``.
+    /// `vaultctl login take-over`.
     public static let refreshStalled = Self("refreshStalled")
     /// It did not work now and may work later; see ``VaultError/retryAfter``.
     public static let tryLater = Self("tryLater")

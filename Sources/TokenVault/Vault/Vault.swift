@@ -36,7 +36,6 @@ package import VaultStorage
 /// - ``login(_:)``
 /// - ``survey(progress:)``
 /// - ``pendingRevocations(after:limit:)``
-/// - ``unusableReplies(of:)``
 /// ### Keys
 /// - ``keySlots()``
 /// - ``addKeySlot(_:label:)``
