@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "TokenVaultTesting",
             dependencies: [
-                "OAuthClient", "TokenVault", "VaultStorage",
+                "OAuthClient", "TokenVault", "VaultCrypto", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -193,7 +193,8 @@ let package = Package(
         .target(
             name: "VaultSimulation",
             dependencies: [
-                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultStorage",
+                "CSodium", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
+                "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],

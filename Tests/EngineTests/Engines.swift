@@ -37,6 +37,7 @@ final class SQLiteEngine: TestedEngine {
 
     init() throws {
         connection = try Connection(path: ":memory:", access: .memory)
+        try connection.execute("PRAGMA application_id = \(Connection.applicationID)")
         try connection.prepareForInspection()
         for migration in Migrations.all { try connection.execute(migration.sql) }
         try connection.execute("PRAGMA user_version = \(Migrations.all.count)")

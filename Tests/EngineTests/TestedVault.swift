@@ -1,14 +1,11 @@
 import TestSupport
+import TokenVaultTesting
 import VaultCrypto
 
 @testable import VaultStorage
 
 /// A vault that one engine keeps.
 final class TestedVault {
-    private struct NoFile: FileCheck {
-        func check(_ check: VaultCheck) throws(StoreError) {}
-    }
-
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
     private static let users = ["alice", "bob", "carol", "dave"]
 
@@ -23,7 +20,7 @@ final class TestedVault {
     init(_ engine: some TestedEngine) throws {
         self.engine = engine
         name = type(of: engine).name
-        let draft = try VaultDraft(firstSlot: KeyInMemory(), label: "test", now: Self.now)
+        let draft = try VaultDraft(firstSlot: MemoryKey(), label: "test", now: Self.now)
         let context = draft.context { Self.now }
         self.context = context
         try engine.write { try draft.fill($0, context) }
@@ -46,7 +43,7 @@ final class TestedVault {
     func read<R>(_ body: (Reader) throws -> R) throws -> R { try body(Reader(engine.reader, context)) }
 
     func check() throws -> VerificationReport {
-        try VaultCheck(engine.reader, context, file: NoFile()).run { _ in }
+        try VaultCheck(engine.reader, context).run { _ in }
     }
 
     // MARK: Changes
@@ -226,17 +223,5 @@ final class TestedVault {
             case .bytes: return .blob([UInt8](repeating: 1, count: field.byteCount ?? 16))
             }
         }
-    }
-}
-
-/// A slot whose key never leaves this process.
-private struct KeyInMemory: SlotMaker {
-    func makeSlot(
-        id: Bytes16, label: String, createdAt: Int64
-    ) throws(VaultCryptoError) -> (description: KeySlotDescription, key: SealingKey) {
-        let key = try SealingKey.generate()
-        return (
-            try KeySlotDescription(id: id, keyID: key.id, kind: .keyFile, label: label, createdAt: createdAt), key
-        )
     }
 }

@@ -7,7 +7,7 @@ package struct TokenEndpoint: Sendable {
     private let sender: EndpointSender
     private let timeLeft: (@Sendable () -> Duration)?
     private let nonces: ServerNonces?
-    private let mayRepeat: (@Sendable () -> Bool)?
+    private let mayRepeat: (@Sendable () async -> Bool)?
 
     /// What a repeat for the proof or the scope must have: with less it is left to the next call.
     private static let leastForRepeat = Duration.seconds(10)
@@ -19,7 +19,7 @@ package struct TokenEndpoint: Sendable {
     package init(
         binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date,
         timeLeft: (@Sendable () -> Duration)? = nil, nonces: ServerNonces? = nil,
-        mayRepeat: (@Sendable () -> Bool)? = nil
+        mayRepeat: (@Sendable () async -> Bool)? = nil
     ) {
         self.init(
             EndpointSender(binding: binding, transport: transport, now: now), timeLeft: timeLeft, nonces: nonces,
@@ -28,7 +28,7 @@ package struct TokenEndpoint: Sendable {
 
     private init(
         _ sender: EndpointSender, timeLeft: (@Sendable () -> Duration)?, nonces: ServerNonces?,
-        mayRepeat: (@Sendable () -> Bool)?
+        mayRepeat: (@Sendable () async -> Bool)?
     ) {
         self.sender = sender
         self.timeLeft = timeLeft
@@ -150,9 +150,11 @@ package struct TokenEndpoint: Sendable {
         running.pass = await Task { await nonces.gate.enter(origin, tries: tries, within: time) }.value
         // Without a time of its own it goes on beside the gate.
         guard running.pass != nil || timeLeft == nil else { return false }
-        if running.pass?.hasWaited != false, let mayRepeat, !mayRepeat() {
-            nonces.leaveGate(&running, isRefused: false)
-            return false
+        if running.pass?.hasWaited != false, let mayRepeat {
+            guard await mayRepeat() else {
+                nonces.leaveGate(&running, isRefused: false)
+                return false
+            }
         }
         running.takeNewest(nonces)
         return true

@@ -4,18 +4,51 @@ import Synchronization
 final class FeedSubscription<Element: Sendable>: Sendable {
     let buffer: EventBuffer<Element>
     private let feed: SessionFeed
-    private let number: Int?
+    private let place: FeedPlace
 
-    /// - Parameter number: Nil where there is nothing to come.
-    init(_ buffer: EventBuffer<Element>, _ feed: SessionFeed, _ number: Int?) {
+    /// - Parameter begin: Gives the subscriber's number; nil where there is nothing to come. It has run when this
+    ///   returns, if the engine reads without waiting.
+    init(
+        _ buffer: EventBuffer<Element>, _ feed: SessionFeed, _ begin: @escaping @Sendable () async -> Int?
+    ) {
         self.buffer = buffer
         self.feed = feed
-        self.number = number
-        if number == nil { buffer.finish() }
+        let place = FeedPlace()
+        self.place = place
+        _ = Task.immediate {
+            let number = await begin()
+            if number == nil { buffer.finish() }
+            if let number, !place.take(number) { feed.remove(number) }
+        }
     }
 
     deinit {
-        if let number { feed.remove(number) }
+        if let number = place.leave() { feed.remove(number) }
+    }
+}
+
+/// Whether a subscriber has been entered in the feed, and whether it still wants to be.
+private final class FeedPlace: Sendable {
+    private enum State {
+        case pending, taken(Int), left
+    }
+
+    private let state = Mutex(State.pending)
+
+    /// False if the subscriber has gone meanwhile.
+    func take(_ number: Int) -> Bool {
+        state.withLock { state in
+            guard case .pending = state else { return false }
+            state = .taken(number)
+            return true
+        }
+    }
+
+    func leave() -> Int? {
+        state.withLock { state in
+            defer { state = .left }
+            return if case .taken(let number) = state { number } else { nil }
+        }
     }
 }
 

@@ -11,17 +11,17 @@ extension SessionFeed {
     ///
     /// The vault is read without the lock on what the feed knows, which is taken for each row anew: a new subscriber
     /// does not wait for the disk.
-    func step(_ epoch: Int) -> Duration? {
+    func step(_ epoch: Int) async -> Duration? {
         // Taken first: a row that was committed before a notice was posted is reported before it.
         let notices = inbox.withLock { inbox in
             defer { inbox.notices = [] }
             return inbox.notices
         }
         do throws(StoreError) {
-            while let isDone = try reportRows(epoch) {
+            while let isDone = try await reportRows(epoch) {
                 guard isDone else { continue }
-                for notice in notices { try report(notice, epoch) }
-                let hasMore = try readWindow(epoch)
+                for notice in notices { try await report(notice, epoch) }
+                let hasMore = try await readWindow(epoch)
                 return state.withLock { state in
                     guard state.epoch == epoch else { return nil }
                     deliver(state.watched.reportDue(now), &state)
@@ -38,9 +38,9 @@ extension SessionFeed {
 
     /// Reports what there is now, on the calling thread. False without subscribers.
     @discardableResult
-    func catchUp() -> Bool {
+    func catchUp() async -> Bool {
         guard let epoch = state.withLock({ $0.subscribers.isEmpty ? nil : $0.epoch }) else { return false }
-        while step(epoch) == .zero {}
+        while await step(epoch) == .zero {}
         return true
     }
 
@@ -52,12 +52,12 @@ extension SessionFeed {
     // MARK: Rows
 
     /// The next rows. True if there are no more; nil if another task has taken over.
-    private func reportRows(_ epoch: Int) throws(StoreError) -> Bool? {
+    private func reportRows(_ epoch: Int) async throws(StoreError) -> Bool? {
         guard let cursor = state.withLock({ $0.epoch == epoch ? $0.cursor : nil }) else { return nil }
-        let entries = try store.auditEntries(after: cursor, limit: Self.batch)
+        let entries = try await store.auditEntries(after: cursor, limit: Self.batch)
         var position = cursor
         for entry in entries {
-            switch try report(entry, after: position, epoch) {
+            switch try await report(entry, after: position, epoch) {
             case .reported: position = entry.sequence
             // Another task has reported it: go on from there.
             case .overtaken: return false
@@ -78,7 +78,7 @@ extension SessionFeed {
 
     /// Reports one row, as soon as everything has been read that it needs. What it needs may grow while it is read: a
     /// subscriber may have come.
-    private func report(_ entry: AuditEntry, after position: Int64, _ epoch: Int) throws(StoreError) -> Outcome {
+    private func report(_ entry: AuditEntry, after position: Int64, _ epoch: Int) async throws(StoreError) -> Outcome {
         let row = entry.damage == nil ? SessionRow(entry) : nil
         let isWhole = entry.damage == nil && entry.sequence <= position + 1
         var found = RowNeeds.Found()
@@ -99,7 +99,7 @@ extension SessionFeed {
             }
             switch step {
             case .done(let outcome): return outcome
-            case .needs(let needs): try read(needs, into: &found)
+            case .needs(let needs): try await read(needs, into: &found)
             }
         }
     }
@@ -123,11 +123,13 @@ extension SessionFeed {
         }
     }
 
-    private func read(_ needs: RowNeeds, into found: inout RowNeeds.Found) throws(StoreError) {
-        for user in needs.users { found.names.updateValue(try? store.userID(of: user), forKey: user) }
-        for provider in needs.providers { found.lifetimes.updateValue(grantLifetime(provider), forKey: provider) }
+    private func read(_ needs: RowNeeds, into found: inout RowNeeds.Found) async throws(StoreError) {
+        for user in needs.users { found.names.updateValue(try? await store.userID(of: user), forKey: user) }
+        for provider in needs.providers {
+            found.lifetimes.updateValue(await grantLifetime(provider), forKey: provider)
+        }
         var lifetimes: [ProviderHandle: GrantLifetime] = [:]
-        for login in needs.logins { found.logins.updateValue(try read(login, &lifetimes), forKey: login) }
+        for login in needs.logins { found.logins.updateValue(try await read(login, &lifetimes), forKey: login) }
     }
 
     /// Rows are missing or do not open: every subscriber hears it, and what is watched is looked at anew.
@@ -161,11 +163,11 @@ extension SessionFeed {
 
     // MARK: Notices
 
-    private func report(_ notice: SessionNotice, _ epoch: Int) throws(StoreError) {
+    private func report(_ notice: SessionNotice, _ epoch: Int) async throws(StoreError) {
         var found: WatchedLogin?
         if case .unusableToken(let login, _) = notice, state.withLock({ $0.watched[login] == nil }) {
             var lifetimes: [ProviderHandle: GrantLifetime] = [:]
-            found = try read(login, &lifetimes)
+            found = try await read(login, &lifetimes)
         }
         state.withLock { state in
             guard state.epoch == epoch else { return }
@@ -186,19 +188,19 @@ extension SessionFeed {
     // MARK: Window
 
     /// Logins whose tokens run out soon, for subscribers to all logins. True if there are more.
-    private func readWindow(_ epoch: Int) throws(StoreError) -> Bool {
+    private func readWindow(_ epoch: Int) async throws(StoreError) -> Bool {
         let now = now
         let start = state.withLock { state -> (position: DueCursor?, since: Timestamp)? in
             guard state.epoch == epoch, state.window.isWatched, state.watched.hasRoom else { return nil }
             return (state.window.position(at: now), state.window.since)
         }
         guard let start else { return false }
-        let due = try store.dueLogins(
+        let due = try await store.dueLogins(
             before: now.advanced(by: FeedWindow.span), after: start.position, limit: FeedWindow.pageSize)
         var lifetimes: [ProviderHandle: GrantLifetime] = [:]
         var read: [WatchedLogin] = []
         for login in due.logins {
-            guard let login = try self.read(login.login, &lifetimes), let end = login.token?.expiresAt,
+            guard let login = try await self.read(login.login, &lifetimes), let end = login.token?.expiresAt,
                 end > start.since
             else { continue }
             read.append(login.withoutWarning)

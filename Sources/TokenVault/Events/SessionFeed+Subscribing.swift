@@ -19,8 +19,12 @@ extension SessionFeed {
             overflow: .count { count in
                 SessionEvent(.missed(count: count), login: nil, userID: nil, generation: nil, date: timeSource.now())
             })
+        return FeedSubscription(buffer, self) { await self.addReader(of: scope, buffer) }
+    }
+
+    private func addReader(of scope: FeedScope, _ buffer: EventBuffer<SessionEvent>) async -> Int? {
         do {
-            var beginning = try begin(scope)
+            var beginning = try await begin(scope)
             // What had come due before is reported first, to this subscriber.
             var due: [SessionEvent] = []
             for index in beginning.logins.indices { due += beginning.logins[index].reportDue(now, options) }
@@ -28,15 +32,14 @@ extension SessionFeed {
             var subscriber = FeedSubscriber(
                 scope: scope, sink: .events(buffer), user: beginning.user, from: beginning.asOf)
             for login in beginning.logins { subscriber.known[login.login] = login }
-            let number = add(subscriber, beginning) { for event in greeting { buffer.put(event) } }
-            return FeedSubscription(buffer, self, number)
+            return add(subscriber, beginning) { for event in greeting { buffer.put(event) } }
         } catch {
             let code = (VaultError.publicError(error) as? VaultError)?.code ?? .storageFailed
             if code != .closed {
                 buffer.put(
                     SessionEvent(.error(code), login: nil, userID: nil, generation: nil, date: timeSource.now()))
             }
-            return FeedSubscription(buffer, self, nil)
+            return nil
         }
     }
 
@@ -45,7 +48,11 @@ extension SessionFeed {
 
     func subscribeToStates(_ scope: FeedScope) -> FeedSubscription<SessionState> {
         let buffer = EventBuffer<SessionState>(limit: Self.mostStates, overflow: .dropOldest)
-        guard let beginning = try? begin(scope) else { return FeedSubscription(buffer, self, nil) }
+        return FeedSubscription(buffer, self) { await self.addReader(of: scope, buffer) }
+    }
+
+    private func addReader(of scope: FeedScope, _ buffer: EventBuffer<SessionState>) async -> Int? {
+        guard let beginning = try? await begin(scope) else { return nil }
         let states = beginning.logins.map(\.state)
         let first =
             switch scope {
@@ -54,18 +61,18 @@ extension SessionFeed {
             }
         let subscriber = FeedSubscriber(
             scope: scope, sink: .states(buffer, last: first), user: beginning.user, from: beginning.asOf)
-        return FeedSubscription(buffer, self, add(subscriber, beginning) { buffer.put(first) })
+        return add(subscriber, beginning) { buffer.put(first) }
     }
 
-    private func begin(_ scope: FeedScope) throws -> FeedBeginning {
-        var beginning = FeedBeginning(head: try store.auditHead())
+    private func begin(_ scope: FeedScope) async throws -> FeedBeginning {
+        var beginning = FeedBeginning(head: try await store.auditHead())
         let logins: [LoginHandle]
         switch scope {
         case .all: logins = []
         case .login(let login): logins = [login]
         case .user(let id):
             do throws(StoreError) {
-                let user = try store.user(id)
+                let user = try await store.user(id)
                 beginning.user = user.handle
                 logins = user.logins
             } catch {
@@ -75,7 +82,7 @@ extension SessionFeed {
         }
         var lifetimes: [ProviderHandle: GrantLifetime] = [:]
         for login in logins {
-            if let watched = try read(login, &lifetimes) { beginning.logins.append(watched) }
+            if let watched = try await read(login, &lifetimes) { beginning.logins.append(watched) }
         }
         return beginning
     }
@@ -87,14 +94,14 @@ extension SessionFeed {
     /// - Parameter lifetimes: Those of grants, as far as they have been read.
     func read(
         _ login: LoginHandle, _ lifetimes: inout [ProviderHandle: GrantLifetime]
-    ) throws(StoreError) -> WatchedLogin? {
-        guard let (stored, asOf) = try readWithHead(login) else { return nil }
+    ) async throws(StoreError) -> WatchedLogin? {
+        guard let (stored, asOf) = try await readWithHead(login) else { return nil }
         let look = LoginLook(
             position: stored.position, session: stored.session, refresh: stored.refresh, provider: stored.provider,
             at: now)
         var lifetime: GrantLifetime?
         if let provider = look.grant?.provider {
-            lifetime = lifetimes[provider] ?? grantLifetime(provider)
+            if let known = lifetimes[provider] { lifetime = known } else { lifetime = await grantLifetime(provider) }
             lifetimes[provider] = lifetime
         }
         let end = RefreshEnd(look, lifetime, obtainedAt: stored.session.obtainedAt, options)
@@ -102,27 +109,20 @@ extension SessionFeed {
     }
 
     /// Nil: the provider could not be read.
-    func grantLifetime(_ provider: ProviderHandle) -> GrantLifetime? {
-        guard let profile = try? store.provider(provider).record.profile else { return nil }
+    func grantLifetime(_ provider: ProviderHandle) async -> GrantLifetime? {
+        guard let profile = try? await store.provider(provider).record.profile else { return nil }
         return GrantLifetime(profile.refresh.absoluteLifetime)
     }
 
     /// With the last audit row that is in it.
-    private func readWithHead(_ login: LoginHandle) throws(StoreError) -> (stored: StoredLogin, asOf: Int64)? {
-        var head = try store.auditHead()
-        for _ in 0..<4 {
-            let stored: StoredLogin
-            do throws(StoreError) {
-                stored = try store.login(login)
-            } catch {
-                if error.code == .closed { throw error }
-                return nil
+    private func readWithHead(_ login: LoginHandle) async throws(StoreError) -> (stored: StoredLogin, asOf: Int64)? {
+        do throws(StoreError) {
+            return try await store.read { reader throws(StoreError) in
+                try reader.withSnapshot { () throws(StoreError) in (try reader.login(login), try reader.auditHead()) }
             }
-            let after = try store.auditHead()
-            if after == head { return (stored, head) }
-            head = after
+        } catch {
+            if error.code == .closed { throw error }
+            return nil
         }
-        // Written to all the time: what is reported twice of a state changes nothing.
-        return try? (store.login(login), head)
     }
 }

@@ -127,9 +127,9 @@ final class SessionFeed: Sendable {
     }
 
     /// No more is reported. What subscribers have not fetched yet is still theirs.
-    func close() {
+    func close() async {
         // What was committed before the vault began to close is reported.
-        catchUp()
+        await catchUp()
         let subscribers = state.withLock { state in
             state.isClosed = true
             defer { state.subscribers = FeedSubscribers() }
@@ -156,7 +156,7 @@ final class SessionFeed: Sendable {
         Task.detached { [weak self] in
             await WorkToken.$current.withValue(token) {
                 defer { token?.end() }
-                while !wake.isStopped, let pause = self?.step(epoch) { await wake.wait(for: pause, timeSource) }
+                while !wake.isStopped, let pause = await self?.step(epoch) { await wake.wait(for: pause, timeSource) }
             }
         }
     }

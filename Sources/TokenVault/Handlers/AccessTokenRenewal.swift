@@ -19,7 +19,7 @@ public final class AccessTokenRenewal: Sendable {
     private let means: Means
     private let answer: OneAnswer<SessionAnswer>
     /// Throws if the login has moved on meanwhile, in whatever process.
-    private let check: @Sendable () throws -> Void
+    private let check: @Sendable () async throws -> Void
     private let isAnswered = Mutex(false)
 
     /// What this login can be renewed with.
@@ -39,7 +39,7 @@ public final class AccessTokenRenewal: Sendable {
 
     init(
         userId: String, login: LoginID, isLogIn: Bool, means: Means, answer: OneAnswer<SessionAnswer>,
-        check: @escaping @Sendable () throws -> Void
+        check: @escaping @Sendable () async throws -> Void
     ) {
         self.userId = userId
         self.login = login
@@ -59,13 +59,13 @@ public final class AccessTokenRenewal: Sendable {
     /// Renews with what the login has: its refresh token, or the ``TokenRefreshHandler``.
     ///
     /// - Throws: ``VaultError/Code/notRefreshable`` if it has neither.
-    public func renew() throws {
+    public func renew() async throws {
         guard means.canRenew else {
             throw VaultError(
                 .notRefreshable, "the login has no refresh token and there is no handler that brings access tokens",
                 hint: "answer with a token, or that there is none")
         }
-        try give(.consent)
+        try await give(.consent)
     }
 
     /// Renews with a token of the app's own server.
@@ -79,12 +79,12 @@ public final class AccessTokenRenewal: Sendable {
     ///   - expiresAt: When it expires, where it is the access token itself; nil if unknown. An expired token, and the
     ///     same token again without a later expiry, count as a transient failure.
     /// - Throws: ``VaultError/Code/invalidArgument`` if the provider's profile has no exchange.
-    public func renewWithAuthToken(_ authToken: AuthToken, expiresAt: Date? = nil) throws {
+    public func renewWithAuthToken(_ authToken: AuthToken, expiresAt: Date? = nil) async throws {
         switch means.authToken {
-        case .exchange: try give(.authToken(authToken))
+        case .exchange: try await give(.authToken(authToken))
         case .itself:
             let token = try VaultError.translatingValues { try AccessToken(authToken.reveal()) }
-            try give(.accessToken(RefreshedAccessToken(accessToken: token, expiresAt: expiresAt)))
+            try await give(.accessToken(RefreshedAccessToken(accessToken: token, expiresAt: expiresAt)))
         case .none:
             throw VaultError(
                 .invalidArgument, "the provider's profile names no grant that takes a token of the app",
@@ -94,14 +94,14 @@ public final class AccessTokenRenewal: Sendable {
 
     /// There is no token now. No process asks again for ten minutes and up to one more, across restarts and for any
     /// caller, unless the login gets a token otherwise. An access token that is still good is served meanwhile.
-    public func unableToRetrieveAuthToken() throws {
-        try give(.unable)
+    public func unableToRetrieveAuthToken() async throws {
+        try await give(.unable)
     }
 
-    private func give(_ value: SessionAnswer) throws {
+    private func give(_ value: SessionAnswer) async throws {
         let isSecond = isAnswered.withLock { $0 }
         guard !isSecond else { throw Self.answered }
-        if answer.isOpen { try check() }
+        if answer.isOpen { try await check() }
         try isAnswered.withLock { isAnswered in
             guard !isAnswered else { throw Self.answered }
             guard answer.give(value) else {

@@ -6,11 +6,8 @@ extension Vault {
     ///
     /// - Parameter limit: How many at most.
     public func damage(limit: Int = 1_000) async throws -> [DamagedRow] {
-        let store = store
-        let rows = try await VaultError.translating {
-            try await BlockingLane.care.run { try store.damagedRows(limit: limit.asPageLimit) }
-        }
-        let names = providerNames(of: rows.compactMap(\.provider))
+        let rows = try await VaultError.translating { try await store.damagedRows(limit: limit.asPageLimit) }
+        let names = await providerNames(of: rows.compactMap(\.provider))
         return rows.map { DamagedRow($0, names) }
     }
 
@@ -19,11 +16,8 @@ extension Vault {
     /// - Throws: ``VaultError``: ``VaultError/Code/unknownRow`` if there is no such row, ``VaultError/Code/conflict``
     ///   if it opens.
     public func damagedRow(_ id: DamagedRow.ID) async throws -> DamagedRow.Content {
-        let store = store
-        let content = try await VaultError.translating {
-            try await BlockingLane.care.run { try store.damagedRow(id.name) }
-        }
-        return DamagedRow.Content(
+        let content = try await VaultError.translating { try await store.damagedRow(id.name) }
+        return await DamagedRow.Content(
             row: describe(content.row), rows: content.rows.map { DamagedRow.StoredRow($0) },
             hash: Hexadecimal.text(content.hash))
     }
@@ -41,7 +35,7 @@ extension Vault {
     public func discardDamagedRow(_ id: DamagedRow.ID) async throws -> DamagedRow.Discarded {
         let discarded = try await VaultError.translating { try await store.discardDamagedRow(id.name) }
         superseding.fire(discarded.logins)
-        return DamagedRow.Discarded(
+        return await DamagedRow.Discarded(
             row: describe(discarded.row), rowCount: discarded.rowCount, hash: Hexadecimal.text(discarded.hash),
             logins: discarded.logins.map { LoginID($0) })
     }
@@ -53,8 +47,8 @@ extension Vault {
         return RevocationReport(results: discarded.logins.map { .init(login: $0, outcome: .unreadable) })
     }
 
-    private func describe(_ row: VaultStorage.DamagedRow) -> DamagedRow {
-        DamagedRow(row, providerNames(of: [row.provider].compactMap(\.self)))
+    private func describe(_ row: VaultStorage.DamagedRow) async -> DamagedRow {
+        await DamagedRow(row, providerNames(of: [row.provider].compactMap(\.self)))
     }
 }
 

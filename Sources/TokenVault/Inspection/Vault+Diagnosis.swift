@@ -6,18 +6,19 @@ extension Vault {
 
     /// What to look at when something is wrong with the vault. Sends nothing, changes nothing.
     public func diagnosis() async throws -> VaultDiagnosis {
-        try await VaultError.translating { try await BlockingLane.care.run { try self.diagnose() } }
+        try await VaultError.translating { try await diagnose() }
     }
 
-    private func diagnose() throws -> VaultDiagnosis {
-        let statistics = try store.statistics()
-        let page = try store.openIntents(after: nil, limit: Self.mostOpenRenewals)
+    private func diagnose() async throws -> VaultDiagnosis {
+        let statistics = try await store.statistics()
+        let page = try await store.openIntents(after: nil, limit: Self.mostOpenRenewals)
+        var openRenewals: [OpenRenewal] = []
+        for intent in page.intents {
+            let session = try? await store.session(.login(intent.login)).session
+            openRenewals.append(openRenewal(intent.record, of: intent.login, cause: session?.doubtCause))
+        }
         return VaultDiagnosis(
-            status: VaultStatus(statistics),
-            openRenewals: page.intents.map { intent in
-                let session = try? store.session(.login(intent.login)).session
-                return openRenewal(intent.record, of: intent.login, cause: session?.doubtCause)
-            },
+            status: VaultStatus(statistics), openRenewals: openRenewals,
             hasMoreOpenRenewals: page.next != nil,
             files: store.files().map { VaultDiagnosis.File($0) }, spool: spoolDiagnosis(),
             ownsItsLock: store.ownsItsLock)
@@ -29,13 +30,13 @@ extension Vault {
     ///   - id: The login.
     ///   - stallLimit: After how long a renewal of another process counts as stalled; nil for what
     ///     ``UserManagerOptions/stallLimit`` is by default.
-    public func diagnosis(of id: LoginID, stallLimit: Duration? = nil) throws -> LoginDiagnosis {
-        let stored = try VaultError.translating { try store.login(id.handle) }
+    public func diagnosis(of id: LoginID, stallLimit: Duration? = nil) async throws -> LoginDiagnosis {
+        let stored = try await VaultError.translating { try await store.login(id.handle) }
         let renewal = stored.intent.map { openRenewal($0, of: stored.handle, cause: stored.session.doubtCause) }
-        return LoginDiagnosis(
+        let limit = if let stallLimit { stallLimit } else { await self.stallLimit(of: stored.provider) }
+        return await LoginDiagnosis(
             login: describe(stored), renewal: renewal,
-            nextStep: nextStep(
-                of: stored, renewal?.owner, stallLimit: stallLimit ?? self.stallLimit(of: stored.provider)))
+            nextStep: nextStep(of: stored, renewal?.owner, stallLimit: limit))
     }
 
     /// The files of a vault as they lie there, with what is wrong with them. Needs no key, and opens none of them: for a
@@ -71,7 +72,7 @@ extension Vault {
 
     private func nextStep(
         of stored: StoredLogin, _ owner: OpenRenewal.Owner?, stallLimit: Duration
-    ) -> LoginDiagnosis.NextStep {
+    ) async -> LoginDiagnosis.NextStep {
         let obstacle = RenewalRefusal(stored, now: now)
         switch obstacle {
         case .userDisabled: return .enableUser
@@ -89,7 +90,7 @@ extension Vault {
             return age >= stallLimit + thinking ? .takeOverStalled : .waitForRenewal
         case .dead: return .recover
         case .nobody:
-            if let replay = replay(of: stored), replay == .never {
+            if let replay = await replay(of: stored), replay == .never {
                 return .useToken(until: stored.session.expiresAt?.date)
             }
             return .sendAgain(notBefore: stored.session.notBefore.flatMap { $0 > now ? $0.date : nil })
@@ -100,21 +101,23 @@ extension Vault {
     }
 
     /// Whether the token of an intent at rest may be sent again.
-    private func replay(of stored: StoredLogin) -> ReplayPolicy.Answer? {
+    private func replay(of stored: StoredLogin) async -> ReplayPolicy.Answer? {
         guard let intent = stored.intent, let provider = stored.provider,
-            let policy = try? ReplayPolicy(store.provider(provider).record)
+            let policy = try? ReplayPolicy(await store.provider(provider).record)
         else { return nil }
+        var hasOthers = false
+        if policy.asksForOtherLogins {
+            hasOthers = await hasOtherLogins(than: stored.handle, of: stored.userID, at: provider)
+        }
         return policy.answer(
             .init(
-                span(since: intent.doubtSince ?? intent.startedAt), tries: intent.tries,
-                hasOtherLogins: policy.asksForOtherLogins
-                    && hasOtherLogins(than: stored.handle, of: stored.userID, at: provider)))
+                span(since: intent.doubtSince ?? intent.startedAt), tries: intent.tries, hasOtherLogins: hasOthers))
     }
 
     private func spoolDiagnosis() -> VaultDiagnosis.Spool {
         do throws(StoreError) {
-            let listings = try store.spooledReplies()
-            let depth = try store.spoolDepth()
+            let listings = try store.spool.listings()
+            let depth = try store.spool.depth()
             return VaultDiagnosis.Spool(
                 entries: max(depth.entries, listings.count { $0.reply != nil }),
                 tornEntries: listings.count { $0.damage == .torn },

@@ -5,7 +5,7 @@ extension Vault {
     ///
     /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
     ///   meant, `notLoggedIn`, `unknownUser`.
-    package func onlyLogin(ofUser userId: String) throws -> LoginID {
-        LoginID(try session(.user(try ArgumentCheck.userId(userId))).login)
+    package func onlyLogin(ofUser userId: String) async throws -> LoginID {
+        await LoginID(try session(.user(try ArgumentCheck.userId(userId))).login)
     }
 }

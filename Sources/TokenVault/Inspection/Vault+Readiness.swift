@@ -13,9 +13,9 @@ extension Vault {
     ///
     /// - Returns: Warnings: what was found damaged among the providers that were opened. ``damage(limit:)`` finds all.
     @discardableResult
-    public func checkReadiness() throws -> [VaultError] {
+    public func checkReadiness() async throws -> [VaultError] {
         try requireOpen()
-        return try VaultError.translating {
+        return try await VaultError.translating {
             for file in store.files() {
                 if let problem = file.problem { throw problem }
             }
@@ -25,7 +25,7 @@ extension Vault {
                     .ownershipLost, "other processes no longer see this one as alive",
                     hint: "start this process anew")
             }
-            let damage = try store.providers(after: nil, limit: Self.providersLookedAt).compactMap(\.damage)
+            let damage = try await store.providers(after: nil, limit: Self.providersLookedAt).compactMap(\.damage)
             return try damage.map { damage in
                 guard damage.isOfRow else { throw damage }
                 return VaultError(damage)

@@ -4,10 +4,7 @@ import VaultStorage
 extension Vault {
     /// What the vault contains, in figures. Takes as long as it takes to count its rows.
     public func status() async throws -> VaultStatus {
-        let store = store
-        return try await VaultError.translating {
-            try await BlockingLane.care.run { VaultStatus(try store.statistics()) }
-        }
+        try await VaultError.translating { VaultStatus(try await store.statistics()) }
     }
 
     /// Checks every cell, every manifest and the audit chain. Memory stays bounded, and writers and everything else go
@@ -17,11 +14,8 @@ extension Vault {
     public func verify(
         progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VerificationReport {
-        let store = store
-        return try await VaultError.translating {
-            try await BlockingLane.care.run {
-                VerificationReport(try store.verify { progress($0.checked, $0.total) })
-            }
+        try await VaultError.translating {
+            VerificationReport(try await store.verify { progress($0.checked, $0.total) })
         }
     }
 }

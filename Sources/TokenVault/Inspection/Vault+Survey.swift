@@ -60,29 +60,30 @@ extension Vault {
     public func survey(
         progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VaultSurvey {
-        let (store, now) = (store, now)
+        let now = now
         return try await VaultError.translating {
-            try await BlockingLane.care.run { try Self.survey(store, now, progress) }
+            let total = try await store.statistics().logins
+            return try await store.survey { try Self.survey($0, now, total, progress) }
         }
     }
 
     private static func survey(
-        _ store: any VaultStore, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
+        _ reader: Reader, _ now: Timestamp, _ total: Int, _ progress: @Sendable (Int, Int) -> Void
     ) throws -> VaultSurvey {
-        let total = try store.statistics().logins
         var survey = VaultSurvey(takenAt: now.date)
         var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
         var (after, counted) = (nil as LoginHandle?, 0)
         while true {
             if BlockingWork.isCancelled { throw CancellationError() }
-            let page = try store.logins(ofUser: nil, after: after, limit: surveyPage)
+            let page = try reader.logins(after: after, limit: surveyPage)
             for listing in page {
                 guard let content = listing.content else {
                     survey.damaged += 1
                     continue
                 }
                 let provider = content.provider
-                let name = groups[provider] == nil ? provider.flatMap { try? store.provider($0).record.name } : nil
+                let name =
+                    groups[provider] == nil ? provider.flatMap { try? reader.providers.provider($0).record.name } : nil
                 groups[provider, default: VaultSurvey.Group(provider: name)].count(content, now)
                 survey.count(content, now)
             }
@@ -95,7 +96,7 @@ extension Vault {
             let trouble = (one.retrying + one.inDoubt, other.retrying + other.inDoubt)
             return trouble.0 == trouble.1 ? one.provider ?? "" < other.provider ?? "" : trouble.0 > trouble.1
         }
-        survey.nextDue = try store.dueLogins(before: now, limit: 1).nextDueAt?.date
+        survey.nextDue = try reader.dueLogins(before: now, after: nil, limit: 1).nextDueAt?.date
         return survey
     }
 }

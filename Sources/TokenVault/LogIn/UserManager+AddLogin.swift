@@ -29,7 +29,8 @@ extension UserManager {
         guard refreshToken == nil || name != nil else {
             throw VaultError(.invalidArgument, "a refresh token needs the provider that issued it")
         }
-        let provider = try VaultError.translating { try name.map { try vault.store.provider(named: $0) } }
+        var provider: StoredProvider?
+        if let name { provider = try await VaultError.translating { try await vault.store.provider(named: name) } }
         let now = vault.now
         var session = SessionRecord(
             state: .established, accessToken: accessToken.map { SecretBytes(utf8: $0.reveal()) },
@@ -42,7 +43,7 @@ extension UserManager {
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
             key: dpopKey.map { KeyRecord($0) })
         return try await VaultError.translating {
-            vault.describe(try await vault.insert(draft), isNew: true)
+            await vault.describe(try await vault.insert(draft), isNew: true)
         }
     }
 }

@@ -41,7 +41,7 @@ struct GrantNotSent: Error {
 extension UserManager {
     /// Uses the code, once, and stores what it brings before anything else happens.
     func obtain(_ request: GrantRequest) async throws -> (login: Login, claims: IDTokenClaims?) {
-        try refuseDisabled(request.userId)
+        try await refuseDisabled(request.userId)
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
         vault.sessions.countLogIn(of: request.userId, 1)
@@ -118,7 +118,7 @@ extension UserManager {
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
         do {
             let login = try await insert(draft)
-            if issued.expiresIn == nil || issued.isLifetimeAssumed { context.learnExpiry(of: login.id.handle) }
+            if issued.expiresIn == nil || issued.isLifetimeAssumed { await context.learnExpiry(of: login.id.handle) }
             await keep(issued.others, of: login, attempt, request)
             return login
         } catch {
@@ -131,7 +131,7 @@ extension UserManager {
     func insert(_ draft: LoginDraft) async throws -> Login {
         for failures in 1...6 {
             do {
-                return vault.describe(try await vault.insert(draft), isNew: true)
+                return await vault.describe(try await vault.insert(draft), isNew: true)
             } catch let error as StoreError where error.mayPass && failures < 6 {
                 await vault.pause(Backoff.storing.pause(afterFailures: failures, random: context.random()))
             } catch {
@@ -141,9 +141,9 @@ extension UserManager {
         throw VaultError(.storageFailed, "the login could not be stored")
     }
 
-    func refuseDisabled(_ userId: String) throws {
+    func refuseDisabled(_ userId: String) async throws {
         do throws(StoreError) {
-            guard try vault.store.user(userId).status == .active else {
+            guard try await vault.store.user(userId).status == .active else {
                 throw StoreError(.userDisabled, "the user is disabled")
             }
         } catch {

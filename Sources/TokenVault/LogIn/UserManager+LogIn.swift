@@ -34,8 +34,8 @@ extension UserManager {
         let label = try ArgumentCheck.label(label)
         try parameters.check()
         // Otherwise the user would consent first, and the code would be spent for nothing.
-        try refuseDisabled(userId)
-        let provider = try VaultError.translating { try vault.store.provider(named: name) }
+        try await refuseDisabled(userId)
+        let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
         let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()
         let profile = try VaultError.translatingValues { try provider.record.profile }
@@ -119,7 +119,7 @@ extension UserManager {
         var parameters = LogInParameters()
         parameters.resources = resources
         try parameters.check()
-        let provider = try VaultError.translating { try vault.store.provider(named: name) }
+        let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
         let needsKey = try provider.record.dpop.wantsKey(dpopKey == nil ? nil : true)
         var grant = GrantRequest(
             userId: userId, provider: provider, code: authorizationCode, verifier: codeVerifier,
@@ -168,7 +168,7 @@ extension UserManager {
     ) async throws -> CompletedLogIn {
         let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userID: userId)
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
-        let provider = try VaultError.translating { try vault.store.provider(request.provider) }
+        let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
         let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
             try code(provider.record)
         }

@@ -11,8 +11,8 @@ extension UserManager {
     /// ``RevocationReport/Outcome/unsupported``.
     @discardableResult
     public func logOut(_ login: LoginRef) async throws -> RevocationReport {
-        let login = try vault.handle(of: login)
-        let styles = revocationStyles(ofLogin: login)
+        let login = try await vault.handle(of: login)
+        let styles = await revocationStyles(ofLogin: login)
         await renewToRevoke(login, styles)
         let now = vault.now
         let plan = try await vault.updateLogin(login) { state in
@@ -28,7 +28,7 @@ extension UserManager {
     /// Where an access token ends the grant, and the login's own has expired: one that works is fetched first, while
     /// the login still exists. The transaction finds the outcome.
     private func renewToRevoke(_ login: LoginHandle, _ styles: [ProviderHandle: RevocationStyle]) async {
-        guard let snapshot = try? vault.session(.login(login)), let provider = snapshot.provider,
+        guard let snapshot = try? await vault.session(.login(login)), let provider = snapshot.provider,
             let style = styles[provider], style.hasEndpoint, style.target == .accessToken, snapshot.isRefreshable,
             snapshot.session.livingAccessToken(at: vault.now) == nil, snapshot.session.failure == nil
         else { return }
@@ -39,7 +39,7 @@ extension UserManager {
 
     /// Forgets a login without a word to its provider, where the grant lives on.
     public func removeLogin(_ login: LoginRef) async throws {
-        let login = try vault.handle(of: login)
+        let login = try await vault.handle(of: login)
         try await vault.updateLogin(login) { state in
             state.isRemoved = true
             state.auditEvents.append(AuditEvent(.loginRemoved))
@@ -50,19 +50,23 @@ extension UserManager {
     // What the providers concerned want to be asked is read before the transaction that needs it. What cannot be found
     // out there is no obstacle: the transaction decides, and treats such a provider as ``RevocationStyle/unknown``.
 
-    func revocationStyles(ofLogin login: LoginHandle) -> [ProviderHandle: RevocationStyle] {
-        let provider = try? vault.store.session(.login(login)).provider
-        return revocationStyles(of: Set([provider].compactMap(\.self)))
+    func revocationStyles(ofLogin login: LoginHandle) async -> [ProviderHandle: RevocationStyle] {
+        let provider = try? await vault.store.session(.login(login)).provider
+        return await revocationStyles(of: Set([provider].compactMap(\.self)))
     }
 
-    func revocationStyles(ofUser userId: String) -> [ProviderHandle: RevocationStyle] {
-        revocationStyles(of: (try? vault.store.providers(ofUser: userId)) ?? [])
+    func revocationStyles(ofUser userId: String) async -> [ProviderHandle: RevocationStyle] {
+        await revocationStyles(of: (try? await vault.store.providers(ofUser: userId)) ?? [])
     }
 
-    private func revocationStyles(of providers: Set<ProviderHandle>) -> [ProviderHandle: RevocationStyle] {
-        providers.reduce(into: [:]) { styles, provider in
-            if let stored = try? vault.store.provider(provider) { styles[provider] = RevocationStyle(stored.record) }
+    private func revocationStyles(of providers: Set<ProviderHandle>) async -> [ProviderHandle: RevocationStyle] {
+        var styles: [ProviderHandle: RevocationStyle] = [:]
+        for provider in providers {
+            if let stored = try? await vault.store.provider(provider) {
+                styles[provider] = RevocationStyle(stored.record)
+            }
         }
+        return styles
     }
 
     /// What follows once logins have been ended: handlers under way are told, and their providers asked.

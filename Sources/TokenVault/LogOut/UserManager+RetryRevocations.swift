@@ -32,14 +32,7 @@ extension UserManager {
     ) async throws -> RevocationRetryReport {
         try vault.requireOpen()
         let limit = limit.asPageLimit
-        let entries = try VaultError.translating { () throws in
-            switch selection {
-            case .due: try vault.store.dueOutboxEntries(at: vault.now, limit: limit)
-            case .all:
-                try vault.readableRevocations(limit: limit)
-            case .only(let ids): try ids.prefix(limit).map { try vault.store.outboxEntry($0.handle) }
-            }
-        }
+        let entries = try await VaultError.translating { try await self.entries(selection, limit) }
         let outcomes = await revoker.revoke(entries)
         try Task.checkCancellation()
         return RevocationRetryReport(
@@ -48,5 +41,16 @@ extension UserManager {
                     .init(id: RevocationID(entry.handle), login: entry.record.login.map { LoginID($0) }, outcome: $0)
                 }
             })
+    }
+
+    private func entries(_ selection: RevocationSelection, _ limit: Int) async throws -> [StoredOutboxEntry] {
+        switch selection {
+        case .due: return try await vault.store.dueOutboxEntries(at: vault.now, limit: limit)
+        case .all: return try await vault.readableRevocations(limit: limit)
+        case .only(let ids):
+            var entries: [StoredOutboxEntry] = []
+            for id in ids.prefix(limit) { entries.append(try await vault.store.outboxEntry(id.handle)) }
+            return entries
+        }
     }
 }

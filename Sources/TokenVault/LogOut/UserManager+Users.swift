@@ -8,7 +8,7 @@ extension UserManager {
     /// user gets no token from it.
     @discardableResult
     public func disableUser(_ userId: String) async throws -> RevocationReport {
-        let styles = revocationStyles(ofUser: userId)
+        let styles = await revocationStyles(ofUser: userId)
         let now = vault.now
         let plans = try await updateUser(userId) { state in
             guard state.status == .active else { return [RevocationPlan]() }
@@ -44,7 +44,7 @@ extension UserManager {
     /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
     public func eraseUser(_ userId: String) async throws -> RevocationReport {
-        let styles = revocationStyles(ofUser: userId)
+        let styles = await revocationStyles(ofUser: userId)
         let now = vault.now
         do {
             let plans = try await updateUser(userId) { state in

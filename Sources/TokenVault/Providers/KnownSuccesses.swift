@@ -16,7 +16,7 @@ final class KnownSuccesses: Sendable {
     private let known = Mutex<[ProviderHandle: Known]>([:])
 
     /// Whether another login of the provider has been renewed since then, in any process.
-    func isKnown(at provider: ProviderHandle, than login: LoginHandle, since: Timestamp, _ vault: Vault) -> Bool {
+    func isKnown(at provider: ProviderHandle, than login: LoginHandle, since: Timestamp, _ vault: Vault) async -> Bool {
         let uptime = vault.timeSource.uptime()
         if let known = known.withLock({ $0[provider] }), uptime - known.lookedAt < Self.knownFor {
             // That no login succeeded holds for later questions, too. A success may be that of the login in question.
@@ -24,7 +24,7 @@ final class KnownSuccesses: Sendable {
             if known.login == login { return at > since }
         }
         // If the vault cannot be read, the login goes on.
-        guard let found = try? vault.store.lastRenewal(at: provider, otherThan: login, since: since) else {
+        guard let found = try? await vault.store.lastRenewal(at: provider, otherThan: login, since: since) else {
             known.withLock { $0[provider] = Known(login: login, at: nil, lookedAt: uptime) }
             return false
         }

@@ -56,8 +56,8 @@ extension Vault {
             )
     ) async throws -> ProviderUpdate {
         try await VaultError.translating {
-            let handle = try store.provider(named: name).handle
-            let revocations = try revocationsWaiting(for: handle)
+            let handle = try await store.provider(named: name).handle
+            let revocations = try await revocationsWaiting(for: handle)
             let made = Mutex<ProviderUpdate?>(nil)
             _ = try await store.updateProvider(handle) { record, use in
                 let (update, told) = try body(
@@ -72,11 +72,11 @@ extension Vault {
         }
     }
 
-    private func revocationsWaiting(for provider: ProviderHandle) throws(StoreError) -> Int {
+    private func revocationsWaiting(for provider: ProviderHandle) async throws(StoreError) -> Int {
         var count = 0
         var last: Int64?
         while true {
-            let page = try store.outbox(after: last, limit: 256)
+            let page = try await store.outbox(after: last, limit: 256)
             count += page.count { $0.entry?.record.provider == provider }
             guard page.count == 256, let sequence = page.last?.sequence else { return count }
             last = sequence

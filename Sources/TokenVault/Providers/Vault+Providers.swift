@@ -12,9 +12,9 @@ extension Vault {
     }
 
     /// In the order in which they were added.
-    public func providers() throws -> [ProviderEntry] {
-        try VaultError.translating {
-            try store.providers().map { listing in
+    public func providers() async throws -> [ProviderEntry] {
+        try await VaultError.translating {
+            try await store.providers().map { listing in
                 listing.provider.flatMap { try? .provider(Provider($0.record)) }
                     ?? .damaged(
                         handle: listing.handle?.text ?? DamagedRowName.row(.provider, listing.sequence).description,
@@ -24,21 +24,20 @@ extension Vault {
     }
 
     /// The provider of this name. Throws ``VaultError/Code/unknownProvider`` if there is none.
-    public func provider(named name: String) throws -> Provider {
-        try VaultError.translating { try Provider(store.provider(named: name).record) }
+    public func provider(named name: String) async throws -> Provider {
+        try await VaultError.translating { try Provider(await store.provider(named: name).record) }
     }
 
     /// How a provider is asked and understood: a shipped profile, or the one that was sealed with it.
-    public func profile(ofProvider name: String) throws -> ProviderProfile {
-        try VaultError.translatingValues {
-            try VaultError.translating { try store.provider(named: name).record }.profile
-        }
+    public func profile(ofProvider name: String) async throws -> ProviderProfile {
+        let record = try await VaultError.translating { try await store.provider(named: name).record }
+        return try VaultError.translatingValues { try record.profile }
     }
 
     /// Removes a provider; refused with ``VaultError/Code/inUse`` while a login belongs to it.
     public func removeProvider(named name: String) async throws {
         try await VaultError.translating {
-            let provider = try store.provider(named: name)
+            let provider = try await store.provider(named: name)
             try await store.removeProvider(provider.handle)
         }
     }

@@ -27,19 +27,21 @@ final class Recovery: Sendable {
     /// Any number of managers and processes may do this at once: each intent is claimed by one of them.
     func recover() async -> RecoveryReport {
         let restored = await context.restoreSpooled().count
-        let open = resting.nextPage(of: vault.store, limit: Self.mostIntents).filter {
+        let open = await resting.nextPage(of: vault.store, limit: Self.mostIntents).filter {
             vault.owner(of: $0.record) == .gone
         }
         let now = vault.now
         let settled = await settle(open.filter { !resting.isResting($0, now: now) })
         await context.forgetAged()
-        context.announceUntoldFailures()
+        await context.announceUntoldFailures()
         return RecoveryReport(
             restoredReplies: restored, settledRenewals: settled, openRenewals: open.count - settled)
     }
 
     /// Whether no renewal is open, whoever is at work on it. False if it cannot be told.
-    var hasNoOpenIntent: Bool { (try? vault.store.hasOpenIntents()).map { !$0 } ?? false }
+    var hasNoOpenIntent: Bool {
+        get async { (try? await vault.store.hasOpenIntents()) == false }
+    }
 
     private func settle(_ intents: [StoredIntent]) async -> Int {
         await withTaskGroup(of: Bool.self) { group in
@@ -61,7 +63,7 @@ final class Recovery: Sendable {
     /// Brings one login's open intent to an end, as a caller would that needs the login; but at the pace of its
     /// provider, which is the scheduler's too.
     private func settle(_ intent: StoredIntent) async -> Bool {
-        guard let provider = (try? vault.store.login(intent.login))?.provider else { return await end(intent) }
+        guard let provider = (try? await vault.store.login(intent.login))?.provider else { return await end(intent) }
         if let hold = context.conduct[provider].pace.hold(uptime: vault.timeSource.uptime()) {
             resting.rest(intent, until: vault.now.advanced(by: hold))
             return false

@@ -14,9 +14,9 @@ final class RestingIntents: Sendable {
 
     /// The part of the open intents whose turn it is; after the last part comes the first again. When all have been seen,
     /// what rests and is open no more is forgotten.
-    func nextPage(of store: any VaultStore, limit: Int) -> [StoredIntent] {
+    func nextPage(of store: any VaultStore, limit: Int) async -> [StoredIntent] {
         let start = round.withLock { $0.turn }
-        guard let page = try? store.openIntents(after: start, limit: limit) else { return [] }
+        guard let page = try? await store.openIntents(after: start, limit: limit) else { return [] }
         let seen = round.withLock { round -> Set<LoginHandle>? in
             // Another pass of this process was faster.
             guard round.turn == start else { return nil }

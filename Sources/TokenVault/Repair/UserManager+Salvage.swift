@@ -7,7 +7,7 @@ extension UserManager {
     /// the audit trail before this returns.
     /// - Throws: ``VaultError/Code/unknownReply`` if it is no longer kept.
     package func revealUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> [UInt8] {
-        let record = try vault.unusableReply(id, of: login)
+        let record = try await vault.unusableReply(id, of: login)
         try await vault.updateLogin(login.handle) { state in
             state.auditEvents.append(AuditEvent(.replyRevealed, [.init(AuditEvent.Detail.Key.reply, id.description)]))
         }
@@ -25,7 +25,7 @@ extension UserManager {
     ///   can be read.
     @discardableResult
     package func useUnusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> Login {
-        let record = try vault.unusableReply(id, of: login)
+        let record = try await vault.unusableReply(id, of: login)
         let tokens = record.refreshTokens
         guard let token = tokens.first, tokens.count == 1 else {
             throw VaultError(
@@ -50,7 +50,7 @@ extension UserManager {
             ]
             return state
         }
-        return vault.describe(updated)
+        return await vault.describe(updated)
     }
 }
 

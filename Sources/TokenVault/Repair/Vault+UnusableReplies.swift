@@ -2,18 +2,18 @@ import VaultStorage
 
 extension Vault {
     /// Unusable replies to renewals of this login, in the order in which they came. Damaged ones are left out.
-    package func unusableReplies(of login: LoginID) throws -> [UnusableReply] {
-        try VaultError.translating {
-            let stored = try store.login(login.handle)
+    package func unusableReplies(of login: LoginID) async throws -> [UnusableReply] {
+        try await VaultError.translating {
+            let stored = try await store.login(login.handle)
             let now = now
-            return try store.unusableReplies(of: login.handle).compactMap(\.record).filter { !$0.isAged(at: now) }
+            return try await store.unusableReplies(of: login.handle).compactMap(\.record).filter { !$0.isAged(at: now) }
                 .map { UnusableReply($0, isCurrent: $0.isFor(stored.position)) }
         }
     }
 
-    func unusableReply(_ id: UnusableReplyID, of login: LoginID) throws -> UnusableReplyRecord {
-        let found = try VaultError.translating {
-            try store.unusableReplies(of: login.handle).first { $0.handle == id.handle }
+    func unusableReply(_ id: UnusableReplyID, of login: LoginID) async throws -> UnusableReplyRecord {
+        let found = try await VaultError.translating {
+            try await store.unusableReplies(of: login.handle).first { $0.handle == id.handle }
         }
         if let damage = found?.damage { throw VaultError(damage) }
         guard let record = found?.record, !record.isAged(at: now) else {

@@ -24,12 +24,12 @@ extension UserManager {
     ) async throws -> VaultToken {
         _ = try target(of: request)
         let token = try await accessToken(for: login, tokenRequest)
-        try authorize(&request, with: token)
+        try await authorize(&request, with: token)
         return token
     }
 
     /// Adds a token that is at hand. See ``authorize(_:for:_:)``.
-    public func authorize(_ request: inout HTTPRequest, with token: VaultToken) throws {
+    public func authorize(_ request: inout HTTPRequest, with token: VaultToken) async throws {
         let target = try target(of: request)
         var fields = request.headerFields
         fields[.dpop] = nil
@@ -38,7 +38,7 @@ extension UserManager {
             fields[.authorization] = "Bearer " + token.accessToken.reveal()
         case .dpop:
             fields[.authorization] = "DPoP " + token.accessToken.reveal()
-            fields.append(.secret(.dpop, try proof(for: request, to: target, with: token).rawValue))
+            await fields.append(.secret(.dpop, try proof(for: request, to: target, with: token).rawValue))
         default:
             throw VaultError(.invalidArgument, "a token of this type cannot be added to a request")
         }
@@ -51,8 +51,8 @@ extension UserManager {
 
     private func proof(
         for request: HTTPRequest, to target: EndpointURL, with token: VaultToken
-    ) throws -> DPoPProof {
-        let stored = try VaultError.translating { try vault.store.login(token.login.handle) }
+    ) async throws -> DPoPProof {
+        let stored = try await VaultError.translating { try await vault.store.login(token.login.handle) }
         guard let context = stored.key.flatMap({ DPoPContext($0) }) else {
             throw VaultError(.conflict, "the key of this token is gone", hint: "get a new token")
         }
@@ -84,12 +84,12 @@ extension UserManager {
     public func read(
         _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil,
         body: [UInt8]? = nil
-    ) -> ResourceReply {
+    ) async -> ResourceReply {
         guard let target = try? target(of: request) else { return .final }
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
         let challenges = response.status == .unauthorized ? AuthenticationChallenge.all(in: response) : []
         let newNonce = token.tokenType == .dpop ? learnNonce(response, challenges, request, target, token) : nil
-        let isRefusedByRule = resourceRules(of: token).refusesToken(response, body: body)
+        let isRefusedByRule = await resourceRules(of: token).refusesToken(response, body: body)
         if response.status.kind == .successful, !isRefusedByRule { context.prove(token) }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
@@ -111,14 +111,14 @@ extension UserManager {
 
     /// Whether ``read(_:to:authorizedWith:startedAt:body:)`` needs the body of this reply: some providers say in a body
     /// with status 200 that the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
-    public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) -> Bool {
-        resourceRules(of: token).needsBody(response)
+    public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) async -> Bool {
+        await resourceRules(of: token).needsBody(response)
     }
 
-    private func resourceRules(of token: VaultToken) -> ProviderProfile.ResourceRules {
+    private func resourceRules(of token: VaultToken) async -> ProviderProfile.ResourceRules {
         guard let provider = token.provider else { return .init() }
-        return resourceServers.rules(of: provider, now: vault.now) {
-            try? vault.store.provider(provider).record.profile.resource
+        return await resourceServers.rules(of: provider, now: vault.now) {
+            try? await vault.store.provider(provider).record.profile.resource
         }
     }
 

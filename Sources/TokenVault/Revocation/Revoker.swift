@@ -69,11 +69,11 @@ final class Revoker: Sendable {
 
     /// True if it cannot be told.
     var hasDueRevocations: Bool {
-        (try? vault.store.dueOutboxEntries(at: vault.now, limit: 1))?.isEmpty != true
+        get async { (try? await vault.store.dueOutboxEntries(at: vault.now, limit: 1))?.isEmpty != true }
     }
 
     private func revokeDue() async {
-        _ = await revoke((try? vault.store.dueOutboxEntries(at: vault.now, limit: Self.outboxBatch)) ?? [])
+        _ = await revoke((try? await vault.store.dueOutboxEntries(at: vault.now, limit: Self.outboxBatch)) ?? [])
     }
 
     /// One try for one token. The entry goes when the provider has confirmed, or has said that it never will, or when
@@ -93,7 +93,7 @@ final class Revoker: Sendable {
         let current: StoredOutboxEntry
         do throws(StoreError) {
             // It may have been settled, or postponed, since the list was read.
-            current = try vault.store.outboxEntry(entry.handle)
+            current = try await vault.store.outboxEntry(entry.handle)
         } catch {
             guard error.code == .notFound(.outboxEntry) else { return .pending(VaultError(error)) }
             return underWay.outcome(of: entry.handle)
@@ -105,7 +105,7 @@ final class Revoker: Sendable {
                     .tryLater, "the provider has not confirmed the revocation",
                     retryAfter: max(.zero, current.nextAttemptAt.since(vault.now))))
         }
-        guard let provider = try? vault.store.provider(current.record.provider).record else {
+        guard let provider = try? await vault.store.provider(current.record.provider).record else {
             let error = VaultError(
                 .unknownProvider, "the provider that could revoke this is no longer in the vault")
             return await settle(current, .pending(error), retryAfter: nil, nonces: [:])

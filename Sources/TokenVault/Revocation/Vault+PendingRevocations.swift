@@ -2,11 +2,11 @@ import VaultStorage
 
 extension Vault {
     /// The oldest that can be opened.
-    func readableRevocations(limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+    func readableRevocations(limit: Int) async throws(StoreError) -> [StoredOutboxEntry] {
         let size = 256
         var (entries, last) = ([StoredOutboxEntry](), nil as Int64?)
         while entries.count < limit {
-            let page = try store.outbox(after: last, limit: size)
+            let page = try await store.outbox(after: last, limit: size)
             entries += page.compactMap(\.entry)
             guard page.count == size else { break }
             last = page.last?.sequence
@@ -21,11 +21,11 @@ extension Vault {
     ///   - limit: How many entries the page has at most, 0 to 10 000.
     public func pendingRevocations(
         after cursor: PendingRevocationPage.Cursor? = nil, limit: Int = 100
-    ) throws -> PendingRevocationPage {
+    ) async throws -> PendingRevocationPage {
         let limit = limit.asPageLimit
-        return try VaultError.translating {
-            let listings = try store.outbox(after: cursor?.sequence, limit: limit)
-            let names = providerNames(of: listings.compactMap { $0.entry?.record.provider })
+        return try await VaultError.translating {
+            let listings = try await store.outbox(after: cursor?.sequence, limit: limit)
+            let names = await providerNames(of: listings.compactMap { $0.entry?.record.provider })
             return PendingRevocationPage(
                 entries: listings.map { listing in
                     guard let entry = listing.entry else {

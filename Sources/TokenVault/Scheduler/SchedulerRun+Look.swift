@@ -11,7 +11,7 @@ extension SchedulerRun {
     private static let shortPause = Duration.milliseconds(250)
 
     /// Finds out what may start now, and how long to wait if nothing happens meanwhile.
-    func look() -> Plan {
+    func look() async -> Plan {
         vault.lookAtClock()
         let (now, uptime) = (vault.now, vault.timeSource.uptime())
         sweepIfSetBack(now)
@@ -28,8 +28,8 @@ extension SchedulerRun {
             return plan
         }
         var rooms = Rooms()
-        lookAtIndex(now, uptime, &places, &rooms, &plan)
-        lookBehindClock(uptime, &places, &rooms, &plan)
+        await lookAtIndex(now, uptime, &places, &rooms, &plan)
+        await lookBehindClock(uptime, &places, &rooms, &plan)
         state.withLock { state in
             for candidate in plan.start { state.begin(candidate) }
         }
@@ -38,19 +38,19 @@ extension SchedulerRun {
 
     private func lookAtIndex(
         _ now: Timestamp, _ uptime: Duration, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan
-    ) {
+    ) async {
         var cursor = state.withLock { $0.cursor }
         var rows = 0
         var longestDue: Timestamp?
         repeat {
-            guard let page = try? vault.store.dueLogins(before: now, after: cursor, limit: Self.page) else {
+            guard let page = try? await vault.store.dueLogins(before: now, after: cursor, limit: Self.page) else {
                 plan.pause = min(plan.pause, .seconds(1))
                 return
             }
             if let next = page.nextDueAt { plan.pause = min(plan.pause, next.since(now)) }
             // Several processes look at the same page: each begins somewhere else.
             for due in shuffled(page.logins) {
-                guard passes(due, uptime, &rooms, &plan) else { continue }
+                guard await passes(due, uptime, &rooms, &plan) else { continue }
                 longestDue = min(longestDue ?? due.dueAt, due.dueAt)
                 guard places > 0 else {
                     plan.isUnfinished = true
@@ -73,7 +73,7 @@ extension SchedulerRun {
     }
 
     /// Whether this login may be looked at more closely now.
-    private func passes(_ due: DueLogin, _ uptime: Duration, _ rooms: inout Rooms, _ plan: inout Plan) -> Bool {
+    private func passes(_ due: DueLogin, _ uptime: Duration, _ rooms: inout Rooms, _ plan: inout Plan) async -> Bool {
         let rest = state.withLock { state in
             state.inFlight.contains(due.login) ? Duration.zero : state.rest(due.login, uptime: uptime)
         }
@@ -82,7 +82,7 @@ extension SchedulerRun {
             return false
         }
         guard let provider = due.provider else { return true }
-        let room = rooms.room(at: provider) { self.room(at: provider, uptime) }
+        let room = await rooms.room(at: provider) { await self.room(at: provider, uptime) }
         guard room.count <= 0 else { return true }
         if let after = room.lookAgainAfter {
             plan.pause = min(plan.pause, after)
@@ -127,17 +127,17 @@ extension SchedulerRun {
 
     private func lookBehindClock(
         _ uptime: Duration, _ places: inout Int, _ rooms: inout Rooms, _ plan: inout Plan
-    ) {
+    ) async {
         guard places > 0, var sweep = state.withLock({ $0.sweep }) else { return }
         if sweep.pending.isEmpty, let cursor = sweep.cursor {
-            guard let page = try? vault.store.dueLogins(before: sweep.end, after: cursor, limit: Self.page) else {
+            guard let page = try? await vault.store.dueLogins(before: sweep.end, after: cursor, limit: Self.page) else {
                 return
             }
             (sweep.pending, sweep.cursor) = (page.logins, page.cursor)
         }
         var kept: [DueLogin] = []
         for due in sweep.pending {
-            guard places > 0, passes(due, uptime, &rooms, &plan) else {
+            guard places > 0, await passes(due, uptime, &rooms, &plan) else {
                 kept.append(due)
                 continue
             }

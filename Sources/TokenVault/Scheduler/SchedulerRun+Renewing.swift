@@ -22,13 +22,13 @@ extension SchedulerRun {
         state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
-        tell(candidate, outcome, startedAt, rest: step.rest)
+        await tell(candidate, outcome, startedAt, rest: step.rest)
     }
 
     private func step(_ candidate: Candidate) async -> Step {
         let stored: StoredLogin
         do throws(StoreError) {
-            stored = try vault.store.login(candidate.login)
+            stored = try await vault.store.login(candidate.login)
         } catch {
             // It is gone, or damaged: then whoever asks for it hears of it.
             return Step(rest: error.code == .notFound(.login) ? SchedulerState.shortRest : SchedulerState.longRest)
@@ -47,13 +47,14 @@ extension SchedulerRun {
         guard case .ended(let ending) = await engine.joinInBackground(candidate.login, demand: .due) else {
             return Step()
         }
-        let rest = ending == .renewed ? restAfterRenewal(of: candidate.login) : rest(after: ending, candidate.provider)
+        let rest =
+            await ending == .renewed ? restAfterRenewal(of: candidate.login) : rest(after: ending, candidate.provider)
         return Step(outcome: RenewalOutcome(ending), rest: rest)
     }
 
     /// A token that lives for less than a minute is looked at again before it expires, if possible.
-    private func restAfterRenewal(of login: LoginHandle) -> Duration {
-        guard let session = try? vault.store.login(login).session, let expiresAt = session.expiresAt else {
+    private func restAfterRenewal(of login: LoginHandle) async -> Duration {
+        guard let session = try? await vault.store.login(login).session, let expiresAt = session.expiresAt else {
             return SchedulerState.shortRest
         }
         let lifetime = expiresAt.since(session.obtainedAt)
@@ -96,16 +97,18 @@ extension SchedulerRun {
 
     private func tell(
         _ candidate: Candidate, _ outcome: RenewalOutcome, _ startedAt: Timestamp, rest: Duration
-    ) {
+    ) async {
         guard let onRenewal = options.onRenewal else { return }
-        let stored = try? vault.store.login(candidate.login)
+        let stored = try? await vault.store.login(candidate.login)
+        var provider: String?
+        if let handle = candidate.provider { provider = await known(handle)?.name }
         let nextLook = vault.now.advanced(by: rest)
         // An older one was the answer to another renewal.
         let refusal = stored?.session.lastRefusal.flatMap { $0.at >= startedAt ? $0 : nil }
         onRenewal(
             ScheduledRenewal(
-                login: LoginID(candidate.login), provider: candidate.provider.flatMap { known($0)?.name },
-                outcome: outcome, failure: stored.flatMap { RefreshFailure($0.session) },
+                login: LoginID(candidate.login), provider: provider, outcome: outcome,
+                failure: stored.flatMap { RefreshFailure($0.session) },
                 answer: refusal.map { ProviderAnswer($0) },
                 expiresAt: stored?.session.accessToken == nil ? nil : stored?.session.expiresAt?.date,
                 nextDue: stored?.dueAt.map { max($0, nextLook).date }))

@@ -14,9 +14,9 @@ struct ProviderRoom: Sendable {
 struct Rooms: Sendable {
     private var rooms: [ProviderHandle: ProviderRoom] = [:]
 
-    mutating func room(at provider: ProviderHandle, _ find: () -> ProviderRoom) -> ProviderRoom {
+    mutating func room(at provider: ProviderHandle, _ find: () async -> ProviderRoom) async -> ProviderRoom {
         if let known = rooms[provider] { return known }
-        let room = find()
+        let room = await find()
         rooms[provider] = room
         return room
     }
@@ -36,11 +36,11 @@ struct KnownProvider: Sendable {
 extension SchedulerRun {
     private static let knownFor = Duration.seconds(5)
 
-    func room(at provider: ProviderHandle, _ uptime: Duration) -> ProviderRoom {
+    func room(at provider: ProviderHandle, _ uptime: Duration) async -> ProviderRoom {
         if let hold = context.conduct[provider].pace.hold(uptime: uptime) {
             return ProviderRoom(count: 0, lookAgainAfter: hold)
         }
-        let limits = known(provider)?.limits
+        let limits = await known(provider)?.limits
         let share = max(1, options.concurrency - options.concurrency / 4)
         let most = min(share, limits?.concurrent ?? .max)
         let count = min(
@@ -53,10 +53,10 @@ extension SchedulerRun {
     }
 
     /// Nil: it cannot be read, and the renewal will say so.
-    func known(_ provider: ProviderHandle) -> KnownProvider? {
+    func known(_ provider: ProviderHandle) async -> KnownProvider? {
         let uptime = vault.timeSource.uptime()
         if let known = providers.withLock({ $0[provider] }), uptime - known.readAt < Self.knownFor { return known }
-        guard let record = try? vault.store.provider(provider).record else { return nil }
+        guard let record = try? await vault.store.provider(provider).record else { return nil }
         let known = KnownProvider(name: record.name, limits: record.turnLimits, readAt: uptime)
         providers.withLock { $0[provider] = known }
         return known

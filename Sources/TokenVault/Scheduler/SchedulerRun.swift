@@ -59,7 +59,7 @@ final class SchedulerRun: Sendable {
         await withDiscardingTaskGroup { group in
             while !wakeup.isStopped {
                 takeCare()
-                let plan = look()
+                let plan = await look()
                 for candidate in plan.start {
                     let token = vault.workClock.map { WorkToken($0) }
                     group.addTask {
@@ -93,7 +93,7 @@ final class SchedulerRun: Sendable {
 
     /// What is done now and then beside renewals.
     private func care() async {
-        if let depths = try? vault.store.depths() {
+        if let depths = try? await vault.store.depths() {
             context.metrics.set(.openRenewals, to: Double(depths.openIntents))
             context.metrics.set(.inDoubt, to: Double(depths.inDoubt))
             context.metrics.set(.outbox, to: Double(depths.outbox))

@@ -8,17 +8,17 @@ extension UserManager {
     /// A login that the vault does not have is ``SessionState/notLoggedIn``. Of a user's logins the best counts, so that a
     /// dead or ended one never flags the others. That is *established*, then *establishing* (a log-in is under way in this
     /// process), then *tokenExpired* without a failure, then the latest failure, then *terminated*.
-    public func sessionState(of session: SessionRef) throws -> SessionState {
+    public func sessionState(of session: SessionRef) async throws -> SessionState {
         switch session.choice {
-        case .login(let id): try vault.sessionState(id)
-        case .user(let userId): try vault.sessionState(userId: ArgumentCheck.userId(userId))
+        case .login(let id): try await vault.sessionState(id)
+        case .user(let userId): try await vault.sessionState(userId: ArgumentCheck.userId(userId))
         }
     }
 
     /// What is going on inside the state of this login; nil where nothing can be.
-    public func sessionPhase(of login: LoginRef) throws -> SessionPhase? {
-        let login = try vault.handle(of: login)
-        return try VaultError.translating { vault.phase(of: try vault.store.login(login)) }
+    public func sessionPhase(of login: LoginRef) async throws -> SessionPhase? {
+        let login = try await vault.handle(of: login)
+        return try await VaultError.translating { vault.phase(of: try await vault.store.login(login)) }
     }
 
     /// The state of this session: the current one first, then each change, wherever it was made.

@@ -1,9 +1,9 @@
 import VaultStorage
 
 extension Vault {
-    func sessionState(_ login: LoginID) throws -> SessionState {
+    func sessionState(_ login: LoginID) async throws -> SessionState {
         do throws(StoreError) {
-            return SessionState(try store.session(.login(login.handle)).session, now: now)
+            return SessionState(try await store.session(.login(login.handle)).session, now: now)
         } catch {
             guard error.code == .notFound(.login) else { throw VaultError(error) }
             return .notLoggedIn
@@ -13,11 +13,11 @@ extension Vault {
     /// Logins of one user that are looked at: more than anybody has.
     private static let mostLogins = 10_000
 
-    func sessionState(userId: String) throws -> SessionState {
+    func sessionState(userId: String) async throws -> SessionState {
         let isLoggingIn = sessions.isLoggingIn(userId)
         let listings: [LoginListing]
         do throws(StoreError) {
-            listings = try store.logins(ofUser: userId, after: nil, limit: Self.mostLogins)
+            listings = try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins)
         } catch {
             guard error.code == .notFound(.user) else { throw VaultError(error) }
             return SessionState.of(userWith: [], isLoggingIn: isLoggingIn)
@@ -43,22 +43,22 @@ extension Vault {
     }
 
     /// The last events that stand in the audit trail, the oldest first. What came of the time alone stands nowhere.
-    package func pastEvents(login: LoginID?, userId: String?, limit: Int) throws -> [SessionEvent] {
+    package func pastEvents(login: LoginID?, userId: String?, limit: Int) async throws -> [SessionEvent] {
         let limit = limit.asPageLimit
-        return try VaultError.translating {
-            let user = try userId.map { try store.user($0).handle }
+        return try await VaultError.translating {
+            let user = if let userId { try await store.user(userId).handle } else { nil as UserHandle? }
             var names: [UserHandle: String] = [:]
             var events: [SessionEvent] = []
-            var end = try store.auditHead()
+            var end = try await store.auditHead()
             while end > 0, events.count < limit {
                 let start = max(0, end - 256)
-                let entries = try store.auditEntries(after: start, limit: Int(end - start))
+                let entries = try await store.auditEntries(after: start, limit: Int(end - start))
                 var page: [SessionEvent] = []
                 for entry in entries where entry.sequence <= end {
                     guard let row = SessionRow(entry), login.map({ $0.handle == row.login }) ?? true,
                         user.map({ $0 == row.user }) ?? true
                     else { continue }
-                    if names[row.user] == nil { names[row.user] = (try? store.userID(of: row.user)) ?? "" }
+                    if names[row.user] == nil { names[row.user] = (try? await store.userID(of: row.user)) ?? "" }
                     var watched = WatchedLogin(before: row, userID: names[row.user] ?? "", nil)
                     page += watched.take(row, nil, sessions.options)
                 }

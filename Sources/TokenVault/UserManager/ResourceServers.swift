@@ -63,11 +63,12 @@ final class ResourceServers: Sendable {
 
     /// How a provider's APIs refuse a token. A changed profile is noticed within a minute.
     func rules(
-        of provider: ProviderHandle, now: Timestamp, read: () -> ProviderProfile.ResourceRules?
-    ) -> ProviderProfile.ResourceRules {
+        of provider: ProviderHandle, now: Timestamp, read: () async -> ProviderProfile.ResourceRules?
+    ) async -> ProviderProfile.ResourceRules {
         let known = state.withLock { $0.rules[provider] }
         if let known, (Duration.zero..<Duration.seconds(60)).contains(now.since(known.readAt)) { return known.rules }
-        let rules = read() ?? known?.rules ?? .init()
+        let found = await read()
+        let rules = found ?? known?.rules ?? .init()
         state.withLock { $0.rules.insert((rules, now), for: provider) }
         return rules
     }

@@ -45,9 +45,9 @@ extension UserManager {
     /// - Throws: ``VaultError``, such as ``VaultError/Code/notLoggedIn`` and ``VaultError/Code/ambiguousLogin``.
     public func validAccessToken(
         for login: LoginRef, _ request: TokenRequest = TokenRequest()
-    ) throws -> VaultToken? {
+    ) async throws -> VaultToken? {
         let target = try request.target
-        let snapshot = try vault.session(of: login)
+        let snapshot = try await vault.session(of: login)
         return try goodToken(in: snapshot, target, for: request.demand(in: snapshot, target))
     }
 
@@ -88,7 +88,7 @@ extension UserManager {
         }
         guard isNews else { return }
         context.lifetimes.forget(token.login.handle)
-        let snapshot = try vault.session(.login(token.login.handle))
+        let snapshot = try await vault.session(.login(token.login.handle))
         _ = try await engine.renewedToken(
             snapshot, target: target, demand: .newer(than: generation), deadline: nil)
     }

@@ -17,7 +17,7 @@ extension UserManager {
     public func updateAccessToken(
         for login: LoginRef, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
     ) async throws -> Login {
-        let (login, now) = (try vault.handle(of: login), vault.now)
+        let (login, now) = await (try vault.handle(of: login), vault.now)
         let expiry = try GivenExpiry(expiresAt, now: now).checked()
         let updated: LoginState
         do {
@@ -31,7 +31,7 @@ extension UserManager {
             throw error
         }
         vault.superseding.fire([login])
-        return vault.describe(updated)
+        return await vault.describe(updated)
     }
 
     /// Sets a new access token for this user's only login.

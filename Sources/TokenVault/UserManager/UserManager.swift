@@ -86,12 +86,14 @@ public final class UserManager: Sendable {
         // Before anything is served: tokens that came and could not be stored.
         let restored = await context.restoreSpooled()
         // Looked for here, on the connection that is open already; most often there is nothing.
-        let isQuiet = restored.isComplete && recovery.hasNoOpenIntent
+        let hasNoOpenIntent = await recovery.hasNoOpenIntent
+        let isQuiet = restored.isComplete && hasNoOpenIntent
         backgroundRecovery = options.recoveryInterval.map { [recovery] in
             BackgroundRecovery(recovery, interval: $0, startsAtOnce: !isQuiet)
         }
-        if options.retriesRevocationsInBackground, context.revoker.hasDueRevocations { context.revoker.revokeSoon() }
-        context.announceUntoldFailures()
+        let hasDueRevocations = await context.revoker.hasDueRevocations
+        if options.retriesRevocationsInBackground, hasDueRevocations { context.revoker.revokeSoon() }
+        await context.announceUntoldFailures()
     }
 
     var context: RenewalContext { engine.context }

@@ -3,8 +3,8 @@ import VaultStorage
 
 extension Vault {
     /// The ways to open this vault, oldest first.
-    public func keySlots() throws -> [KeySlot] {
-        try VaultError.translating { try store.keySlots().map { KeySlot($0) } }
+    public func keySlots() async throws -> [KeySlot] {
+        try await VaultError.translating { try await store.keySlots().map { KeySlot($0) } }
     }
 
     /// Adds a way to open the vault. Nothing that is sealed changes.

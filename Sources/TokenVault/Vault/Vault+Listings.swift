@@ -6,7 +6,7 @@ extension Vault {
     /// - Parameters:
     ///   - cursor: ``UserPage/next`` of the page before; nil for the first.
     ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
-    public func users(after cursor: String? = nil, limit: Int = 100) throws -> UserPage {
+    public func users(after cursor: String? = nil, limit: Int = 100) async throws -> UserPage {
         let limit = limit.asPageLimit
         let after = try cursor.map { text in
             guard let handle = UserHandle(text: text) else {
@@ -14,7 +14,7 @@ extension Vault {
             }
             return handle
         }
-        let listings = try VaultError.translating { try store.users(after: after, limit: limit) }
+        let listings = try await VaultError.translating { try await store.users(after: after, limit: limit) }
         let entries = listings.map { listing in
             listing.user.map { UserEntry.user(User($0)) }
                 ?? .damaged(handle: listing.handle.text, listing.damage?.reason ?? Self.unreadable)
@@ -22,8 +22,8 @@ extension Vault {
         return UserPage(entries: entries, next: listings.count < limit ? nil : listings.last?.handle.text)
     }
 
-    public func user(_ id: String) throws -> User {
-        try VaultError.translating { User(try store.user(ArgumentCheck.userId(id))) }
+    public func user(_ id: String) async throws -> User {
+        try await VaultError.translating { User(try await store.user(ArgumentCheck.userId(id))) }
     }
 
     /// Logins, in the order of their ids; of one user, or of all.
@@ -32,15 +32,19 @@ extension Vault {
     ///   - userId: nil for all users.
     ///   - id: The last login of the page before; nil for the first page.
     ///   - limit: How many at most: 0 to 10 000; what is outside counts as the nearer of these.
-    public func logins(ofUser userId: String? = nil, after id: LoginID? = nil, limit: Int = 100) throws -> [LoginEntry]
+    public func logins(ofUser userId: String? = nil, after id: LoginID? = nil, limit: Int = 100) async throws
+        -> [LoginEntry]
     {
         let userId = try userId.map { try ArgumentCheck.userId($0) }
-        return try VaultError.translating {
+        return try await VaultError.translating {
             let now = now
-            let listings = try store.logins(ofUser: userId, after: id?.handle, limit: limit)
+            let listings = try await store.logins(ofUser: userId, after: id?.handle, limit: limit)
             let providers = Set(listings.compactMap { $0.content?.provider })
-            let names = providerNames(of: providers)
-            let limits = try userId.map { try tokenLimits(ofUser: $0, at: providers) } ?? [:]
+            let names = await providerNames(of: providers)
+            let limits =
+                if let userId { try await tokenLimits(ofUser: userId, at: providers) } else {
+                    [:] as [ProviderHandle: Login.TokenLimit]
+                }
             return listings.map { listing in
                 guard let content = listing.content else {
                     return .damaged(LoginID(listing.handle), listing.damage?.reason ?? Self.unreadable)
@@ -53,31 +57,34 @@ extension Vault {
         }
     }
 
-    public func login(_ id: LoginID) throws -> Login {
-        try VaultError.translating { describe(try store.login(id.handle)) }
+    public func login(_ id: LoginID) async throws -> Login {
+        try await VaultError.translating { await describe(try await store.login(id.handle)) }
     }
 
     /// What the app may know of a stored login.
     ///
     /// - Parameter isNew: Whether the login was made just now.
-    func describe(_ stored: StoredLogin, isNew: Bool = false) -> Login {
-        limited(
+    func describe(_ stored: StoredLogin, isNew: Bool = false) async -> Login {
+        await limited(
             Login(stored, provider: name(of: stored.provider), now: now), at: stored.provider, isNew: isNew)
     }
 
     /// The same of a login as a transaction left it, which saves reading what was just written. Without its limit.
-    func describe(_ state: LoginState) -> Login {
-        Login(state, provider: name(of: state.provider), now: now)
+    func describe(_ state: LoginState) async -> Login {
+        await Login(state, provider: name(of: state.provider), now: now)
     }
 
     /// Nil also for a provider that cannot be opened.
-    func name(of provider: ProviderHandle?) -> String? {
-        provider.flatMap { try? store.provider($0).record.name }
+    func name(of provider: ProviderHandle?) async -> String? {
+        guard let provider else { return nil }
+        return try? await store.provider(provider).record.name
     }
 
     /// Opens each of these providers once, and no other.
-    func providerNames(of providers: some Sequence<ProviderHandle>) -> [ProviderHandle: String] {
-        Set(providers).reduce(into: [:]) { names, provider in names[provider] = name(of: provider) }
+    func providerNames(of providers: some Sequence<ProviderHandle>) async -> [ProviderHandle: String] {
+        var names: [ProviderHandle: String] = [:]
+        for provider in Set(providers) { names[provider] = await name(of: provider) }
+        return names
     }
 
     private static let unreadable = "the row cannot be opened"

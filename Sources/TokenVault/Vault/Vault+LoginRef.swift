@@ -5,28 +5,28 @@ extension Vault {
     ///
     /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
     ///   meant, `notLoggedIn`, `unknownUser`, `unknownLogin`, `unknownProvider`.
-    func session(of login: LoginRef) throws -> SessionSnapshot {
+    func session(of login: LoginRef) async throws -> SessionSnapshot {
         switch login.choice {
-        case .login(let id): try session(.login(id.handle))
-        case .user(let userId): try session(.user(ArgumentCheck.userId(userId)))
+        case .login(let id): try await session(.login(id.handle))
+        case .user(let userId): try await session(.user(ArgumentCheck.userId(userId)))
         case .userAtProvider(let userId, let name):
-            try session(.login(onlyLogin(ofUser: ArgumentCheck.userId(userId), atProvider: name)))
+            try await session(.login(onlyLogin(ofUser: ArgumentCheck.userId(userId), atProvider: name)))
         }
     }
 
     /// The login that is meant. One that is named by its id is not read.
-    func handle(of login: LoginRef) throws -> LoginHandle {
+    func handle(of login: LoginRef) async throws -> LoginHandle {
         if case .login(let id) = login.choice { return id.handle }
-        return try session(of: login).login
+        return try await session(of: login).login
     }
 
     /// Logins of one user that are looked at: more than anyone has.
     private static let mostLogins = 10_000
 
-    private func onlyLogin(ofUser userId: String, atProvider name: String) throws -> LoginHandle {
-        let listings = try VaultError.translating {
-            let provider = try store.provider(named: name).handle
-            return try store.logins(ofUser: userId, after: nil, limit: Self.mostLogins).filter {
+    private func onlyLogin(ofUser userId: String, atProvider name: String) async throws -> LoginHandle {
+        let listings = try await VaultError.translating {
+            let provider = try await store.provider(named: name).handle
+            return try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins).filter {
                 // One that does not open may be at any provider.
                 $0.content.map { $0.provider == provider } ?? true
             }

@@ -3,15 +3,17 @@ import VaultStorage
 
 extension Vault {
     /// After how long a renewal of another process counts as stalled: longer than it may take.
-    func stallLimit(of provider: ProviderHandle?) -> Duration {
-        let policy = provider.flatMap { handle in try? ReplayPolicy(store.provider(handle).record) }
-        return (policy ?? ReplayPolicy()).stallLimit
+    func stallLimit(of provider: ProviderHandle?) async -> Duration {
+        guard let provider, let record = try? await store.provider(provider).record else {
+            return ReplayPolicy().stallLimit
+        }
+        return ((try? ReplayPolicy(record)) ?? ReplayPolicy()).stallLimit
     }
 
     /// Whether this user has another login at the same provider that could be harmed. If it cannot be found out: yes.
-    func hasOtherLogins(than login: LoginHandle, of userId: String, at provider: ProviderHandle) -> Bool {
+    func hasOtherLogins(than login: LoginHandle, of userId: String, at provider: ProviderHandle) async -> Bool {
         do throws(StoreError) {
-            return try store.logins(ofUser: userId, after: nil, limit: .max).contains { listing in
+            return try await store.logins(ofUser: userId, after: nil, limit: .max).contains { listing in
                 guard listing.handle != login, let content = listing.content else { return false }
                 return content.provider == provider && content.isRefreshable && content.session.isLiving
             }

@@ -9,15 +9,15 @@ extension Vault {
     /// How many refresh tokens of each of these providers the user has; only of those that have a limit.
     func tokenLimits(
         ofUser userId: String, at providers: Set<ProviderHandle>
-    ) throws(StoreError) -> [ProviderHandle: Login.TokenLimit] {
+    ) async throws(StoreError) -> [ProviderHandle: Login.TokenLimit] {
         var maxima: [ProviderHandle: Int] = [:]
         for provider in providers {
-            guard let record = try? store.provider(provider).record else { continue }
+            guard let record = try? await store.provider(provider).record else { continue }
             maxima[provider] = try? record.profile.maximumTokens
         }
         guard !maxima.isEmpty else { return [:] }
         var held: [ProviderHandle: Int] = [:]
-        for listing in try store.logins(ofUser: userId, after: nil, limit: Self.mostLogins) {
+        for listing in try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins) {
             guard let content = listing.content, let provider = content.provider, content.isRefreshable else {
                 continue
             }
@@ -29,8 +29,8 @@ extension Vault {
     }
 
     /// The login with its limit. A new one is warned of once, where it is made.
-    func limited(_ login: Login, at provider: ProviderHandle?, isNew: Bool = false) -> Login {
-        guard let provider, let limit = try? tokenLimits(ofUser: login.userId, at: [provider])[provider] else {
+    func limited(_ login: Login, at provider: ProviderHandle?, isNew: Bool = false) async -> Login {
+        guard let provider, let limit = try? await tokenLimits(ofUser: login.userId, at: [provider])[provider] else {
             return login
         }
         if isNew && limit.isReached {

@@ -132,7 +132,7 @@ public final class Vault: Sendable {
         }
         if !isIdle { await idle.value() }
         // Subscribers still hear of what was stored last.
-        sessions.close()
+        await sessions.close()
         await store.shutDown()
     }
 
@@ -234,13 +234,13 @@ extension Vault {
     func owner(of intent: IntentRecord) -> ClaimDecision.Owner {
         if intent.owner == IntentRecord.nobody { return .gone }
         if intent.owner == store.owner { return isUnderWay(intent.fence) ? .working : .gone }
-        return store.isOwnerAlive(intent.owner) ? .working : .gone
+        return intent.ownerLives ? .working : .gone
     }
 
     /// The hot read, with public errors.
-    func session(_ selector: LoginSelector) throws -> SessionSnapshot {
+    func session(_ selector: LoginSelector) async throws -> SessionSnapshot {
         do throws(StoreError) {
-            return try store.session(selector)
+            return try await store.session(selector)
         } catch {
             if case .user = selector, error.code == .notFound(.login) {
                 throw VaultError(.notLoggedIn, "the user has no login", hint: "let the user log in")

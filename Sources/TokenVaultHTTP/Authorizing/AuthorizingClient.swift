@@ -144,7 +144,7 @@ public final class AuthorizingClient: Sendable {
     /// With a new proof, which has the latest nonce.
     private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken) async throws -> Trial {
         var authorized = request
-        try users.authorize(&authorized, with: token)
+        try await users.authorize(&authorized, with: token)
         return try await attempt(authorized, body, token)
     }
 
@@ -152,9 +152,9 @@ public final class AuthorizingClient: Sendable {
         let startedAt = users.vault.wallClock()
         var response = try await exchange(authorized, body, token)
         let shown =
-            users.needsBody(of: response.head, authorizedWith: token)
+            await users.needsBody(of: response.head, authorizedWith: token)
             ? await response.readAhead() : nil
-        let meaning = users.read(
+        let meaning = await users.read(
             response.head, to: authorized, authorizedWith: token, startedAt: startedAt, body: shown)
         return Trial(response: response, meaning: meaning, startedAt: startedAt)
     }

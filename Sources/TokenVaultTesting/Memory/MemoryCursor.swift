@@ -1,11 +1,11 @@
 import VaultStorage
 
-/// A query to tables in memory. Its answer is made as a whole by the first step.
+/// A query to tables in memory. The first step finds out what the answer is made of.
 @safe final class MemoryCursor: RowCursor {
     private let query: Query
     private let tables: MemoryTables
     private var parameters: [Int32: MemoryValue] = [:]
-    private var answer: ArraySlice<[MemoryValue]>?
+    private var answer: AnyIterator<[MemoryValue]>?
     private var row: [MemoryValue] = []
     /// Copies of what the row holds, for as long as the cursor stands on it.
     private var lent: [UnsafeMutableRawBufferPointer] = unsafe []
@@ -24,9 +24,9 @@ import VaultStorage
 
     func step() throws(StoreError) -> Bool {
         takeBack()
-        var rest = if let answer { answer } else { try tables.run(query, parameters)[...] }
-        defer { answer = rest }
-        guard let next = rest.popFirst() else { return false }
+        let rest = if let answer { answer } else { try tables.run(query, parameters) }
+        answer = rest
+        guard let next = rest.next() else { return false }
         row = next
         return true
     }

@@ -2,7 +2,36 @@ import VaultStorage
 
 extension MemoryState {
     /// The answer to a query, row by row.
-    func select(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [[MemoryValue]] {
+    func select(
+        _ selection: Query.Selection, _ parameters: [Int32: MemoryValue]
+    ) -> AnyIterator<[MemoryValue]> {
+        selectInOrder(selection, parameters) ?? AnyIterator(selectAll(selection, parameters).makeIterator())
+    }
+
+    /// Rows of one table in the order of their keys, each looked at when it is asked for; nil for any other query.
+    private func selectInOrder(
+        _ selection: Query.Selection, _ parameters: [Int32: MemoryValue]
+    ) -> AnyIterator<[MemoryValue]>? {
+        let table = selection.from
+        guard selection.joins.isEmpty, selection.order.count <= 1, selection.limit == nil,
+            selection.order.allSatisfy({ $0.column == table[table.key] }),
+            !selection.output.contains(where: \.isAggregate)
+        else { return nil }
+        let keys = candidates(table, selection.conditions, parameters)
+        let isDescending = selection.order.first?.isDescending ?? false
+        var indices = keys.indices
+        return AnyIterator {
+            while let index = isDescending ? indices.popLast() : indices.popFirst() {
+                guard let row = self[table][keys[index]] else { continue }
+                let joined = [table: row]
+                guard selection.conditions.allSatisfy({ $0.holds(for: joined, parameters) }) else { continue }
+                return selection.output.map { $0.value(in: joined) }
+            }
+            return nil
+        }
+    }
+
+    private func selectAll(_ selection: Query.Selection, _ parameters: [Int32: MemoryValue]) -> [[MemoryValue]] {
         var found = joined(selection, parameters)
         if !selection.order.isEmpty { found.sort { selection.order.precedes($0, $1) } }
         if let limit = selection.limit.flatMap({ parameters[$0] }), case .integer(let limit) = limit, limit >= 0 {
@@ -49,14 +78,24 @@ extension MemoryState {
         }
     }
 
-    /// All rows of a table, or the one whose key is asked for.
+    /// All rows of a table, or those that one of the conditions finds.
     private func candidates(
         _ table: Table, _ conditions: [Query.Condition], _ parameters: [Int32: MemoryValue]
     ) -> [Int64] {
-        for case .equal(let column, let parameter) in conditions where column == Column(table: table, name: table.key) {
-            return keys(in: table, where: table.key, is: parameters[parameter] ?? .null)
+        var fewest = self[table].keys
+        for case .equal(let column, let parameter) in conditions where column.table == table {
+            let found = keys(in: table, where: column.name, is: parameters[parameter] ?? .null)
+            if found.count < fewest.count { fewest = found }
         }
-        return self[table].keys
+        for condition in conditions {
+            switch condition {
+            case .greater(let column, let parameter), .atLeast(let column, let parameter):
+                guard column == table[table.key], case .integer(let least)? = parameters[parameter] else { continue }
+                fewest = Array(fewest[fewest.place(of: least)...])
+            default: continue
+            }
+        }
+        return fewest
     }
 }
 

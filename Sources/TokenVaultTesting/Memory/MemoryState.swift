@@ -1,34 +1,53 @@
 import VaultStorage
 
 /// What a vault's tables hold at one moment. A copy of it is a snapshot.
-struct MemoryState {
+package struct MemoryState {
     typealias Row = [String: MemoryValue]
 
     struct Rows {
         private(set) var keys: [Int64] = []
         private var rows: [Int64: Row] = [:]
+        /// For columns by which rows are looked up: the keys of the rows that hold a value, in order.
+        private var places: [String: [MemoryValue: [Int64]]] = [:]
+
+        init(_ table: Table) {
+            for field in table.fields where field.isUnique || field.reference != nil { places[field.name] = [:] }
+        }
 
         var count: Int { keys.count }
 
         subscript(key: Int64) -> Row? {
             get { rows[key] }
             set {
-                let isNew = newValue != nil && rows[key] == nil
-                let isGone = newValue == nil && rows[key] != nil
-                if isNew || isGone {
-                    let index = keys.partition(before: key)
-                    if isNew { keys.insert(key, at: index) } else { keys.remove(at: index) }
-                }
+                let former = rows[key]
+                if (former == nil) != (newValue == nil) { keys.toggle(key) }
                 rows[key] = newValue
+                for column in places.keys {
+                    let (old, new) = (former?[column] ?? .null, newValue?[column] ?? .null)
+                    guard old != new else { continue }
+                    if old != .null {
+                        places[column]?[old]?.toggle(key)
+                        if places[column]?[old]?.isEmpty == true { places[column]?[old] = nil }
+                    }
+                    if new != .null { places[column]?[new, default: []].toggle(key) }
+                }
             }
+        }
+
+        /// Nil for a column by which no rows are looked up.
+        func keys(where column: String, is value: MemoryValue) -> [Int64]? {
+            places[column].map { $0[value] ?? [] }
         }
     }
 
-    private var tables: [Table: Rows] = [:]
+    private static let empty: [Table: Rows] = Dictionary(
+        uniqueKeysWithValues: Table.allCases.map { ($0, Rows($0)) })
+
+    private var tables = empty
     /// See ``TableAccess/highestFence()``.
     private(set) var highestFence: Int64 = 0
 
-    subscript(table: Table) -> Rows { tables[table] ?? Rows() }
+    subscript(table: Table) -> Rows { tables[table] ?? Rows(table) }
 
     // MARK: Changes
 
@@ -88,7 +107,7 @@ struct MemoryState {
             row[field.name] = value
             try check(value, field, table, key)
         }
-        tables[table, default: Rows()][key] = row
+        tables[table, default: Rows(table)][key] = row
         if table == .refreshIntent { highestFence = max(highestFence, key) }
     }
 
@@ -117,8 +136,9 @@ struct MemoryState {
 
     // MARK: Finding
 
-    /// The rows whose column may have this value: all of the table, unless the column is its key.
+    /// The rows whose column may have this value: all of the table, unless rows are looked up by the column.
     func keys(in table: Table, where column: String, is value: MemoryValue) -> [Int64] {
+        if let found = self[table].keys(where: column, is: value) { return found }
         guard column == table.key else { return self[table].keys }
         guard case .integer(let key) = value, self[table][key] != nil else { return [] }
         return [key]
@@ -163,8 +183,14 @@ extension StoreError {
 }
 
 extension [Int64] {
+    /// Puts the number in its place, or takes it away from there.
+    fileprivate mutating func toggle(_ key: Int64) {
+        let place = place(of: key)
+        if place < count, self[place] == key { remove(at: place) } else { insert(key, at: place) }
+    }
+
     /// Where the number is, or belongs.
-    fileprivate func partition(before key: Int64) -> Int {
+    func place(of key: Int64) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -4,10 +4,15 @@ package import VaultStorage
 /// The tables of a vault in memory, of which all transactions of all processes in a test know.
 package final class MemoryDatabase: Sendable {
     private let state = Mutex(MemoryState())
+    /// Held by the one transaction that may change something.
+    private let writing = Mutex(())
+    /// Who may have begun something in the vault.
+    package let owners = MemoryOwners()
 
     package init() {}
 
-    var current: MemoryState {
+    /// What was committed last.
+    package internal(set) var current: MemoryState {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
@@ -15,15 +20,46 @@ package final class MemoryDatabase: Sendable {
     /// For one reader at a time.
     package func reader() -> any TableAccess { MemoryTables(self, isWriter: false) }
 
-    /// Runs `body` as one transaction. What it throws undoes all that it did. Two at once are not for this database: who
-    /// uses it has one writer.
-    package func write<R>(_ body: (any TableAccess) throws -> R) rethrows -> R {
-        let tables = MemoryTables(self, isWriter: true)
-        tables.state = current
-        let result = try body(tables)
-        if let changed = tables.state { current = changed }
-        return result
+    /// For one writer at a time; see ``write(_:_:)``.
+    func writer() -> MemoryTables { MemoryTables(self, isWriter: true) }
+
+    /// Runs `body` as one transaction. What it throws undoes all that it did.
+    package func write<R>(_ body: (any TableAccess) throws -> R) throws -> R { try write(writer(), body) }
+
+    func write<R>(_ tables: MemoryTables, _ body: (any TableAccess) throws -> R) throws -> R {
+        var outcome: Result<R, any Error>?
+        writing.withLock { _ in
+            tables.state = current
+            defer { tables.state = nil }
+            outcome = Result { try body(tables) }
+            if case .success? = outcome, let changed = tables.state { current = changed }
+        }
+        guard let outcome else { throw StoreError(.closed, "the transaction never ran") }
+        return try outcome.get()
     }
+}
+
+/// The processes that have a vault in memory open.
+package final class MemoryOwners: Sendable {
+    private struct State {
+        var last: Int64 = 0
+        var living: Set<Int64> = []
+    }
+
+    private let state = Mutex(State())
+
+    func enter() -> Int64 {
+        state.withLock { state in
+            state.last += 1
+            state.living.insert(state.last)
+            return state.last
+        }
+    }
+
+    /// The process has ended, or has lost what shows others that it lives.
+    package func leave(_ owner: Int64) { state.withLock { _ = $0.living.remove(owner) } }
+
+    package func isAlive(_ owner: Int64) -> Bool { state.withLock { $0.living.contains(owner) } }
 }
 
 /// One way to the tables: each query of a reader sees what was committed last, those of a snapshot or a transaction
@@ -49,7 +85,9 @@ final class MemoryTables: TableAccess {
         return cursor
     }
 
-    func run(_ query: Query, _ parameters: [Int32: MemoryValue]) throws(StoreError) -> [[MemoryValue]] {
+    func run(
+        _ query: Query, _ parameters: [Int32: MemoryValue]
+    ) throws(StoreError) -> AnyIterator<[MemoryValue]> {
         if case .select(let selection) = query.operation {
             return (state ?? database.current).select(selection, parameters)
         }
@@ -58,7 +96,7 @@ final class MemoryTables: TableAccess {
         }
         changeCount = try change(&changed, query.operation, parameters)
         state = changed
-        return []
+        return AnyIterator { nil }
     }
 
     /// Gives how many rows were changed.
@@ -124,6 +162,11 @@ final class MemoryTables: TableAccess {
 
     /// The layout of these tables is always this program's.
     func checkSchema() throws(StoreError) {}
+
+    /// There is nothing below the rows.
+    func checkStorage(_ findings: any StorageFindings) throws(StoreError) {}
+
+    func isOwnerAlive(_ owner: Int64) -> Bool { database.owners.isAlive(owner) }
 
     func facts() throws(StoreError) -> EngineFacts {
         EngineFacts(schemaVersion: 0, byteCount: 0, version: "memory", sourceID: "", canLoseCommits: false)

@@ -28,11 +28,11 @@ struct Listing {
 
     /// Appends page after page, each from the cursor that the one before it gave, and ends the list.
     mutating func appendAll<Cursor>(
-        _ page: (_ cursor: Cursor?) throws -> (sheets: [Sheet], next: Cursor?)
-    ) throws {
+        _ page: (_ cursor: Cursor?) async throws -> (sheets: [Sheet], next: Cursor?)
+    ) async throws {
         var cursor: Cursor?
         repeat {
-            let page = try page(cursor)
+            let page = try await page(cursor)
             for sheet in page.sheets { try append(sheet) }
             try endPage()
             cursor = page.next

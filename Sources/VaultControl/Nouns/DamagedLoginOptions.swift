@@ -7,9 +7,9 @@ struct DamagedLoginOptions: ParsableArguments {
     var discardDamaged = false
 
     /// The login that is meant, also if it is damaged.
-    func find(_ selection: LoginSelection, in vault: Vault) throws -> LoginEntry {
+    func find(_ selection: LoginSelection, in vault: Vault) async throws -> LoginEntry {
         do {
-            return .login(try selection.find(in: vault))
+            return await .login(try selection.find(in: vault))
         } catch let error as VaultError where error.code == .quarantined {
             guard case .login(let id) = try selection.choice else { throw error }
             guard discardDamaged else {

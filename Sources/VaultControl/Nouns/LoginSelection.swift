@@ -35,28 +35,30 @@ struct LoginSelection: ParsableArguments {
     }
 
     /// The one login that is meant.
-    func find(in vault: Vault) throws -> Login {
+    func find(in vault: Vault) async throws -> Login {
         switch try choice {
         case .login(let id):
-            return try vault.login(id)
+            return try await vault.login(id)
         case .user(let user):
             do {
-                return try vault.login(try vault.onlyLogin(ofUser: user))
+                return try await vault.login(try vault.onlyLogin(ofUser: user))
             } catch let error as VaultError {
-                throw Self.explained(error, user, vault)
+                throw await Self.explained(error, user, vault)
             }
         }
     }
 
     /// With what there is to choose from, and with what is damaged.
-    static func explained(_ error: VaultError, _ user: String, _ vault: Vault) -> any Error {
+    static func explained(_ error: VaultError, _ user: String, _ vault: Vault) async -> any Error {
         switch error.code {
         case .ambiguousLogin:
+            var choices: [String] = []
+            for login in error.logins { choices.append(await choice(login, vault)) }
             return Failure(
                 error.code, "the user has \(error.logins.count) logins",
-                hints: ["specify one of them by its id:"] + error.logins.map { choice($0, vault) })
+                hints: ["specify one of them by its id:"] + choices)
         case .quarantined:
-            guard let id = damagedLogin(user, vault) else { return error }
+            guard let id = await damagedLogin(user, vault) else { return error }
             return Failure(
                 error.code, "the user's login cannot be opened: \(error.message)",
                 hints: ["see what is left of it: vaultctl damage show \(id)"])
@@ -64,14 +66,14 @@ struct LoginSelection: ParsableArguments {
         }
     }
 
-    private static func choice(_ id: LoginID, _ vault: Vault) -> String {
-        guard let login = try? vault.login(id) else { return "\(id)  damaged" }
+    private static func choice(_ id: LoginID, _ vault: Vault) async -> String {
+        guard let login = try? await vault.login(id) else { return "\(id)  damaged" }
         let details = [login.provider, login.label, StateWords.short(login)].compactMap(\.self)
         return "\(id)  \(details.map { Printable.shortened($0, to: 32) }.joined(separator: ", "))"
     }
 
-    private static func damagedLogin(_ user: String, _ vault: Vault) -> LoginID? {
-        let entries = (try? vault.logins(ofUser: user, limit: 100)) ?? []
+    private static func damagedLogin(_ user: String, _ vault: Vault) async -> LoginID? {
+        let entries = await (try? vault.logins(ofUser: user, limit: 100)) ?? []
         return entries.lazy.compactMap { if case .damaged(let id, _) = $0 { id } else { nil } }.first
     }
 }

@@ -18,14 +18,15 @@ extension IntentRecord {
 
     /// Reads the columns of a query that ends with the intent; `nil` if the login has none.
     init?(
-        _ row: any RowCursor, from first: Int32 = firstColumn, _ context: VaultContext, login: LoginHandle
+        _ row: any RowCursor, from first: Int32 = firstColumn, _ context: VaultContext, login: LoginHandle,
+        _ tables: any TableAccess
     ) throws(StoreError) {
         if row.isNull(first) { return nil }
         self.init(
             fence: row.integer(first), generation: row.integer(first + 1), owner: row.integer(first + 2),
             startedAt: Timestamp(milliseconds: row.integer(first + 3)),
             doubtSince: row.optionalInteger(first + 4).map { Timestamp(milliseconds: $0) },
-            tries: Int(row.integer(first + 5)))
+            tries: Int(row.integer(first + 5)), ownerLives: tables.isOwnerAlive(row.integer(first + 2)))
         guard row.bytes16(first + 6) == mac(context, login: login) else {
             throw .quarantined("refreshIntent", login.bytes, "its authentication code is wrong")
         }

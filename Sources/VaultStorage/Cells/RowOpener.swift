@@ -129,7 +129,7 @@ struct RowOpener {
         let key: KeyRecord? = try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
             bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
         }
-        let intent = try IntentRecord(row, context, login: columns.handle)
+        let intent = try IntentRecord(row, context, login: columns.handle, tables)
         guard !session.lacksDoubt(of: intent) else {
             throw .quarantined("refreshIntent", columns.handle.bytes, SessionRecord.lackingDoubt)
         }

@@ -2,7 +2,7 @@ import Synchronization
 import VaultCrypto
 
 /// What everything that reads or writes an open vault works with.
-final class VaultContext: Sendable {
+package final class VaultContext: Sendable {
     let vaultID: Bytes16
     let vaultKey: SealingKey
     /// The key slot by which this process has opened the vault.
@@ -31,7 +31,7 @@ final class VaultContext: Sendable {
     var keyring: Keyring { keyrings.newest }
 
     /// The same. Logins of an older one are held.
-    var incarnation: Int64 { newestIncarnation.load(ordering: .relaxed) }
+    package var incarnation: Int64 { newestIncarnation.load(ordering: .relaxed) }
 
     var createdAt: Timestamp { rows.current.createdAt }
 

@@ -1,8 +1,8 @@
 import VaultCrypto
 
 /// The vault's own row with its cells open.
-struct VaultRow: Sendable {
-    var incarnation: Int64
+package struct VaultRow: Sendable {
+    package var incarnation: Int64
     let createdAt: Timestamp
     /// Counts the changes of the row. 0: the schema was brought up to date, and the row has no manifest yet.
     var revision: Int64

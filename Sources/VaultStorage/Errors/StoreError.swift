@@ -81,3 +81,13 @@ extension StoreError {
         StoreError(.notFound(subject), "the vault has no such \(subject.rawValue)")
     }
 }
+
+extension StoreError {
+    /// Whether it speaks of the vault's content, and not of this process or of those beside it.
+    package var isDamage: Bool {
+        switch code {
+        case .damaged, .quarantined, .io, .notAVault, .invalidValue: true
+        default: false
+        }
+    }
+}

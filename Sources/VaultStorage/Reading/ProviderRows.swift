@@ -1,7 +1,7 @@
 import VaultCrypto
 
 /// Finds providers, for a reader or the writer. None of it opens a provider that is not asked for.
-struct ProviderRows {
+package struct ProviderRows {
     let tables: any TableAccess
     let opener: RowOpener
 
@@ -25,7 +25,7 @@ struct ProviderRows {
         return result
     }
 
-    func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
+    package func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
         let row = try tables.cursor(.provider)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.provider) }

@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension Reader {
     /// By the index on `dueAt`: costs what is due, however many logins there are.
-    func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
+    package func dueLogins(before time: Timestamp, after cursor: DueCursor?, limit: Int) throws(StoreError) -> DuePage {
         let limit = limit.asPageLimit
         let row = try tables.cursor(.dueLogins)
         row.bind(1, time.milliseconds)

@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension Reader {
     /// Logins with a failure that no handler has heard of, according to a list that is not authenticated.
-    func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
+    package func untoldFailures(limit: Int) throws(StoreError) -> [LoginHandle] {
         let row = try tables.cursor(.untoldFailures)
         defer { row.reset() }
         row.bind(1, Int64(limit))

@@ -1,9 +1,9 @@
 import VaultCrypto
 
 extension Reader {
-    var providers: ProviderRows { ProviderRows(tables: tables, opener: opener) }
+    package var providers: ProviderRows { ProviderRows(tables: tables, opener: opener) }
 
-    func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
+    package func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
         let count = try tables.cursor(.refreshableLoginsOfProvider)
         return try count.withBinding(1, handle.bytes) { () throws(StoreError) in
             ProviderUse(refreshableLogins: try count.step() ? Int(count.integer(0)) : 0)
@@ -11,7 +11,7 @@ extension Reader {
     }
 
     /// A row that cannot be opened is passed over and does not count: ``outbox(after:limit:)`` shows it.
-    func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
+    package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         let row = try tables.cursor(.dueOutbox)
         defer { row.reset() }
         let limit = limit.asPageLimit
@@ -24,7 +24,7 @@ extension Reader {
     }
 
     /// By the order of the rows, which is the order in which they came, so that no edited time hides one.
-    func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
+    package func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
         let row = try tables.cursor(.outbox)
         defer { row.reset() }
         // Any number is a row's, if it was edited.
@@ -44,7 +44,7 @@ extension Reader {
         return result
     }
 
-    func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
+    package func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
         let row = try tables.cursor(.outboxEntry)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
@@ -52,7 +52,7 @@ extension Reader {
         }
     }
 
-    func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
+    package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
         let row = try tables.cursor(.auditRows)
         defer { row.reset() }
         row.bind(1, sequence)
@@ -63,7 +63,7 @@ extension Reader {
     }
 
     /// Nothing that this process had read or committed when the reading began may be missing.
-    func auditHead() throws(StoreError) -> Int64 {
+    package func auditHead() throws(StoreError) -> Int64 {
         let known = headKnownAtBegin ?? context.seen.auditHead
         let head = try tables.integer(.lastAudited) ?? 0
         guard head >= known else {
@@ -79,7 +79,7 @@ extension Reader {
     /// Rows of the trail that are gone through for it: in a busy vault some hours, in any other one all that count.
     private static let renewalWindow: Int64 = 100_000
 
-    func lastRenewal(
+    package func lastRenewal(
         at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
     ) throws(StoreError) -> Timestamp? {
         let first = try auditHead() - Self.renewalWindow
@@ -105,7 +105,7 @@ extension Reader {
     }
 
     /// One that cannot be opened is passed over, and counts as a row of the page.
-    func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
+    package func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
         let limit = limit.asPageLimit
         let row = try tables.cursor(.openIntents)
         defer { row.reset() }
@@ -118,20 +118,20 @@ extension Reader {
             page.next = row.integer(1)
             guard let bytes = row.bytes16(0) else { continue }
             let login = LoginHandle(bytes)
-            guard let record = try? IntentRecord(row, from: 1, context, login: login) else { continue }
+            guard let record = try? IntentRecord(row, from: 1, context, login: login, tables) else { continue }
             page.intents.append(StoredIntent(login: login, record: record))
         }
         if rows < limit { page.next = nil }
         return page
     }
 
-    func hasOpenIntents() throws(StoreError) -> Bool {
+    package func hasOpenIntents() throws(StoreError) -> Bool {
         let row = try tables.cursor(.anyIntent)
         defer { row.reset() }
         return try row.step()
     }
 
-    func keySlots() throws(StoreError) -> [StoredKeySlot] {
+    package func keySlots() throws(StoreError) -> [StoredKeySlot] {
         try KeySlotRows.all(tables).slots.map { slot in
             StoredKeySlot(handle: KeySlotHandle(slot.description.id), description: slot.description)
         }

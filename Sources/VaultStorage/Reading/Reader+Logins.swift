@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension Reader {
-    func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
+    package func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
         let row = try tables.cursor(.login)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
@@ -16,7 +16,7 @@ extension Reader {
         }
     }
 
-    func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
+    package func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         let row = try tables.cursor(.loginPage)
         row.bind(2, Int64(limit.asPageLimit))
         return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in

@@ -15,7 +15,7 @@ extension Reader {
         }
     }
 
-    func session(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
+    package func session(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
         try sessionOfLogin.withBinding(1, handle.bytes) { () throws(StoreError) in
             let row = sessionOfLogin
             guard try row.step() else { throw StoreError.notFound(.login) }

@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension Reader {
-    func statistics() throws(StoreError) -> StoreStatistics {
+    package func statistics() throws(StoreError) -> StoreStatistics {
         StoreStatistics(
             vaultID: Base32.encode(context.vaultID),
             incarnation: context.incarnation, createdAt: context.createdAt,
@@ -13,7 +13,7 @@ extension Reader {
             lockedMemory: LockedMemoryState.current)
     }
 
-    func depths() throws(StoreError) -> StoreDepths {
+    package func depths() throws(StoreError) -> StoreDepths {
         StoreDepths(
             openIntents: try count(.refreshIntent),
             inDoubt: Int(try tables.integer(.doubts) ?? 0),

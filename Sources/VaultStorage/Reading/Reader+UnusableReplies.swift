@@ -2,7 +2,7 @@ import VaultCrypto
 
 extension Reader {
     /// In the order in which they came.
-    func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
+    package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
         let row = try tables.cursor(.unusableReplies)
         return try row.withBinding(1, login.bytes) { () throws(StoreError) in
             var result: [UnusableReplyListing] = []
@@ -19,7 +19,7 @@ extension Reader {
         }
     }
 
-    func hasUnusableReplies(before time: Timestamp) throws(StoreError) -> Bool {
+    package func hasUnusableReplies(before time: Timestamp) throws(StoreError) -> Bool {
         try tables.has(.unusableRepliesBefore, time.milliseconds)
     }
 

@@ -9,7 +9,7 @@ extension Reader {
         }
     }
 
-    func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
+    package func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
         let row = try tables.cursor(.userPage)
         row.bind(2, Int64(limit.asPageLimit))
         return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
@@ -36,7 +36,7 @@ extension Reader {
         }
     }
 
-    func userID(of handle: UserHandle) throws(StoreError) -> String {
+    package func userID(of handle: UserHandle) throws(StoreError) -> String {
         let row = try tables.cursor(.userByHandle)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }

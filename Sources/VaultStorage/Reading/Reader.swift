@@ -1,9 +1,9 @@
 import VaultCrypto
 
 /// Reads what the vault holds, with the hot queries ready. Used by one thread at a time.
-final class Reader: @unchecked Sendable {
-    let tables: any TableAccess
-    let context: VaultContext
+package final class Reader: @unchecked Sendable {
+    package let tables: any TableAccess
+    package let context: VaultContext
     let opener: RowOpener
     let sessionsOfUser: any RowCursor
     let sessionOfLogin: any RowCursor
@@ -11,7 +11,7 @@ final class Reader: @unchecked Sendable {
     /// it, and is no reason to call it old.
     private(set) var headKnownAtBegin: Int64?
 
-    init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
+    package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         self.tables = tables
         self.context = context
         sessionsOfUser = try tables.cursor(.sessionsOfUser)
@@ -28,8 +28,25 @@ final class Reader: @unchecked Sendable {
         }
     }
 
+    /// Runs `body`, once more if what it read was older than what is known: that may be known only since the reading
+    /// began. What falls behind the same mark twice is older, because the mark was there before the second reading.
+    package func readNewest<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
+        var mark: Int64?
+        while true {
+            do throws(StoreError) { return try body(self) } catch {
+                guard let met = self.mark(behindWhich: error), met != mark else { throw error }
+                mark = met
+            }
+        }
+    }
+
+    /// What that which was read falls behind; nil if it was not older than what is known.
+    package func mark(behindWhich error: StoreError) -> Int64? {
+        error.code == .rollbackSuspected ? opener.contradiction.mark : nil
+    }
+
     /// Several queries that see one state of the vault. To be kept short.
-    func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    package func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         headKnownAtBegin = context.seen.auditHead
         defer { headKnownAtBegin = nil }
         return try tables.snapshot(body)

@@ -12,11 +12,14 @@ package struct IntentRecord: Hashable, Sendable {
     /// Requests sent with the refresh token of this generation, or about to be. None, and no doubt: the app is being asked.
     package var tries: Int
 
+    /// Whether the process that may send lived when the row was read. Not a part of the row.
+    package var ownerLives: Bool
+
     package var isInDoubt: Bool { doubtSince != nil }
 
     init(
         fence: Int64, generation: Int64, owner: Int64, startedAt: Timestamp, doubtSince: Timestamp? = nil,
-        tries: Int = 0
+        tries: Int = 0, ownerLives: Bool = true
     ) {
         self.fence = fence
         self.generation = generation
@@ -24,5 +27,6 @@ package struct IntentRecord: Hashable, Sendable {
         self.startedAt = startedAt
         self.doubtSince = doubtSince
         self.tries = tries
+        self.ownerLives = ownerLives
     }
 }

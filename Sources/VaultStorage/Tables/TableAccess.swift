@@ -16,7 +16,14 @@ package protocol TableAccess: AnyObject {
     /// Refuses tables that are not laid out as this program knows them, such as those of a newer version.
     func checkSchema() throws(StoreError)
 
+    /// Notes what is wrong with what the tables lie in.
+    func checkStorage(_ findings: any StorageFindings) throws(StoreError)
+
     func facts() throws(StoreError) -> EngineFacts
+
+    /// Whether the process of that name lives. One of which that is not known counts as alive: its intents must never
+    /// be freed.
+    func isOwnerAlive(_ owner: Int64) -> Bool
 
     /// Lets all that `body` asks see one state of the vault. To be kept short: it may hold up others.
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R

@@ -76,7 +76,7 @@ extension VaultCheck {
             "login", handle, cell, .session, view.dataKey, user, login.sessionData(context.vaultID, user)
         ) { plaintext throws(VaultCryptoError) in
             let session = try unsafe SessionRecord(plaintext)
-            let intent = try? IntentRecord(row, context, login: login.handle)
+            let intent = try? IntentRecord(row, context, login: login.handle, tables)
             if row.isNull(IntentRecord.firstColumn), session.lacksDoubt(of: intent) {
                 note("refreshIntent", handle, SessionRecord.lackingDoubt)
             }
@@ -88,7 +88,8 @@ extension VaultCheck {
             plaintext throws(VaultCryptoError) in _ = try unsafe KeyRecord(plaintext)
         }
         checkUnusableReplies(of: login, user, view)
-        if (try? IntentRecord(row, context, login: login.handle)) == nil, !row.isNull(IntentRecord.firstColumn) {
+        if (try? IntentRecord(row, context, login: login.handle, tables)) == nil, !row.isNull(IntentRecord.firstColumn)
+        {
             note("refreshIntent", handle, "its authentication code is wrong")
         }
     }

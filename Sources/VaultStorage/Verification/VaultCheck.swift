@@ -1,22 +1,16 @@
 import VaultCrypto
 
-/// What an engine finds wrong with what its tables lie in. Checked before any row is.
-protocol FileCheck {
-    func check(_ check: VaultCheck) throws(StoreError)
-}
-
 /// A full check of a vault.
 ///
 /// It goes through the tables in batches. Each batch is one short read transaction, so that it sees rows, manifests
 /// and audit rows of one moment, and neither writers nor checkpoints wait for it for long. Damage becomes a finding and
 /// never ends the check; nothing is changed. Memory is bounded by the biggest row and by the number of erased users
 /// (a handle each).
-final class VaultCheck {
+package final class VaultCheck {
     /// Rows in a transaction: some milliseconds' worth.
     static let batchSize = 256
 
     let tables: any TableAccess
-    let file: any FileCheck
     let context: VaultContext
     let scratch: CellScratch
     /// The vault's row for this check, which may see a newer or an older moment than others.
@@ -30,12 +24,8 @@ final class VaultCheck {
     /// The row that the current batch is at.
     private var cursor: Int64?
 
-    /// - Parameter file: checks what the tables lie in.
-    init(
-        _ tables: any TableAccess, _ context: VaultContext, file: any FileCheck
-    ) throws(StoreError) {
+    package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         self.tables = tables
-        self.file = file
         self.context = context
         rows = VaultRowKeeper(context.rows.current)
         do throws(VaultCryptoError) { scratch = try CellScratch() } catch {
@@ -43,14 +33,14 @@ final class VaultCheck {
         }
     }
 
-    func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
+    package func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
         for table in Self.countedTables {
             let count = try damageAsFinding(table.rawValue) { () throws(StoreError) in
                 try tables.count(table)
             }
             total += Int(count ?? 0)
         }
-        try file.check(self)
+        try tables.checkStorage(self)
         try checkVault()
         try walk(.migration, progress, checkMigration)
         try checkMigrationsAreComplete()
@@ -147,30 +137,12 @@ final class VaultCheck {
         }
     }
 
-    /// What `body` gives. What says that the file or a row is damaged becomes a finding; everything else is thrown on.
-    @discardableResult
-    func damageAsFinding<R>(
-        _ table: String, _ body: () throws(StoreError) -> R
-    ) throws(StoreError) -> R? {
-        do throws(StoreError) { return try body() } catch {
-            guard error.isDamage else { throw error }
-            note("file", nil, "the table \(table) cannot be read: \(error.reason)")
-            return nil
-        }
-    }
-
     /// One more row that no walk counts.
     func countRow() { checked += 1 }
 }
 
-extension StoreError {
-    /// Whether it speaks of the vault's content, and not of this process or of those beside it.
-    var isDamage: Bool {
-        switch code {
-        case .damaged, .quarantined, .io, .notAVault, .invalidValue: true
-        default: false
-        }
-    }
+extension VaultCheck: StorageFindings {
+    package func note(_ place: String, row: String?, _ reason: String) { report.note(place, row, reason) }
 }
 
 extension VerificationReport {

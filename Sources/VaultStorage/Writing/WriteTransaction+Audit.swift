@@ -1,11 +1,20 @@
 import VaultCrypto
 
 /// Whom an audit row is about.
-struct AuditSubject {
+package struct AuditSubject {
     var user: UserHandle?
     var login: LoginHandle?
     var provider: ProviderHandle?
     var revision: Int64?
+
+    package init(
+        user: UserHandle? = nil, login: LoginHandle? = nil, provider: ProviderHandle? = nil, revision: Int64? = nil
+    ) {
+        self.user = user
+        self.login = login
+        self.provider = provider
+        self.revision = revision
+    }
 }
 
 extension WriteTransaction {

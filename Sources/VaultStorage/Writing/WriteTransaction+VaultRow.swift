@@ -4,7 +4,7 @@ extension WriteTransaction {
     /// Changes the vault's row, and records it: its manifest, and its keyring where that changes, are sealed anew.
     ///
     /// - Parameter subject: for the audit row. Where it names no provider, its revision is that of the vault's row.
-    func changeVault(
+    package func changeVault(
         _ event: AuditEvent, about subject: AuditSubject = AuditSubject(), _ change: (inout VaultRow) -> Void
     ) throws(StoreError) {
         if !rows.current.hasManifest, event.kind != .vaultMigrated { try tellOfMigrations() }

@@ -1,9 +1,9 @@
 import VaultCrypto
 
 /// What an operation works with on the writer thread, inside an open transaction.
-final class WriteTransaction {
+package final class WriteTransaction {
     /// The end of the audit chain.
-    struct AuditHead: Equatable {
+    package struct AuditHead: Equatable {
         var sequence: Int64
         var mac: AuditMAC
     }
@@ -25,7 +25,7 @@ final class WriteTransaction {
     private var failure: StoreError?
 
     /// - Parameter committedHead: known from another transaction of this process.
-    init(
+    package init(
         _ tables: any TableAccess, _ context: VaultContext, committedHead: AuditHead? = nil
     ) throws(StoreError) {
         self.tables = tables
@@ -38,7 +38,7 @@ final class WriteTransaction {
     /// Reads the end of the audit chain, now that no other process can write, and looks whether the schema, the
     /// keyring, the incarnation or the manifest have changed. What falls behind what this process knows was rolled
     /// back.
-    func begin() throws(StoreError) {
+    package func begin() throws(StoreError) {
         failure = nil
         savedUsers.removeAll(keepingCapacity: true)
         try tables.checkSchema()
@@ -70,7 +70,7 @@ final class WriteTransaction {
         }
     }
 
-    func committed() {
+    package func committed() {
         committedHead = head
         context.adopt(rows.current)
         context.seen.noteAuditHead(head.sequence)

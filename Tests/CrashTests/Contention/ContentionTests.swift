@@ -20,7 +20,7 @@ struct ContentionTests {
             let users = try await world.users(vault)
             let (login, grant) = try await world.addLogin(users, user: "user-0", .strict)
             for round in 1...rounds {
-                let now = try vault.login(login.id).generation
+                let now = try await vault.login(login.id).generation
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<1_000 {
                         group.addTask { try await users.renewed(login.id, beyond: now).generation }
@@ -111,7 +111,7 @@ struct ContentionTests {
             #expect(requests == rotations)
             #expect(summaries.allSatisfy { $0.reuseDetected == 0 && !$0.isRevoked })
             for (login, grant) in grants {
-                let stored = try vault.store.login(login.handle)
+                let stored = try await vault.store.login(login.handle)
                 #expect(
                     TokenFingerprint.of(stored.refresh?.refreshToken) == (try world.grant(grant).currentRefreshToken))
                 #expect(stored.intent == nil)

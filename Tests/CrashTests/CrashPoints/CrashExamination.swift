@@ -48,7 +48,7 @@ struct CrashExamination {
     private mutating func examineChain(_ users: UserManager) async throws {
         guard let login = scene.login, let id = scene.grant, let before else { return }
         // Making the manager has brought back what was in the spool.
-        let left = try vault.store.login(login.handle)
+        let left = try await vault.store.login(login.handle)
         let grant = try world.grant(id)
         let requests = grant.refreshRequests - primed
         finding.hadActed = requests > 0
@@ -62,7 +62,7 @@ struct CrashExamination {
         // A grant that forgives gives it again.
         let mayBeLost = !isHeld && !crash.behaviour.forgives
         for _ in 0..<2 { _ = try await users.recover() }
-        let after = try vault.login(login)
+        let after = try await vault.login(login)
         if after.generation < left.position.generation { problem("the generation went back in recovery") }
         if let failure = after.failure {
             finding.outcome = "\(failure.reason)"
@@ -91,7 +91,7 @@ struct CrashExamination {
             let answers = world.server.log.tokenRequests(user: scene.user).map { "\($0.outcome) \($0.reason ?? "")" }
             return problem("cannot be renewed: \(error); server: \(answers)")
         }
-        if !holds(try vault.store.login(login.handle), try world.grant(id)) {
+        if !holds(try await vault.store.login(login.handle), try world.grant(id)) {
             problem("holds another token than the server")
         }
     }
@@ -105,7 +105,7 @@ struct CrashExamination {
             if error.code != .lostResponse { problem("died, and says \(error.code)") }
         }
         if try world.grant(id).refreshRequests != requests { problem("a dead login sent something") }
-        if try vault.store.login(login.handle).refresh != nil { problem("a dead login has a refresh token") }
+        if try await vault.store.login(login.handle).refresh != nil { problem("a dead login has a refresh token") }
     }
 
     /// Each token was sent once, and once more for each reply that cannot have come.
@@ -121,7 +121,7 @@ struct CrashExamination {
     private mutating func examineSetToken(_ users: UserManager) async throws {
         guard let login = scene.login else { return }
         let old = before?.generation ?? 0
-        let current = try vault.login(login)
+        let current = try await vault.login(login)
         finding.outcome = current.generation == old ? "old token" : "new token"
         let token = try await users.accessToken(for: .login(login))
         let isSet = token.accessToken.reveal() == "CANARY-set-by-app-\(scene.user)"
@@ -130,7 +130,7 @@ struct CrashExamination {
     }
 
     private mutating func examineLogIn(_ users: UserManager) async throws {
-        let logins = (try? vault.logins(ofUser: scene.user)) ?? []
+        let logins = (try? await vault.logins(ofUser: scene.user)) ?? []
         finding.outcome = logins.isEmpty ? "no login" : "login"
         if logins.count > 1 { problem("\(logins.count) logins") }
         if logins.isEmpty {
@@ -141,8 +141,8 @@ struct CrashExamination {
 
     private mutating func examineEnd(_ users: UserManager) async throws {
         guard let login = scene.login, let id = scene.grant else { return }
-        let stored = try? vault.login(login)
-        let pending = try vault.pendingRevocations(limit: 10).entries
+        let stored = try? await vault.login(login)
+        let pending = try await vault.pendingRevocations(limit: 10).entries
         finding.hadActed = try world.grant(id).isRevoked
         let isLive = stored?.isRefreshable ?? false
         finding.outcome = isLive ? "not ended" : pending.isEmpty ? "ended" : "ended, to be revoked"
@@ -150,7 +150,7 @@ struct CrashExamination {
         if isLive, !pending.isEmpty { problem("a living login waits for its revocation") }
         if isLive { try await users.logOut(.login(login)) }
         _ = try await users.retryRevocations(.all)
-        if try !vault.pendingRevocations(limit: 10).entries.isEmpty { problem("a revocation is left") }
+        if try await !vault.pendingRevocations(limit: 10).entries.isEmpty { problem("a revocation is left") }
         if try !world.grant(id).isRevoked { problem("the grant lives") }
     }
 

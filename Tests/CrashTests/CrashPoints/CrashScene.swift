@@ -47,7 +47,7 @@ final class CrashScene: Sendable {
                 try await users.logOut(.login(login.id))
             }
             (self.login, self.grant) = (login.id, grant)
-            before = crash.action == .revoke ? nil : try vault.login(login.id)
+            before = crash.action == .revoke ? nil : try await vault.login(login.id)
         }
         if keepsSibling {
             sibling = vault

@@ -96,7 +96,7 @@ private final class Nurse: Sendable {
 
     func visit() async throws {
         for id in logins {
-            let login = try users.vault.login(id)
+            let login = try await users.vault.login(id)
             guard let failure = login.failure else { continue }
             deaths.withLock { $0.append(Death(reason: failure.reason, provider: login.provider)) }
             let grant = try #require(world.server.issueGrant(user: login.userId, client: login.provider ?? ""))

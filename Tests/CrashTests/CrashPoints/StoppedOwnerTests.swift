@@ -37,7 +37,7 @@ struct StoppedOwnerTests {
         guard let vault = scene.sibling, let login = scene.login, let grant = scene.grant else { return ["no scene"] }
         var problems: [String] = []
         let users = try await course.world.users(vault, stallLimit: .milliseconds(100))
-        let generation = try vault.login(login).generation
+        let generation = try await vault.login(login).generation
         let job = try await scene.begin(zygote, crash.action, crash.strike, stops: true)
         guard try await job.wait() == .stopped else { return ["was not stopped: \(job.lines)"] }
         do {
@@ -52,7 +52,7 @@ struct StoppedOwnerTests {
         if try course.world.grant(grant).refreshRequests > scene.primed + 1 { problems.append("sent twice") }
         job.send(SIGCONT)
         if try await scene.end(of: job) != .exit(0) { problems.append("did not go on: \(scene.said)") }
-        if try vault.login(login).generation != generation + 1 { problems.append("did not renew: \(scene.said)") }
+        if try await vault.login(login).generation != generation + 1 { problems.append("did not renew: \(scene.said)") }
         if try course.world.grant(grant).refreshRequests != scene.primed + 1 { problems.append("sent more than once") }
         return try await problems + scene.examine(kills: 0).problems
     }

@@ -115,25 +115,25 @@ final class CheckpointRace {
         _ = try await writing.value
 
         _ = try await neighbour.insert(100..<(100 + schedule.after))
-        report.count("not seen by a new reader", missing(sandbox, ledger))
+        await report.count("not seen by a new reader", missing(sandbox, ledger))
         _ = try await neighbour.renew("alice", schedule.later)
         try? await neighbour.reopen()
         _ = try? await neighbour.renew("alice", 2)
         await neighbour.end()
         store.close()
-        let lost = missing(sandbox, ledger)
+        let lost = await missing(sandbox, ledger)
         report.count("lost in the end", lost)
         if isGated, let problem = await Scenario.reopens(ScenarioRun(sandbox, ledger), nil) { report.fail(problem) }
         return Outcome(lost: lost, during: during, acknowledged: ledger.acknowledgements)
     }
 
     /// How many users are not at the generation that was acknowledged; all of them if the vault does not even open.
-    private func missing(_ sandbox: Sandbox, _ ledger: Ledger) -> Int {
+    private func missing(_ sandbox: Sandbox, _ ledger: Ledger) async -> Int {
         guard let store = try? sandbox.open() else { return ledger.users.count }
         defer { store.close() }
-        return ledger.users.filter { user, entry in
-            Ledger([user: entry]).fault(of: store) != nil
-        }.count
+        var missing = 0
+        for (user, entry) in ledger.users where await Ledger([user: entry]).fault(of: store) != nil { missing += 1 }
+        return missing
     }
 }
 

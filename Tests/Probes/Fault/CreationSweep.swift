@@ -25,14 +25,14 @@ final class CreationSweep {
 
     init(_ report: Report) { self.report = report }
 
-    func run() throws {
+    func run() async throws {
         var kills = 0
-        while try attempt(.kill, at: UInt64(kills + 1)) { kills += 1 }
+        while try await attempt(.kill, at: UInt64(kills + 1)) { kills += 1 }
         say("vault kills \(kills): \(report.takeTally())")
         var failures = 0
         for error in [EIO, ENOSPC] {
             var number: UInt64 = 1
-            while try attempt(.failure(error), at: number) { number += 1 }
+            while try await attempt(.failure(error), at: number) { number += 1 }
             failures += Int(number) - 1
         }
         say("vault failures \(failures): \(report.takeTally())")
@@ -50,7 +50,7 @@ final class CreationSweep {
     // MARK: Key file and vault
 
     /// Gives whether the process came to that call.
-    private func attempt(_ strike: Strike, at number: UInt64) throws -> Bool {
+    private func attempt(_ strike: Strike, at number: UInt64) async throws -> Bool {
         let sandbox = try Sandbox(Image(files: [:]))
         let isStruck = try self.strike(strike, at: number, ["directory=\(sandbox.directory)"])
         let name = "creation \(strike.words) at call \(number)"
@@ -61,7 +61,7 @@ final class CreationSweep {
         do {
             let store = try hasVault ? sandbox.open() : Creation.make(in: sandbox)
             defer { store.close() }
-            if let finding = try store.verify({ _ in }).findings.first { report.fail("\(name): \(finding)") }
+            if let finding = try await store.verify({ _ in }).findings.first { report.fail("\(name): \(finding)") }
         } catch {
             report.fail("\(name): left \(left.sorted()), then \(error)")
         }

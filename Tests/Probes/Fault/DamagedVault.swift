@@ -62,9 +62,9 @@ final class DamagedVault {
         var generations: [String: Int64] = [:]
         absent = 0
         for user in History.users {
-            if let generation = try read(user, store) { generations[user] = generation }
+            if let generation = try await read(user, store) { generations[user] = generation }
         }
-        let isClean = try isClean(store)
+        let isClean = try await isClean(store)
         if writes { try await write("bob", store) }
         let latest = history.states.last ?? [:]
         let isLatest = generations.allSatisfy { $0.value == latest[$0.key] }
@@ -79,12 +79,12 @@ final class DamagedVault {
     }
 
     /// The generation at which a user is; `nil` if that cannot be told any more.
-    private func read(_ user: String, _ store: SQLiteVaultStore) throws -> Int64? {
+    private func read(_ user: String, _ store: SQLiteVaultStore) async throws -> Int64? {
         do throws(StoreError) {
-            let session = try store.session(.user(user))
+            let session = try await store.session(.user(user))
             let generation = session.position.generation
             let isSessionWhole = session.session.accessToken == Ledger.token("access", user, generation)
-            let login = try store.login(session.login)
+            let login = try await store.login(session.login)
             let isWhole =
                 isSessionWhole && login.position.generation == generation
                 && login.refresh?.refreshToken == Ledger.token("refresh", user, generation)
@@ -103,8 +103,8 @@ final class DamagedVault {
         throw StoreError(.closed, text)
     }
 
-    private func isClean(_ store: SQLiteVaultStore) throws -> Bool {
-        do throws(StoreError) { return try store.verify { _ in }.isClean } catch {
+    private func isClean(_ store: SQLiteVaultStore) async throws -> Bool {
+        do { return try await store.verify().isClean } catch let error as StoreError {
             try expectName(error)
             return false
         }
@@ -113,9 +113,9 @@ final class DamagedVault {
     /// It may be refused, but not with the token of somebody else or half of it.
     private func write(_ user: String, _ store: SQLiteVaultStore) async throws {
         do {
-            let login = try store.session(.user(user)).login
+            let login = try await store.session(.user(user)).login
             try await store.updateLogin(login) { $0.session.label = "still works" }
-            let stored = try store.login(login)
+            let stored = try await store.login(login)
             let generation = stored.position.generation
             guard stored.refresh?.refreshToken == Ledger.token("refresh", user, generation) else {
                 throw Wrong("after writing, \(user) has another refresh token")

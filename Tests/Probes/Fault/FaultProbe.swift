@@ -19,7 +19,7 @@ struct FaultProbe {
         case "power": try await PowerLoss(options, report).run()
         case "damage": try await Damage(options, report).run()
         case "kill": try await KillSweep(options, report).run()
-        case "creation": try CreationSweep(report).run()
+        case "creation": try await CreationSweep(report).run()
         case "creator": try Creation.run(options)
         case "victim": try await Victim.die(options)
         case "reader": try Reader.hold(options)

@@ -45,11 +45,11 @@ final class Ledger: Sendable {
     }
 
     /// What is wrong with a vault; `nil` if everything acknowledged is there, whole, and nothing that was never tried.
-    func fault(of store: SQLiteVaultStore) -> String? {
+    func fault(of store: SQLiteVaultStore) async -> String? {
         for (user, entry) in users {
             do throws(StoreError) {
-                let session = try store.session(.user(user))
-                let login = try store.login(session.login)
+                let session = try await store.session(.user(user))
+                let login = try await store.login(session.login)
                 let generation = login.position.generation
                 guard generation >= entry.acknowledged ?? 0 else {
                     return "\(user) is at generation \(generation), \(entry.acknowledged ?? 0) was acknowledged"
@@ -94,14 +94,14 @@ struct Work: Sendable {
 
     /// What is committed before a request: that it may be sent.
     func openIntent(_ user: String) async throws {
-        let login = try store.session(.user(user)).login
+        let login = try await store.session(.user(user)).login
         let owner = store.owner
         try await store.updateLogin(login) { _ = $0.openIntent(owner: owner, at: Sandbox.now) }
     }
 
     /// What is committed after a reply: the next link of the chain.
     func renew(_ user: String) async throws {
-        let session = try store.session(.user(user))
+        let session = try await store.session(.user(user))
         ledger.attempt(user, session.position.generation + 1)
         let generation = try await store.updateLogin(session.login) { state in
             state.position = state.position.successor

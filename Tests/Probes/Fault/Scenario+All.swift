@@ -24,7 +24,7 @@ extension Scenario {
             renewal,
             checkpoint(image, ledger),
             scenario("verification") { run in
-                let findings = try run.work().store.verify { _ in }.findings
+                let findings = try await run.work().store.verify { _ in }.findings
                 // It goes on after what it cannot read, and says so.
                 let isTold = findings.contains { $0.reason.contains("reading or writing the vault failed") }
                 if let finding = findings.first, !isTold { throw StoreError(.damaged, "\(finding)") }
@@ -101,11 +101,11 @@ extension Scenario {
             run.store = try run.sandbox.open()
             let store = try run.work().store
             for user in users {
-                let session = try store.session(.user(user))
-                _ = try store.login(session.login)
-                _ = try store.user(user)
+                let session = try await store.session(.user(user))
+                _ = try await store.login(session.login)
+                _ = try await store.user(user)
             }
-            _ = try store.statistics()
+            _ = try await store.statistics()
         }
         scenario.prepare = { _ in }
         return scenario

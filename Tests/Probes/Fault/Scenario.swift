@@ -44,7 +44,7 @@ struct Scenario {
             } catch {
                 if case .closed? = (error as? StoreError)?.code {} else { return "the store did not go on: \(error)" }
             }
-            if let fault = run.ledger.fault(of: work.store) { return "before reopening: \(fault)" }
+            if let fault = await run.ledger.fault(of: work.store) { return "before reopening: \(fault)" }
             work.store.close()
         }
         run.store = nil
@@ -54,7 +54,7 @@ struct Scenario {
     /// An insertion that failed may have happened nevertheless.
     private static func insertUnlessThere(_ user: String, _ work: Work) async throws {
         do throws(StoreError) {
-            work.ledger.acknowledge(user, try work.store.session(.user(user)).position.generation)
+            work.ledger.acknowledge(user, try await work.store.session(.user(user)).position.generation)
         } catch {
             guard case .notFound = error.code else { throw error }
             try await work.insert(user)
@@ -65,9 +65,9 @@ struct Scenario {
         do {
             let store = try run.sandbox.open()
             defer { store.close() }
-            if let fault = run.ledger.fault(of: store) { return "after reopening: \(fault)" }
+            if let fault = await run.ledger.fault(of: store) { return "after reopening: \(fault)" }
             run.ledger.forgetAttempts()
-            let findings = try store.verify { _ in }.findings
+            let findings = try await store.verify().findings
             if let finding = findings.first { return "verify: \(findings.count) findings, \(finding)" }
             try await Work(store: store, ledger: run.ledger).renew("bob")
             return nil

@@ -37,17 +37,17 @@ final class SettledCommit {
         defer { store.close() }
         let work = Work(store: store, ledger: ledger)
         try await work.renew("bob")
-        let sequence = try store.statistics().auditRows
+        let sequence = try await store.statistics().auditRows
         arm()
         var isAcknowledged = true
         do { try await work.renew("bob") } catch { isAcknowledged = false }
         let hits = Faults.disarm()
-        let rows = try store.auditEntries(after: Int64(sequence), limit: 10)
+        let rows = try await store.auditEntries(after: Int64(sequence), limit: 10)
         let settled = check(rows, isAcknowledged, hits, name)
-        if let fault = work.ledger.fault(of: store) { report.fail("\(name): \(fault)") }
+        if let fault = await work.ledger.fault(of: store) { report.fail("\(name): \(fault)") }
         try await work.renew("bob")
-        if let fault = work.ledger.fault(of: store) { report.fail("\(name), then: \(fault)") }
-        if try !store.verify({ _ in }).isClean { report.fail("\(name): verify") }
+        if let fault = await work.ledger.fault(of: store) { report.fail("\(name), then: \(fault)") }
+        if try await !store.verify({ _ in }).isClean { report.fail("\(name): verify") }
         report.count(hits == 0 ? "untouched" : isAcknowledged ? "acknowledged" : "refused")
         return settled
     }
@@ -63,7 +63,7 @@ final class SettledCommit {
         var isAcknowledged = true
         do { try await work.openIntent("bob") } catch { isAcknowledged = false }
         let hits = Faults.disarm()
-        let isThere = try store.hasOpenIntents()
+        let isThere = try await store.hasOpenIntents()
         if isAcknowledged, !isThere { report.fail("\(name): an intent was acknowledged and is not there") }
         report.count("intents \(hits == 0 ? "untouched" : isAcknowledged ? "acknowledged" : "refused")")
     }

@@ -19,7 +19,7 @@ struct Claim {
 
     func run() async throws {
         signal(SIGUSR1) { _ in steps.add(1, ordering: .relaxed) }
-        let login = try store.session(.user("alice")).login
+        let login = try await store.session(.user("alice")).login
         let owner = store.owner
         let fence = try await store.updateLogin(login) { state in
             state.openIntent(owner: owner, at: Timestamp(milliseconds: 1_800_000_000_000)).fence
@@ -29,8 +29,8 @@ struct Claim {
         // What would be sent now, is sent only by who owns its lock.
         say("sent \(store.ownsItsLock)")
         try await step(2)
-        let stored = try store.login(login)
-        let handle = try store.spool(
+        let stored = try await store.login(login)
+        let handle = try store.spool.add(
             SpooledReply(
                 login: login, user: stored.user, provider: nil, position: stored.position, fence: fence,
                 accessToken: SecretBytes(utf8: "access"), tokenType: "Bearer",
@@ -42,7 +42,7 @@ struct Claim {
             state.refresh?.refreshToken = SecretBytes(utf8: "next")
             state.intent = nil
         }
-        try store.unspool(handle)
+        try store.spool.remove(handle)
         say("stored")
         try await step(4)
         store.close()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import VaultCrypto
 import VaultStorage
 
@@ -37,21 +38,33 @@ struct Liveness {
             refreshToken: SecretBytes(utf8: "2"))
     }
 
-    private func outcome(_ body: () throws -> Void) -> String {
-        do {
-            try body()
-            return "fine"
-        } catch {
-            return (error as? StoreError).map { "\($0.code)" } ?? "\(error)"
+    /// Of a call that must end without waiting: in a fork no other thread lives.
+    private func outcome(_ body: @escaping @Sendable () async throws -> Void) -> String {
+        let outcome = Outcome()
+        _ = Task.immediate {
+            do {
+                try await body()
+                outcome.set("fine")
+            } catch {
+                outcome.set((error as? StoreError).map { "\($0.code)" } ?? "\(error)")
+            }
         }
+        return outcome.text
+    }
+
+    private final class Outcome: Sendable {
+        private let state = Mutex("waiting")
+
+        var text: String { state.withLock { $0 } }
+        func set(_ text: String) { state.withLock { $0 = text } }
     }
 
     // MARK: Fork without exec
 
     func fork() async throws {
         let login = try await insertLogin()
-        try store.prepareSpool()
-        let handle = try store.spool(reply(login))
+        try store.spool.prepare()
+        let handle = try store.spool.add(reply(login))
         // Swift does not import fork, for good reasons.
         guard let symbol = unsafe dlsym(nil, "fork") else { exit(70) }
         let fork = unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
@@ -62,7 +75,7 @@ struct Liveness {
         }
         say("child-process \(child)")
         for _ in 0..<20 { try await store.updateLogin(login) { $0.session.attempts += 1 } }
-        _ = try store.login(login)
+        _ = try await store.login(login)
         say("parent owns \(store.ownsItsLock)")
         while true { pause() }
     }
@@ -95,12 +108,14 @@ struct Liveness {
 
     /// Every call must be refused, and none may hang or touch a file.
     private func beChild(_ login: LoginHandle, _ handle: SpoolHandle) {
-        let calls: [(String, () throws -> Void)] = [
-            ("session", { _ = try store.session(.login(login)) }), ("login", { _ = try store.login(login) }),
-            ("users", { _ = try store.users(after: nil, limit: 1) }), ("statistics", { _ = try store.statistics() }),
-            ("verify", { _ = try store.verify { _ in } }), ("openIntents", { _ = try store.hasOpenIntents() }),
-            ("prepareSpool", { try store.prepareSpool() }), ("spool", { _ = try store.spool(reply(login)) }),
-            ("unspool", { try store.unspool(handle) }), ("spooledReplies", { _ = try store.spooledReplies() }),
+        let calls: [(String, @Sendable () async throws -> Void)] = [
+            ("session", { _ = try await store.session(.login(login)) }),
+            ("login", { _ = try await store.login(login) }),
+            ("users", { _ = try await store.users(after: nil, limit: 1) }),
+            ("statistics", { _ = try await store.statistics() }),
+            ("verify", { _ = try await store.verify() }), ("openIntents", { _ = try await store.hasOpenIntents() }),
+            ("prepareSpool", { try store.spool.prepare() }), ("spool", { _ = try store.spool.add(reply(login)) }),
+            ("unspool", { try store.spool.remove(handle) }), ("spooledReplies", { _ = try store.spool.listings() }),
             ("open", { _ = try Self.open(path, key) }),
             ("migrate", { try SQLiteVaultStore.migrate(at: path, clock: { Timestamp(milliseconds: 0) }) }),
         ]
@@ -115,15 +130,15 @@ struct Liveness {
 
     func closeFrom(readsFirst: Bool) async throws {
         let login = try await insertLogin()
-        try store.prepareSpool()
-        _ = try store.session(.login(login))
+        try store.spool.prepare()
+        _ = try await store.session(.login(login))
         closeFiles()
         // Whatever the vault had open is now this file, many times.
         let bystander = path + "-bystander"
         try Data("untouched".utf8).write(to: URL(filePath: bystander))
         let descriptors = (0..<100).map { _ in unsafe Glibc.open(bystander, O_RDWR) }
         if readsFirst {
-            _ = outcome { _ = try store.login(login) }
+            _ = outcome { _ = try await store.login(login) }
             say("first read over")
         } else {
             say("owns \(store.ownsItsLock)")
@@ -134,9 +149,9 @@ struct Liveness {
         } catch {
             say("write \((error as? StoreError).map { "\($0.code)" } ?? "\(error)")")
         }
-        say("read \(outcome { _ = try store.session(.login(login)) })")
+        say("read \(outcome { _ = try await store.session(.login(login)) })")
         say("owns \(store.ownsItsLock)")
-        say("spool \(outcome { _ = try store.spool(reply(login)) })")
+        say("spool \(outcome { _ = try store.spool.add(reply(login)) })")
         store.close()
         let intact = descriptors.count { fcntl($0, F_GETFD) >= 0 }
         say("bystander \(intact) \(try String(contentsOfFile: bystander, encoding: .utf8))")

@@ -97,10 +97,10 @@ struct SampleVault {
                 body: Array("{\"refresh_token\":\"CANARY-refresh-unusable".utf8)))
         _ = try await openIntent("grace", acme)
         let spooled = try await openIntent("bob", acme)
-        try store.prepareSpool()
-        _ = try store.spool(Self.reply("bob", spooled.login, acme, spooled.fence))
+        try store.spool.prepare()
+        _ = try store.spool.add(Self.reply("bob", spooled.login, acme, spooled.fence))
         let gone = try await openIntent("judy", acme)
-        _ = try store.spool(Self.reply("judy", gone.login, acme, gone.fence))
+        _ = try store.spool.add(Self.reply("judy", gone.login, acme, gone.fence))
         try await store.updateUser("judy") { $0.isErased = true }
     }
 

@@ -17,7 +17,7 @@ enum Scale {
         if verb == "make" {
             try await make(vault, key, count)
         } else {
-            try tick(vault, key, count)
+            try await tick(vault, key, count)
         }
     }
 
@@ -62,13 +62,13 @@ enum Scale {
         start + String(repeating: "x", count: length - start.utf8.count)
     }
 
-    private static func tick(_ path: String, _ key: String, _ count: Int) throws {
+    private static func tick(_ path: String, _ key: String, _ count: Int) async throws {
         let store = try SQLiteVaultStore.open(at: path, unlocker: KeyFileUnlocker(path: key), clock: clock)
         let end = firstDue.advanced(by: .seconds(dueCount - 1))
-        guard try store.dueLogins(before: end, limit: 1_000).logins.count == dueCount else { exit(1) }
+        guard try await store.dueLogins(before: end, limit: 1_000).logins.count == dueCount else { exit(1) }
         var found = 0
-        let elapsed = try ContinuousClock().measure {
-            for _ in 0..<count { found += try store.dueLogins(before: end, limit: 1_000).logins.count }
+        let elapsed = try await ContinuousClock().measure {
+            for _ in 0..<count { found += try await store.dueLogins(before: end, limit: 1_000).logins.count }
         }
         store.close()
         guard found == count * dueCount else { exit(1) }

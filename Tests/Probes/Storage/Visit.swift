@@ -14,7 +14,7 @@ enum Visit {
         let store = try SQLiteVaultStore.open(
             at: vault, unlocker: KeyFileUnlocker(path: key), clock: { Timestamp(milliseconds: 1_800_000_000_000) })
         if how == "look" {
-            _ = try store.login(login)
+            _ = try await store.login(login)
         } else {
             try await store.updateLogin(login) { $0.session.attempts += 1 }
         }

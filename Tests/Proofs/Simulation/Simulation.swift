@@ -10,7 +10,10 @@ package enum Simulation {
     }
 
     /// Takes over Swift's concurrency in this process, for good: nothing else must use it then.
-    package static func takeOver() { JobQueue.shared.install() }
+    package static func takeOver() {
+        JobQueue.shared.install()
+        Randomness.install()
+    }
 
     package static func play(seed: UInt64, isTraced: Bool = false) -> Result {
         let world = World(seed: seed, isTraced: isTraced)

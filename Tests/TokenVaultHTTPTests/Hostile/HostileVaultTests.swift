@@ -77,7 +77,7 @@ struct HostileVaultTests {
         let login = try await addLogin(
             one, mind, to: vault, users, tokenEndpoint: "http://127.0.0.1:\(server.port)/token")
         let token = await findings.watch { try await users.accessToken(for: .login(login.id), .renewed) }
-        let stored = try vault.login(login.id)
+        let stored = try await vault.login(login.id)
         findings.show(stored)
         let reason = stored.failure?.reason
         #expect(failures(one, mind).contains(reason), "\(one.name), \(mind): \(reason.map { "\($0)" } ?? "alive")")

@@ -60,9 +60,9 @@ struct AuthTokenExchangeWireTests {
 
         func sessionWillRenewAccessToken(_ renewal: AccessTokenRenewal) async {
             do {
-                try renewal.renewWithAuthToken(AuthToken(token()))
+                try await renewal.renewWithAuthToken(AuthToken(token()))
             } catch {
-                try? renewal.unableToRetrieveAuthToken()
+                try? await renewal.unableToRetrieveAuthToken()
             }
         }
     }
@@ -122,7 +122,7 @@ struct AuthTokenExchangeWireTests {
             #expect(error?.code == .tryLater)
         }
         #expect(bench.outcomes == ["invalid_grant"])
-        let stored = try bench.temporary.vault.login(login.id)
+        let stored = try await bench.temporary.vault.login(login.id)
         #expect(stored.failure == nil)
         #expect((stored.notBefore?.timeIntervalSinceNow ?? 0) > 590)
         await bench.close()

@@ -61,7 +61,7 @@ struct ClientSecretWireTests {
                 try await world.client.send(world.request(), for: .login(login.id), TokenRequest(resource: here)).head
                     .status == .ok)
             var request = world.request()
-            try world.users.authorize(&request, with: other)
+            try await world.users.authorize(&request, with: other)
             #expect(try await world.client.send(world.request(), for: .login(login.id)).head.status == .ok)
             #expect(world.renewals == 2)
             do {
@@ -71,7 +71,7 @@ struct ClientSecretWireTests {
             } catch let error as VaultError {
                 #expect(error.code == .resourceRefused)
             }
-            #expect(try world.users.vault.login(login.id).failure == nil)
+            #expect(try await world.users.vault.login(login.id).failure == nil)
         }
     }
 }

@@ -11,12 +11,12 @@ import VaultStorage
 /// An audit row says how its login stands afterwards: exactly what a reader of the login sees then.
 @Suite(.timeLimit(.minutes(5)))
 struct AuditedLookTests {
-    private static func lastLook(_ world: World) throws -> LoginLook? {
-        try world.vault.store.auditEntries(after: 0, limit: 10_000).last { $0.look != nil }?.look
+    private static func lastLook(_ world: World) async throws -> LoginLook? {
+        try await world.vault.store.auditEntries(after: 0, limit: 10_000).last { $0.look != nil }?.look
     }
 
-    private static func look(_ login: Login, _ world: World) throws -> LoginLook {
-        let stored = try world.stored(login)
+    private static func look(_ login: Login, _ world: World) async throws -> LoginLook {
+        let stored = try await world.stored(login)
         return LoginLook(
             position: stored.position, session: stored.session, refresh: stored.refresh, provider: stored.provider,
             at: world.vault.now)
@@ -27,9 +27,9 @@ struct AuditedLookTests {
         let login = try await world.addChain()
         func check(isNew: Bool, _ change: () async throws -> Void) async throws {
             try await change()
-            var expected = try Self.look(login, world)
+            var expected = try await Self.look(login, world)
             expected.isNew = isNew
-            #expect(try Self.lastLook(world) == expected)
+            await #expect(try Self.lastLook(world) == expected)
         }
         try await check(isNew: true) {}
         try await check(isNew: false) {
@@ -49,7 +49,7 @@ struct AuditedLookTests {
             world.transport.enqueue(.generation("resource"))
             _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example/"))
         }
-        let look = try #require(try Self.lastLook(world))
+        let look = try await #require(try Self.lastLook(world))
         #expect(look.token?.generation == look.generation - 1)
         try await check(isNew: false) {
             try await world.vault.change(login.id.handle) {
@@ -59,7 +59,7 @@ struct AuditedLookTests {
         try await check(isNew: true) { try await world.kill(login) }
         try await check(isNew: true) { try await world.users.disableUser("alice") }
         try await world.users.removeLogin(.login(login.id))
-        let last = try #require(try Self.lastLook(world))
+        let last = try await #require(try Self.lastLook(world))
         #expect(last.state == nil)
         #expect(last.isNew)
     }
@@ -71,7 +71,7 @@ struct AuditedLookTests {
         world.expire()
         world.transport.enqueue(.status(.tooManyRequests))
         _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
-        let look = try #require(try Self.lastLook(world))
+        let look = try await #require(try Self.lastLook(world))
         #expect(look.state == .tokenExpired)
         #expect(!look.isNew)
     }
@@ -82,16 +82,16 @@ struct AuditedLookTests {
         let login = try await world.addChain(lifetime: .seconds(100_000))
         world.time.advance(by: .seconds(200_000))
         let watcher = Watcher(world.vault)
-        #expect(watcher.names() == [])
+        await #expect(watcher.names() == [])
         try await world.set(login, lifetime: .seconds(100_000))
-        #expect(watcher.names() == ["updated 2", "established 2"])
+        await #expect(watcher.names() == ["updated 2", "established 2"])
         try await world.set(login, "again", lifetime: .seconds(100_000))
-        #expect(watcher.names() == ["updated 3"])
+        await #expect(watcher.names() == ["updated 3"])
         try await world.kill(login)
-        #expect(watcher.names() == ["refreshFailed 3", "tokenExpired(deadGrant) 3"])
+        await #expect(watcher.names() == ["refreshFailed 3", "tokenExpired(deadGrant) 3"])
         #expect(world.vault.sessions.state.withLock { $0.watched.count } == 0)
         try await world.users.disableUser("alice")
-        #expect(watcher.names() == ["terminated(userDisabled) 4"])
+        await #expect(watcher.names() == ["terminated(userDisabled) 4"])
     }
 
     /// An end that was known when a token came long ago is announced once, however often the login is renewed.
@@ -105,7 +105,7 @@ struct AuditedLookTests {
         for hour in 0..<48 {
             try await world.set(login, "\(hour)", lifetime: .seconds(300))
             world.pass(.seconds(3_600))
-            announced += watcher.names().filter { $0.hasPrefix("refreshTokenWillExpire") }
+            await announced += watcher.names().filter { $0.hasPrefix("refreshTokenWillExpire") }
         }
         #expect(announced == ["refreshTokenWillExpire 25"])
     }
@@ -114,16 +114,16 @@ struct AuditedLookTests {
     @Test func aChangedProviderCountsForTheNextRow() async throws {
         let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
         let login = try await world.addChain()
-        let provider = try #require(try world.stored(login).provider)
+        let provider = try await #require(try world.stored(login).provider)
         let watcher = Watcher(world.vault, login)
         try await world.vault.change(login.id.handle) { $0.session.label = "changed" }
-        _ = watcher.events()
+        _ = await watcher.events()
         #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == .limited(.seconds(8_640_000)))
         _ = try await world.vault.store.updateProvider(provider) { record, _ in
             record.defaultScope = "read"
             return []
         }
-        _ = watcher.events()
+        _ = await watcher.events()
         #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == nil)
     }
 
@@ -131,16 +131,16 @@ struct AuditedLookTests {
     @Test func aProviderThatCannotBeReadIsReadAgain() async throws {
         let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
         let login = try await world.addChain()
-        let provider = try #require(try world.stored(login).provider)
+        let provider = try await #require(try world.stored(login).provider)
         let watcher = Watcher(world.vault, login)
         let intruder = Intruder(path: world.vault.path)
         try intruder.execute("UPDATE provider SET revision = revision + 1")
         try await world.vault.change(login.id.handle) { $0.session.label = "first" }
-        _ = watcher.events()
+        _ = await watcher.events()
         #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == nil)
         try intruder.execute("UPDATE provider SET revision = revision - 1")
         try await world.vault.change(login.id.handle) { $0.session.label = "second" }
-        _ = watcher.events()
+        _ = await watcher.events()
         #expect(
             world.vault.sessions.state.withLock { $0.lifetimes[provider] } == .limited(.seconds(8_640_000)))
     }

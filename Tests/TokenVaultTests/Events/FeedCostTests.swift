@@ -125,11 +125,13 @@ struct FeedCostTests {
         try await world.users.removeLogin(.login(second.id))
         let reads = Atomic<Int>(0)
         process.store.beforeReading { reads.add(1, ordering: .relaxed) }
-        process.vault.sessions.catchUp()
+        await process.vault.sessions.catchUp()
         process.store.beforeReading(nil)
         // 60 tokens, the beginning and the end of a renewal, a removal: one batch is not quite enough, or just.
         #expect(reads.load(ordering: .relaxed) <= 2)
-        #expect(watchers.map { $0.events().count } == [32, 31])
+        var counts: [Int] = []
+        for watcher in watchers { counts.append(await watcher.events().count) }
+        #expect(counts == [32, 31])
     }
 
     /// More users than are remembered: each event names its own.
@@ -150,6 +152,6 @@ struct FeedCostTests {
             for round in 0..<2 { try await world.set(login, "r\(round)") }
         }
         let expected = (0..<16).map { "user-\($0 / 2)" }
-        #expect(watcher.events().map(\.userId) == expected)
+        await #expect(watcher.events().map(\.userId) == expected)
     }
 }

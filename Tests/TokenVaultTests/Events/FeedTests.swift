@@ -20,8 +20,8 @@ struct FeedTests {
         _ = try await other.accessToken(for: .login(login.id), .renewed)
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         for watcher in watchers {
-            #expect(watcher.names() == ["updated 2", "updated 3"])
-            #expect(watcher.names() == [])
+            await #expect(watcher.names() == ["updated 2", "updated 3"])
+            await #expect(watcher.names() == [])
         }
     }
 
@@ -67,7 +67,7 @@ struct FeedTests {
         }
         try await world.set(login, "2")
         try await world.set(login, "3")
-        #expect(watcher.names() == ["updated 2", "updated 3"])
+        await #expect(watcher.names() == ["updated 2", "updated 3"])
         let count = tries.load(ordering: .relaxed)
         #expect(count >= 1, "\(count) reads")
         process.store.beforeReading(nil)
@@ -90,8 +90,8 @@ struct FeedTests {
         let world = try await World()
         let login = try await world.addChain()
         try await world.set(login)
-        #expect(Watcher(world.vault, login).names() == [])
-        #expect(Watcher(world.vault).names() == [])
+        await #expect(Watcher(world.vault, login).names() == [])
+        await #expect(Watcher(world.vault).names() == [])
     }
 
     /// A process that ends without a word has told what it has committed; the next one goes on from there.
@@ -103,14 +103,14 @@ struct FeedTests {
         let before = try #require(killed.map { Watcher($0.vault, login) })
         _ = try await killed?.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
-        #expect(before.names() == ["updated 2"])
+        await #expect(before.names() == ["updated 2"])
         killed = nil
         let (vault, users) = try await world.anotherProcess()
         let after = Watcher(vault, login)
         _ = try await users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(3_600))
-        #expect(after.names() == ["updated 3"])
-        #expect(survivor.names() == ["updated 2", "updated 3"])
+        await #expect(after.names() == ["updated 3"])
+        await #expect(survivor.names() == ["updated 2", "updated 3"])
     }
 
     @Test func rowsThatWerePrunedAreToldAsMissed() async throws {
@@ -118,7 +118,7 @@ struct FeedTests {
         let (_, other) = try await world.anotherProcess()
         let login = try await world.addChain()
         let watcher = Watcher(world.vault, login)
-        let head = try world.vault.store.auditHead()
+        let head = try await world.vault.store.auditHead()
         for round in 2...5 {
             _ = try await other.updateAccessToken(
                 for: .login(login.id), accessToken: Sample.accessToken("\(round)"),
@@ -126,10 +126,10 @@ struct FeedTests {
         }
         try Intruder(path: world.vault.path)
             .execute("DELETE FROM audit WHERE sequence > \(head) AND sequence < \(head + 4)")
-        #expect(watcher.names() == ["missed(3)", "updated 5"])
+        await #expect(watcher.names() == ["missed(3)", "updated 5"])
         // What is armed is the token that is there now.
         world.pass(.seconds(5_000 - 180))
-        #expect(watcher.names() == ["willExpire 5"])
+        await #expect(watcher.names() == ["willExpire 5"])
     }
 
     @Test func aRowThatDoesNotOpenIsToldAsMissedAndTheStateIsRight() async throws {
@@ -141,9 +141,9 @@ struct FeedTests {
         _ = try? await other.accessToken(for: .login(login.id), .renewed)
         try Intruder(path: world.vault.path)
             .execute("UPDATE audit SET detailCell = zeroblob(200) WHERE kind = \(AuditKind.loginDead.rawValue)")
-        let failure = try #require(try world.vault.login(login.id).failure)
-        #expect(watcher.events().map(\.kind) == [.missed(count: 1), .stateChanged(.tokenExpired(failure))])
-        #expect(states.states() == [.established, .tokenExpired(failure)])
+        let failure = try #require(try await world.vault.login(login.id).failure)
+        await #expect(watcher.events().map(\.kind) == [.missed(count: 1), .stateChanged(.tokenExpired(failure))])
+        await #expect(states.states() == [.established, .tokenExpired(failure)])
     }
 
     /// Its row holds no look: that it is the last one says enough.
@@ -154,7 +154,7 @@ struct FeedTests {
         try Intruder(path: world.vault.path).execute("UPDATE login SET cell = zeroblob(length(cell))")
         try await world.users.eraseUser("alice")
         for watcher in watchers {
-            #expect(watcher.events().map(\.kind) == [.stateChanged(.terminated(.userDeleted))])
+            await #expect(watcher.events().map(\.kind) == [.stateChanged(.terminated(.userDeleted))])
         }
     }
 
@@ -168,12 +168,12 @@ struct FeedTests {
         var seen = 0
         for round in 0..<50 {
             try await world.set(login, "\(round)")
-            seen += brisk.names().count
+            await seen += brisk.names().count
         }
         #expect(seen == 50)
-        #expect(stuck.names() == (2...9).map { "updated \($0)" } + ["missed(42)"])
+        await #expect(stuck.names() == (2...9).map { "updated \($0)" } + ["missed(42)"])
         try await world.set(login, "last")
-        #expect(stuck.names() == ["updated 52"])
+        await #expect(stuck.names() == ["updated 52"])
     }
 
     @Test func aSubscriberWhoNeverFetchesStopsNobody() async throws {
@@ -181,8 +181,8 @@ struct FeedTests {
         let login = try await world.addChain()
         let stuck = (0..<10).map { _ in world.users.events(of: .login(login.id)).makeAsyncIterator() }
         for round in 2...200 { try await world.set(login, "\(round)") }
-        #expect(Watcher(world.vault, login).names() == [])
-        #expect(try world.users.validAccessToken(for: .login(login.id))?.generation == 200)
+        await #expect(Watcher(world.vault, login).names() == [])
+        await #expect(try world.users.validAccessToken(for: .login(login.id))?.generation == 200)
         withExtendedLifetime(stuck) {}
     }
 
@@ -199,7 +199,7 @@ struct FeedTests {
         #expect(await task.value == 0)
         // Nobody is left, so nothing runs.
         while world.vault.sessions.isReading, !Task.isCancelled { await Task.yield() }
-        #expect(!world.vault.sessions.catchUp())
+        #expect(await !world.vault.sessions.catchUp())
     }
 
     @Test func closingTheVaultEndsSequencesAfterWhatWasTold() async throws {
@@ -270,7 +270,7 @@ struct FeedTests {
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         try await world.kill(login)
-        let events = watcher.events()
+        let events = await watcher.events()
         #expect(events.count == 3)
         #expect(!String(reflecting: events).contains(Sample.marker))
         #expect(!world.logs.text.contains(Sample.marker))
@@ -281,12 +281,12 @@ struct FeedTests {
         let login = try await world.addChain()
         try await world.addChain(user: "bob", name: "bob")
         for round in 2...300 { try await world.set(login, "\(round)") }
-        let past = try world.vault.pastEvents(login: nil, userId: "alice", limit: 1_000)
+        let past = try await world.vault.pastEvents(login: nil, userId: "alice", limit: 1_000)
         #expect(past.map(\.kind) == [.stateChanged(.established)] + Array(repeating: .updated, count: 299))
-        #expect(
+        await #expect(
             try world.vault.pastEvents(login: login.id, userId: nil, limit: 3).compactMap(\.generation) == [
                 298, 299, 300,
             ])
-        #expect(try world.vault.pastEvents(login: nil, userId: "bob", limit: 3).map(\.userId) == ["bob"])
+        await #expect(try world.vault.pastEvents(login: nil, userId: "bob", limit: 3).map(\.userId) == ["bob"])
     }
 }

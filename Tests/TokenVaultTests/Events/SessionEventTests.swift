@@ -16,7 +16,7 @@ struct SessionEventTests {
         let watcher = Watcher(world.vault, login)
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
-        let events = watcher.events()
+        let events = await watcher.events()
         #expect(events.map(\.kind) == [.updated])
         #expect(events.first?.generation == 2)
         #expect(events.first?.login == login.id)
@@ -28,15 +28,15 @@ struct SessionEventTests {
         let login = try await world.addChain()
         let watcher = Watcher(world.vault, login)
         try await world.kill(login)
-        let events = watcher.events()
-        let failure = try #require(try world.vault.login(login.id).failure)
+        let events = await watcher.events()
+        let failure = try #require(try await world.vault.login(login.id).failure)
         #expect(failure.reason == .deadGrant)
         #expect(events.map(\.kind) == [.refreshFailed(failure), .stateChanged(.tokenExpired(failure))])
         // The access token is good for a while, and its end is told.
         world.expire()
-        #expect(watcher.names() == ["willExpire 1", "expired 1"])
+        await #expect(watcher.names() == ["willExpire 1", "expired 1"])
         try await world.set(login)
-        #expect(watcher.names() == ["updated 2", "established 2"])
+        await #expect(watcher.names() == ["updated 2", "established 2"])
     }
 
     @Test func aNarrowerScopeIsTold() async throws {
@@ -50,7 +50,7 @@ struct SessionEventTests {
             world.transport.enqueue(
                 .tokens(accessToken: "a-\(scope.count)", refreshToken: "r-\(scope.count)", scope: scope))
             _ = try await world.users.accessToken(for: .login(login.id), .renewed)
-            #expect(watcher.events().map(\.kind) == [.updated, .scopeChanged(isNarrower: isNarrower)])
+            await #expect(watcher.events().map(\.kind) == [.updated, .scopeChanged(isNarrower: isNarrower)])
         }
     }
 
@@ -60,7 +60,7 @@ struct SessionEventTests {
         let watcher = Watcher(world.vault, login)
         world.transport.enqueue(.generation("resource"))
         _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example/"))
-        #expect(watcher.names() == [])
+        await #expect(watcher.names() == [])
     }
 
     @Test func theEndOfARefreshTokenIsToldWeeksAhead() async throws {
@@ -71,13 +71,13 @@ struct SessionEventTests {
         try await world.vault.change(login.id.handle) { $0.refresh?.refreshExpiresAt = ends }
         let watcher = Watcher(world.vault, login)
         world.pass(day * 76 - .seconds(1))
-        #expect(watcher.names() == ["willExpire 1", "expired 1", "tokenExpired 1"])
+        await #expect(watcher.names() == ["willExpire 1", "expired 1", "tokenExpired 1"])
         world.pass(.seconds(1))
-        #expect(watcher.events().map(\.kind) == [.refreshTokenWillExpire(at: ends.date)])
+        await #expect(watcher.events().map(\.kind) == [.refreshTokenWillExpire(at: ends.date)])
         world.pass(day)
-        #expect(watcher.names() == [])
+        await #expect(watcher.names() == [])
         // Who comes now is told at once.
-        #expect(Watcher(world.vault, login).names() == ["willExpire 1", "expired 1", "refreshTokenWillExpire 1"])
+        await #expect(Watcher(world.vault, login).names() == ["willExpire 1", "expired 1", "refreshTokenWillExpire 1"])
     }
 
     @Test func theEndOfAGrantComesFromTheProvidersProfile() async throws {
@@ -85,7 +85,7 @@ struct SessionEventTests {
         let login = try await world.addChain()
         let watcher = Watcher(world.vault, login)
         world.pass(.seconds(86 * 86_400))
-        #expect(
+        await #expect(
             watcher.events().last?.kind
                 == .refreshTokenWillExpire(at: login.createdAt.addingTimeInterval(8_640_000)))
     }
@@ -99,7 +99,7 @@ struct SessionEventTests {
             refreshToken: Sample.refreshToken("later"))
         let watcher = Watcher(world.vault, login)
         world.pass(.seconds(36 * 86_400))
-        #expect(!watcher.names().contains { $0.hasPrefix("refreshTokenWillExpire") })
+        await #expect(!watcher.names().contains { $0.hasPrefix("refreshTokenWillExpire") })
     }
 
     @Test func whatOnlyPeopleCanMendIsAnError() async throws {
@@ -108,7 +108,7 @@ struct SessionEventTests {
         let watcher = Watcher(world.vault, login)
         world.transport.enqueue(.error("interaction_required"))
         _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(watcher.names() == ["error(needsUserInteraction) 1"])
+        await #expect(watcher.names() == ["error(needsUserInteraction) 1"])
     }
 
     @Test(arguments: ["logOut", "remove", "disable", "erase"])
@@ -133,11 +133,11 @@ struct SessionEventTests {
             state = .terminated(.userDeleted)
         }
         for watcher in watchers {
-            #expect(watcher.events().map(\.kind) == [.stateChanged(state)])
+            await #expect(watcher.events().map(\.kind) == [.stateChanged(state)])
         }
         // What had been armed is not told of a login that is over.
         world.expire()
-        for watcher in watchers { #expect(watcher.names() == []) }
+        for watcher in watchers { await #expect(watcher.names() == []) }
     }
 
     @Test func aNewLoginIsToldToWhoWaitsForItsUser() async throws {
@@ -146,13 +146,13 @@ struct SessionEventTests {
         let stranger = Watcher(world.vault, .user("bob"))
         let login = try await world.addChain(lifetime: .seconds(300))
         for watcher in watchers {
-            let events = watcher.events()
+            let events = await watcher.events()
             #expect(events.map(\.kind) == [.stateChanged(.established)])
             #expect(events.first?.login == login.id)
         }
         world.pass(.seconds(120))
-        for watcher in watchers { #expect(watcher.names() == ["willExpire 1"]) }
-        #expect(stranger.names() == [])
+        for watcher in watchers { await #expect(watcher.names() == ["willExpire 1"]) }
+        await #expect(stranger.names() == [])
     }
 
     @Test func aUserWhoComesBackAfterErasureIsWatchedAgain() async throws {
@@ -163,7 +163,7 @@ struct SessionEventTests {
         try await world.users.eraseUser("alice")
         let second = try await world.addChain(name: "2")
         try await world.set(second)
-        #expect(watcher.names() == ["terminated(userDeleted) 1", "established 1", "updated 2"])
+        await #expect(watcher.names() == ["terminated(userDeleted) 1", "established 1", "updated 2"])
     }
 
     /// Kii: each login has its own chain.
@@ -175,9 +175,9 @@ struct SessionEventTests {
         world.transport.enqueue(.generation("a2"))
         _ = try await world.users.accessToken(for: .login(first.id), .renewed)
         try await world.kill(first)
-        #expect(watcher.names() == [])
-        #expect(try world.users.sessionState(of: .login(second.id)) == .established)
-        #expect(try world.users.sessionState(of: .user("alice")) == .established)
+        await #expect(watcher.names() == [])
+        await #expect(try world.users.sessionState(of: .login(second.id)) == .established)
+        await #expect(try world.users.sessionState(of: .user("alice")) == .established)
     }
 
     @Test func theOrderOfOneLoginIsThatOfItsGenerations() async throws {
@@ -190,7 +190,7 @@ struct SessionEventTests {
             }
             try await group.waitForAll()
         }
-        let events = watcher.events()
+        let events = await watcher.events()
         for login in logins {
             #expect(events.filter { $0.login == login.id }.compactMap(\.generation) == Array(2...21))
         }

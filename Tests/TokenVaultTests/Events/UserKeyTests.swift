@@ -20,28 +20,28 @@ struct UserKeyTests {
         let watcher = Watcher(world.vault, .user(watched))
         // Both come after the subscription: the second must not take the first one's place.
         let login = try await world.addChain(user: watched, name: "1")
-        #expect(watcher.events().count { $0.login == login.id } >= 0)
+        await #expect(watcher.events().count { $0.login == login.id } >= 0)
         let stranger = try await world.addChain(user: other, name: "2")
-        #expect(watcher.events().allSatisfy { $0.login == login.id })
+        await #expect(watcher.events().allSatisfy { $0.login == login.id })
         try await world.set(stranger, "3")
-        #expect(watcher.names() == [])
+        await #expect(watcher.names() == [])
         try await world.set(login, "4")
-        #expect(watcher.names() == ["updated 2"])
+        await #expect(watcher.names() == ["updated 2"])
     }
 
     @Test(arguments: [(composed, decomposed), (decomposed, composed)])
     func nobodySeesAnothersLogIn(watched: String, other: String) async throws {
         let world = try await World()
         let watcher = StateWatcher(world.vault, .user(watched))
-        #expect(watcher.states() == [.notLoggedIn])
+        await #expect(watcher.states() == [.notLoggedIn])
         world.vault.sessions.countLogIn(of: other, 1)
-        #expect(watcher.states() == [])
+        await #expect(watcher.states() == [])
         #expect(!world.vault.sessions.isLoggingIn(watched))
         #expect(world.vault.sessions.isLoggingIn(other))
         world.vault.sessions.countLogIn(of: watched, 1)
-        #expect(watcher.states() == [.establishing])
+        await #expect(watcher.states() == [.establishing])
         world.vault.sessions.countLogIn(of: other, -1)
-        #expect(watcher.states() == [])
+        await #expect(watcher.states() == [])
     }
 
     @Test func eachHasLoginsOfHisOwn() async throws {
@@ -50,6 +50,6 @@ struct UserKeyTests {
         let two = try await world.addChain(user: Self.decomposed, name: "2")
         #expect(try await world.users.accessToken(userId: Self.composed).login == one.id)
         #expect(try await world.users.accessToken(userId: Self.decomposed).login == two.id)
-        #expect(try world.vault.users().entries.count == 2)
+        #expect(try await world.vault.users().entries.count == 2)
     }
 }

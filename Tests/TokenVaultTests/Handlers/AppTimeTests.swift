@@ -41,7 +41,7 @@ struct AppTimeTests {
         let callers = logins.map { login in Task { try await world.users.accessToken(for: .login(login)).generation } }
         await world.time.waitForRest()
         await world.transport.waitForRequests(1)
-        let provider = try world.vault.store.provider(named: "acme").handle
+        let provider = try await world.vault.store.provider(named: "acme").handle
         while world.users.context.turns.waitingCount(provider) < 2, !Task.isCancelled { await Task.yield() }
         #expect(world.transport.requestCount == 1)
         gate.open()
@@ -57,7 +57,7 @@ struct AppTimeTests {
         for login in logins {
             #expect(await code { try await world.users.accessToken(for: .login(login)) } == .tryLater)
         }
-        let provider = try world.vault.store.provider(named: "acme").handle
+        let provider = try await world.vault.store.provider(named: "acme").handle
         #expect(world.users.context.conduct[provider].pace.bound == nil)
         #expect(world.users.context.conduct[provider].pace.hold(uptime: world.time.uptime()) == nil)
     }
@@ -86,9 +86,9 @@ struct AppTimeTests {
             world.time.advance(by: .seconds(10))
         }
         #expect(handler.asked == 1)
-        let step = try other.diagnosis(of: login.id, stallLimit: .seconds(3_000)).nextStep
+        let step = try await other.diagnosis(of: login.id, stallLimit: .seconds(3_000)).nextStep
         #expect(step == .waitForRenewal)
-        try #require(handler.last).renew()
+        try await #require(handler.last).renew()
         let names = try await world.withTimePassing { [try await first.value, try await second.value] }
         #expect(names == ["2", "2"])
         #expect(handler.asked == 1)

@@ -45,7 +45,7 @@ struct AuthTokenExchangeTests {
         #expect(world.transport.requests.map(\.form) == [fields])
         #expect(world.transport.requests.first?.request.headerFields[.authorization]?.hasPrefix("Basic ") == true)
         // Ahead of expiry the chain goes on, with its refresh token.
-        let stored = try world.stored(login)
+        let stored = try await world.stored(login)
         #expect(stored.position == .init(chain: 1, generation: 2))
         #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-1")
         #expect(stored.intent == nil)
@@ -56,7 +56,7 @@ struct AuthTokenExchangeTests {
         world.transport.enqueue(.tokens(accessToken: "CANARY-access-2"))
         world.expire()
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
-        let stored = try world.stored(login)
+        let stored = try await world.stored(login)
         #expect(stored.position == .init(chain: 2, generation: 2))
         #expect(stored.refresh?.refreshToken == nil)
     }
@@ -75,7 +75,7 @@ struct AuthTokenExchangeTests {
                 ))
             world.expire()
             #expect(await code { try await world.users.accessToken(userId: "alice") } == expected)
-            #expect(try world.vault.login(login.id).subject == "CANARY-one")
+            #expect(try await world.vault.login(login.id).subject == "CANARY-one")
         }
     }
 
@@ -85,7 +85,7 @@ struct AuthTokenExchangeTests {
         world.transport.enqueue(.generation("2"), .generation("3"))
         world.time.advance(by: .seconds(3_500))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
-        let stored = try world.stored(login)
+        let stored = try await world.stored(login)
         #expect(stored.position == .init(chain: 2, generation: 2))
         #expect(stored.refresh?.previousRefresh == nil)
         world.expire()
@@ -101,7 +101,7 @@ struct AuthTokenExchangeTests {
         world.expire()
         for _ in 0..<3 { #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater) }
         #expect(handler.asked == 1)
-        #expect(try world.stored(login).session.failure == nil)
+        await #expect(try world.stored(login).session.failure == nil)
         world.time.advance(by: .seconds(660))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
     }
@@ -112,7 +112,7 @@ struct AuthTokenExchangeTests {
         world.transport.enqueue(.failure(.maybeSent, .timeout), .tokens(accessToken: "CANARY-access-2"))
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
         world.time.advance(by: .seconds(1))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
         #expect(handler.asked == 2)
@@ -126,7 +126,7 @@ struct AuthTokenExchangeTests {
             #expect(await code { try await world.users.accessToken(userId: "alice") } == .providerMisconfigured)
         }
         #expect(handler.asked == 1)
-        #expect(try world.stored(login).session.failure == nil)
+        await #expect(try world.stored(login).session.failure == nil)
     }
 
     @Test func withoutAnExchangeTheAnswerIsRefusedAndTheQuestionStaysOpen() async throws {
@@ -140,16 +140,16 @@ struct AuthTokenExchangeTests {
         await handler.waitForQuestion()
         let renewal = try #require(handler.last)
         let token = try AuthToken("CANARY-auth")
-        #expect(errorCode { try renewal.renewWithAuthToken(token) } == .invalidArgument)
+        #expect(await errorCode { try await renewal.renewWithAuthToken(token) } == .invalidArgument)
         #expect(renewal.isOpen)
-        try renewal.renew()
+        try await renewal.renew()
         #expect(try await caller.value == "2")
     }
 
     /// Tokens that cannot be stored are spooled; the next process takes them up as what they are.
     @Test func aReplyThatCannotBeStoredIsALogInAllTheSame() async throws {
         let (world, _, login) = try await makeWorld()
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let process = try await world.faulty(spool: spool)
         let handler = RecordingSessionHandler(RecordingSessionHandler.token("app"))
         process.users.setSessionHandler(handler)
@@ -165,7 +165,7 @@ struct AuthTokenExchangeTests {
         try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = gone }
         let next = try await world.faulty(spool: spool)
         #expect(try await next.users.accessToken(userId: "alice").name == "2")
-        let stored = try world.stored(login)
+        let stored = try await world.stored(login)
         #expect(stored.position == .init(chain: 2, generation: 2))
         #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-2")
         #expect(world.transport.requestCount == 1)

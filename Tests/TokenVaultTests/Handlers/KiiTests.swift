@@ -28,7 +28,7 @@ struct KiiTests {
         for name in ["2", "3"] {
             world.expire()
             #expect(try await world.users.accessToken(userId: "alice").name == name)
-            #expect(try world.users.validAccessToken(for: .login(login.id))?.name == name)
+            await #expect(try world.users.validAccessToken(for: .login(login.id))?.name == name)
         }
         #expect(
             world.transport.requests.map { $0.form["refresh_token"] } == [
@@ -60,7 +60,7 @@ struct KiiTests {
         world.transport.enqueue(.generation("a2"))
         world.expire()
         #expect(try await world.users.accessToken(for: .login(first.id)).name == "a2")
-        let stored = try world.vault.login(second.id)
+        let stored = try await world.vault.login(second.id)
         #expect(stored.generation == 1)
         #expect(stored.isRefreshable)
         world.transport.enqueue(.generation("b2"))
@@ -87,13 +87,13 @@ struct KiiTests {
         world.expire()
         let outcome = await world.withTimePassing { await code { try await world.users.accessToken(userId: "alice") } }
         #expect(outcome == .lostResponse)
-        #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
+        #expect(try await world.vault.login(login.id).failure?.reason == .lostResponse)
 
         let ordinary = try await world.addChain(user: "bob")
         world.transport.enqueue(.error("invalid_grant"))
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "bob") } == .refreshFailed)
-        #expect(try world.vault.login(ordinary.id).failure?.reason == .deadGrant)
+        #expect(try await world.vault.login(ordinary.id).failure?.reason == .deadGrant)
     }
 
     @Test func disablingAUserEndsAllOfHisChains() async throws {

@@ -48,8 +48,8 @@ struct SessionHandlerTests {
         await world.time.waitForSleepers(2)
         world.time.advance(by: .seconds(2))
         #expect(await caller.value == .deadlineExceeded)
-        try handler.last?.renew()
-        while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
+        try await handler.last?.renew()
+        while try await world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
         #expect(handler.asked == 1)
     }
 
@@ -63,8 +63,8 @@ struct SessionHandlerTests {
         await handler.waitForQuestion()
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
-        try handler.last?.renew()
-        while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
+        try await handler.last?.renew()
+        while try await world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
     }
 
     @Test func aRenewalThatIsLetGoCountsAsATransientFailure() async throws {
@@ -73,7 +73,7 @@ struct SessionHandlerTests {
         let login = try await world.addChain()
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
-        #expect(try world.vault.login(login.id).notBefore == world.now.addingTimeInterval(1))
+        #expect(try await world.vault.login(login.id).notBefore == world.now.addingTimeInterval(1))
     }
 
     @Test func theAnswerMayComeLaterFromAnywhere() async throws {
@@ -86,7 +86,7 @@ struct SessionHandlerTests {
         let renewal = try #require(handler.last)
         handler.forget()
         let token = try AuthToken(Sample.marker + "access-2")
-        try await Task.detached { try renewal.renewWithAuthToken(token) }.value
+        try await Task.detached { try await renewal.renewWithAuthToken(token) }.value
         #expect(try await caller.value == "2")
     }
 
@@ -104,8 +104,8 @@ struct SessionHandlerTests {
         world.expire()
         for _ in 0..<3 { #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater) }
         #expect(handler.asked == 1)
-        #expect(watcher.names().contains("error(invalidArgument) 1"))
-        #expect(try world.vault.login(login.id).generation == 1)
+        await #expect(watcher.names().contains("error(invalidArgument) 1"))
+        #expect(try await world.vault.login(login.id).generation == 1)
     }
 
     @Test func renewWithoutARefreshTokenMeansTheTokenRefreshHandler() async throws {
@@ -127,8 +127,8 @@ struct SessionHandlerTests {
         let caller = Task { await code { try await world.users.accessToken(userId: "alice") } }
         await handler.waitForQuestion()
         let renewal = try #require(handler.last)
-        #expect(errorCode { try renewal.renew() } == .notRefreshable)
-        try renewal.unableToRetrieveAuthToken()
+        #expect(await errorCode { try await renewal.renew() } == .notRefreshable)
+        try await renewal.unableToRetrieveAuthToken()
         #expect(await caller.value == .tryLater)
     }
 
@@ -143,7 +143,7 @@ struct SessionHandlerTests {
             RecordingSessionHandler({ renewal in
                 let early = await code { try await users.accessToken(userId: "alice") }
                 let other = try? await users.accessToken(userId: "bob").name
-                try? renewal.renew()
+                try? await renewal.renew()
                 let late = try? await users.accessToken(userId: "alice").name
                 seen.value = [early?.name ?? "none", other ?? "none", late ?? "none"]
             }))
@@ -168,7 +168,7 @@ struct SessionHandlerTests {
                 } else {
                     try? await users.removeLogin(.login(login.id))
                 }
-                answer.value = errorCode { try renewal.renew() }
+                answer.value = await errorCode { try await renewal.renew() }
             }))
         world.expire()
         let outcome = await code { try await users.accessToken(for: .login(login.id)) }
@@ -202,11 +202,11 @@ struct SessionHandlerTests {
         try await world.leaveIntent(login, tries: 0)
         world.time.advance(by: .seconds(660))
         #expect(try await world.users.recover().settledRenewals == 1)
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
 
         let intent = try await world.leaveIntent(login, owner: world.vault.store.owner, tries: 0)
         try await world.users.takeOver(.login(login.id))
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
         #expect(intent > 0)
         #expect(world.transport.requestCount == 0)
     }
@@ -279,7 +279,7 @@ struct SessionHandlerTests {
         await handler.waitForQuestion()
         let renewal = try #require(handler.last)
         // By the test itself, of which the clock does not know: so before time passes.
-        try renewal.renew()
+        try await renewal.renew()
         let names = try await world.withTimePassing { [try await callers[0].value, try await callers[1].value] }
         #expect(names == ["2", "2"])
         #expect(handler.asked == 1)

@@ -24,10 +24,10 @@ struct SocialPlusTests {
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
         #expect(handler.asked == 1)
         #expect(world.transport.requests.map { $0.form["refresh_token"] } == [Sample.marker + "refresh-1"])
-        let stored = try world.stored(login)
+        let stored = try await world.stored(login)
         #expect(stored.position == .init(chain: 1, generation: 2))
         #expect(stored.intent == nil)
-        #expect(try world.tale().suffix(2) == ["renewal-started", "renewed"])
+        await #expect(try world.tale().suffix(2) == ["renewal-started", "renewed"])
     }
 
     @Test func manyCallersAskOnce() async throws {
@@ -38,7 +38,7 @@ struct SocialPlusTests {
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<200 { group.addTask { try await world.users.accessToken(userId: "alice").name } }
             await handler.waitForQuestion()
-            try handler.last?.renew()
+            try await handler.last?.renew()
             for try await name in group { #expect(name == "2") }
         }
         #expect(handler.asked == 1)
@@ -53,7 +53,7 @@ struct SocialPlusTests {
         handler.enqueue(RecordingSessionHandler.token("2", expiresAt: world.now.addingTimeInterval(9_000)))
         world.expire()
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
-        #expect(try world.vault.login(login.id).generation == 2)
+        #expect(try await world.vault.login(login.id).generation == 2)
         #expect(world.transport.requestCount == 0)
     }
 
@@ -65,13 +65,13 @@ struct SocialPlusTests {
         let caller = Task { try await world.users.accessToken(userId: "alice").name }
         await handler.waitForQuestion()
         let renewal = try #require(handler.last)
-        try renewal.renew()
-        #expect(errorCode { try renewal.renew() } == .renewalAnswered)
-        #expect(errorCode { try renewal.unableToRetrieveAuthToken() } == .renewalAnswered)
+        try await renewal.renew()
+        #expect(await errorCode { try await renewal.renew() } == .renewalAnswered)
+        #expect(await errorCode { try await renewal.unableToRetrieveAuthToken() } == .renewalAnswered)
         #expect(try await caller.value == "2")
-        #expect(errorCode { try renewal.unableToRetrieveAuthToken() } == .renewalAnswered)
+        #expect(await errorCode { try await renewal.unableToRetrieveAuthToken() } == .renewalAnswered)
         #expect(world.transport.requestCount == 1)
-        #expect(try world.vault.login(login.id).notBefore == nil)
+        #expect(try await world.vault.login(login.id).notBefore == nil)
     }
 
     @Test(arguments: ["update", "updateElsewhere", "logOut", "disable", "newHandler", "noHandler", "close"])
@@ -96,7 +96,7 @@ struct SocialPlusTests {
         case "noHandler": world.users.setSessionHandler(nil)
         default: await world.vault.close()
         }
-        #expect(errorCode { try renewal.unableToRetrieveAuthToken() } == .renewalVoid)
+        #expect(await errorCode { try await renewal.unableToRetrieveAuthToken() } == .renewalVoid)
         #expect(!renewal.isOpen)
         let name = await caller.value
         switch change {
@@ -104,7 +104,7 @@ struct SocialPlusTests {
         case "newHandler", "noHandler": #expect(name == "3")
         default: #expect(name == nil)
         }
-        if change != "logOut", change != "close" { #expect(try world.stored(login).session.notBefore == nil) }
+        if change != "logOut", change != "close" { await #expect(try world.stored(login).session.notBefore == nil) }
     }
 
     @Test func aNewHandlerIsAskedInPlaceOfTheOldOne() async throws {
@@ -130,7 +130,7 @@ struct SocialPlusTests {
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
         #expect(try await other.users.accessToken(userId: "alice").name == "1")
         #expect(handler.asked == 1)
-        let until = try #require(try world.vault.login(login.id).notBefore)
+        let until = try #require(try await world.vault.login(login.id).notBefore)
         #expect((600...660).contains(until.timeIntervalSince(world.now)))
         await world.vault.close()
         await other.vault.close()
@@ -153,7 +153,7 @@ struct SocialPlusTests {
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(60))
-        #expect(try world.vault.login(login.id).notBefore == nil)
+        await #expect(try world.vault.login(login.id).notBefore == nil)
         world.transport.enqueue(.generation("3"))
         world.expire()
         #expect(try await world.users.accessToken(userId: "alice").name == "3")

@@ -21,7 +21,7 @@ struct TapkeyTests {
         world.expire()
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
         #expect(handler.asked == ["alice"])
-        #expect(try world.vault.login(login.id).generation == 2)
+        #expect(try await world.vault.login(login.id).generation == 2)
         #expect(world.transport.requestCount == 0)
     }
 
@@ -66,7 +66,7 @@ struct TapkeyTests {
         }
         #expect(handler.asked.count == 1)
         #expect(handler.failed == ["alice"])
-        let stored = try world.vault.login(login.id)
+        let stored = try await world.vault.login(login.id)
         #expect(stored.failure?.reason == .refusedByHandler)
         #expect(stored.state == .tokenExpired(stored.failure))
     }
@@ -123,7 +123,7 @@ struct TapkeyTests {
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
         #expect(handler.asked.count == 1)
         #expect(handler.failed.isEmpty)
-        #expect(try world.vault.login(login.id).failure == nil)
+        #expect(try await world.vault.login(login.id).failure == nil)
         world.time.advance(by: .seconds(1))
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
     }
@@ -216,7 +216,7 @@ struct TapkeyTests {
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater)
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now)
-        #expect(try world.vault.login(login.id).notBefore == nil)
+        await #expect(try world.vault.login(login.id).notBefore == nil)
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
     }
 
@@ -264,10 +264,10 @@ struct TapkeyTests {
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
         #expect(handler.asked.count == 1)
-        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try await world.vault.login(login.id).generation == 1)
         world.time.advance(by: .seconds(50))
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
-        #expect(try world.vault.login(login.id).generation == 2)
+        #expect(try await world.vault.login(login.id).generation == 2)
     }
 
     @Test func theRefusedTokenAgainIsNoNewOne() async throws {

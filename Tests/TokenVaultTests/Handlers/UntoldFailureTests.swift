@@ -23,12 +23,12 @@ struct UntoldFailureTests {
 
     @Test func aDeathIsToldByTheNextProcessThatHasAHandler() async throws {
         let world = try await world(["alice", "bob"])
-        #expect(try world.vault.store.untoldFailures(limit: 10).count == 2)
+        #expect(try await world.vault.store.untoldFailures(limit: 10).count == 2)
         let handler = RecordingHandler()
         let next = try await world.anotherProcess(handler: handler)
         while handler.failed.count < 2, !Task.isCancelled { await Task.yield() }
         #expect(handler.failed.sorted() == ["alice", "bob"])
-        #expect(try world.vault.store.untoldFailures(limit: 10).isEmpty)
+        #expect(try await world.vault.store.untoldFailures(limit: 10).isEmpty)
         // Once.
         let third = RecordingHandler()
         let last = try await world.anotherProcess(handler: third)
@@ -81,12 +81,12 @@ struct UntoldFailureTests {
         world.transport.fallback = .status(.ok)
         try await world.users.logOut(.user("bob"))
         try await world.users.eraseUser("carol")
-        #expect(try world.vault.store.untoldFailures(limit: 10).isEmpty)
+        #expect(try await world.vault.store.untoldFailures(limit: 10).isEmpty)
         let handler = RecordingHandler()
         let next = try await world.anotherProcess(handler: handler)
         try await next.users.recover()
         await next.vault.close()
         #expect(handler.failed.isEmpty)
-        #expect(try world.vault.store.verify { _ in }.findings == [])
+        #expect(try await world.vault.store.verify().findings == [])
     }
 }

@@ -30,8 +30,8 @@ struct LogInBindingTests {
             } == .logInNotBound)
         // Nothing was sent and nobody has Alice's tokens.
         #expect(world.transport.requestCount == 0)
-        #expect(await code { try world.vault.user("mallory") } == .unknownUser)
-        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(await code { try await world.vault.user("mallory") } == .unknownUser)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
         // Her own log-in is unharmed, and so is his.
         world.transport.enqueue(.generation("1"), .generation("2"))
         let own = try await world.users.completeLogIn(.url(callback(alices)), boundTo: alices.binding)

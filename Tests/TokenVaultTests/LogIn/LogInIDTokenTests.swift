@@ -48,7 +48,7 @@ struct LogInIDTokenTests {
         #expect(done.claims?.subject == "CANARY-subject")
         #expect(done.claims?.isSignatureChecked == false)
         #expect(done.login.subject == "CANARY-subject")
-        #expect(try world.vault.login(done.login.id).subject == "CANARY-subject")
+        #expect(try await world.vault.login(done.login.id).subject == "CANARY-subject")
         var dumped = ""
         dump(done, to: &dumped)
         dump(done.claims, to: &dumped)
@@ -68,10 +68,10 @@ struct LogInIDTokenTests {
         #expect(done.claims?["email"] == "CANARY-alice@acme.example")
         #expect(done.login.subject == "CANARY-subject")
         let again = try await world.anotherProcess()
-        #expect(try again.vault.login(done.login.id).subject == "CANARY-subject")
+        #expect(try await again.vault.login(done.login.id).subject == "CANARY-subject")
         // It is no login that renews itself, and counts as none.
-        #expect(try again.vault.store.login(done.login.id.handle).refresh == nil)
-        #expect(try !again.vault.login(done.login.id).isRefreshable)
+        await #expect(try again.vault.store.login(done.login.id.handle).refresh == nil)
+        await #expect(try !again.vault.login(done.login.id).isRefreshable)
         #expect(try await again.users.accessToken(for: .login(done.login.id)).name == "1")
         world.expire()
         #expect(await code { try await again.users.accessToken(for: .login(done.login.id)) } == .notRefreshable)
@@ -107,7 +107,7 @@ struct LogInIDTokenTests {
         change(&token)
         world.transport.enqueue(tokens(token.text), .status(.ok))
         #expect(await code { try await complete(world, request) } == .protocolViolation)
-        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
         // What came is ended at the provider.
         let revocation = try #require(world.transport.requests.last)
         #expect(revocation.path == "/revoke")

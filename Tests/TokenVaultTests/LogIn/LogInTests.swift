@@ -102,7 +102,7 @@ struct LogInTests {
                 try await world.users.completeLogIn(
                     .url(callback(request, "error=access_denied")), boundTo: request.binding)
             } == .logInRefused)
-        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
     }
 
     @Test func anAnswerOfAnotherServerIsNotTaken() async throws {
@@ -147,7 +147,7 @@ struct LogInTests {
         #expect(
             await code { try await world.users.completeLogIn(.url(callback(request)), boundTo: request.binding) }
                 == expected)
-        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
         #expect(world.transport.requestCount == 1)
     }
 

@@ -38,7 +38,7 @@ struct AuditWordsTests {
         world.expire()
         world.transport.fallback = .error(error)
         _ = try? await world.users.accessToken(for: .login(login.id))
-        let row = try #require(try entries(of: world).last { $0.kind == .renewalFailed })
+        let row = try await #require(try entries(of: world).last { $0.kind == .renewalFailed })
         #expect(row.cause == cause)
         let news = SessionRow(row)?.news
         switch cause {
@@ -54,13 +54,13 @@ struct AuditWordsTests {
         world.expire()
         world.transport.fallback = .error("invalid_grant")
         _ = try? await world.users.accessToken(for: .login(login.id))
-        let row = try #require(try entries(of: world).last { $0.kind == .loginDead })
-        let failure = try #require(try world.vault.login(login.id).failure)
+        let row = try await #require(try entries(of: world).last { $0.kind == .loginDead })
+        let failure = try await #require(try world.vault.login(login.id).failure)
         #expect(failure.reason == .deadGrant)
         #expect(SessionRow(row)?.news == [.refreshFailed(failure)])
     }
 
-    private func entries(of world: World) throws -> [AuditEntry] {
-        try world.vault.store.auditEntries(after: 0, limit: 10_000)
+    private func entries(of world: World) async throws -> [AuditEntry] {
+        try await world.vault.store.auditEntries(after: 0, limit: 10_000)
     }
 }

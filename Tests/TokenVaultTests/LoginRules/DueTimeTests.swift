@@ -129,33 +129,34 @@ struct DueTimeTests {
     @Test func everyWriteLeavesTheLoginDueWhenItIs() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        func check(_ step: String) throws {
-            let stored = try world.vault.store.login(login.id.handle)
+        func check(_ step: String) async throws {
+            let stored = try await world.vault.store.login(login.id.handle)
             #expect(stored.dueAt == stored.nextDue, "\(step)")
         }
-        try check("added")
+        try await check("added")
         world.expire()
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.accessToken(userId: "alice")
-        try check("renewed")
-        #expect(try world.vault.store.login(login.id.handle).dueAt.map { $0 > world.vault.now } == true)
+        try await check("renewed")
+        #expect(try await world.vault.store.login(login.id.handle).dueAt.map { $0 > world.vault.now } == true)
         world.expire()
         world.transport.enqueue(.status(.tooManyRequests, headers: [.retryAfter: "120"]))
         _ = await code { try await world.users.accessToken(userId: "alice") }
-        try check("postponed")
-        #expect(try world.vault.store.login(login.id.handle).dueAt.map { $0.since(world.vault.now) } == .seconds(132))
+        try await check("postponed")
+        #expect(
+            try await world.vault.store.login(login.id.handle).dueAt.map { $0.since(world.vault.now) } == .seconds(132))
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
-        try check("updated")
+        try await check("updated")
         world.expire()
         world.transport.enqueue(.json(#"{"error":"invalid_grant"}"#, status: .badRequest))
         _ = await code { try await world.users.accessToken(userId: "alice") }
-        try check("dead")
-        #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
+        try await check("dead")
+        #expect(try await world.vault.store.login(login.id.handle).dueAt == nil)
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("4"), expiresAt: world.now.addingTimeInterval(60))
-        #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
+        await #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
         try await world.users.disableUser("alice")
-        #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
+        #expect(try await world.vault.store.login(login.id.handle).dueAt == nil)
     }
 }

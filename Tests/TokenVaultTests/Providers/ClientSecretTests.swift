@@ -51,10 +51,10 @@ struct ClientSecretTests {
         // No refresh token went with any secret but the first and the good one.
         let good = "Basic " + Data("client-1:\(secret)".utf8).base64EncodedString()
         #expect(spent.last?.request.headerFields[.authorization] == good)
-        let record = try world.vault.store.provider(named: "acme").record
+        let record = try await world.vault.store.provider(named: "acme").record
         #expect(record.clientSecrets.first?.string() == secret)
         #expect(record.clientSecrets.count == 3)
-        let told = try #require(
+        let told = try await #require(
             world.vault.store.auditEntries(after: 0, limit: 100).last { $0.kind == .providerUpdated })
         #expect(told.detail.contains(.init("clientSecrets", "changed")))
         #expect(!"\(told)".contains("CANARY"))
@@ -82,7 +82,7 @@ struct ClientSecretTests {
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         #expect(world.transport.requests.filter { $0.path == "/token" }.count == 1)
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 3)
-        #expect(try world.vault.login(login.id).failure == nil)
+        #expect(try await world.vault.login(login.id).failure == nil)
     }
 
     @Test func whereItCannotBeLearntItIsLeftToTheOperator() async throws {
@@ -96,7 +96,7 @@ struct ClientSecretTests {
         change.promotesNextSecret = true
         try await world.vault.updateProvider(named: "acme", change)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
-        let record = try world.vault.store.provider(named: "acme").record
+        let record = try await world.vault.store.provider(named: "acme").record
         #expect(
             record.clientSecrets.compactMap { $0.string() } == [
                 "CANARY-second", "CANARY-third", "CANARY-client-secret",
@@ -144,7 +144,7 @@ struct ClientSecretTests {
         world.expire()
         let report = try await RenewalScheduler(world.users).runOnce()
         #expect(report.renewed == 4)
-        for login in logins { #expect(try world.vault.login(login).failure == nil) }
+        for login in logins { #expect(try await world.vault.login(login).failure == nil) }
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 2)
     }
 
@@ -153,7 +153,7 @@ struct ClientSecretTests {
         let world = try await world()
         let login = try await world.addChain()
         take("CANARY-second", in: world)
-        let before = try world.vault.store.provider(named: "acme")
+        let before = try await world.vault.store.provider(named: "acme")
         world.expire()
         _ = try await world.users.accessToken(for: .login(login.id))
         let requests = world.transport.requestCount
@@ -195,7 +195,7 @@ struct ClientSecretTests {
         world.expire()
         let report = try await RenewalScheduler(world.users).runOnce()
         #expect(report.renewed == 0)
-        #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
+        #expect(try await logins.asyncCount { try await world.vault.login($0).failure != nil } == 1)
         #expect(world.transport.requests.count { $0.path == "/token" } == 1)
         #expect(world.logs.text.contains("refuses the client secret"))
         // The operator gives the new one, and the others go on.
@@ -214,7 +214,7 @@ struct ClientSecretTests {
         takeBare("CANARY-new", in: world)
         world.expire()
         #expect(try await RenewalScheduler(world.users).runOnce().renewed == 3)
-        #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
+        #expect(try await logins.asyncCount { try await world.vault.login($0).failure != nil } == 1)
     }
 
     @Test func callersWaitForWhatTheFirstOneFindsOut() async throws {
@@ -226,7 +226,7 @@ struct ClientSecretTests {
         await withTaskGroup(of: Void.self) { group in
             for login in logins { group.addTask { _ = try? await users.accessToken(for: .login(login)) } }
         }
-        #expect(try logins.count { try world.vault.login($0).failure != nil } == 1)
+        #expect(try await logins.asyncCount { try await world.vault.login($0).failure != nil } == 1)
     }
 
     @Test func aDeadLoginHoldsNobodyUpWhileTheSecretIsGood() async throws {
@@ -243,6 +243,6 @@ struct ClientSecretTests {
         }
         world.expire()
         #expect(try await RenewalScheduler(world.users).runOnce().renewed == 2)
-        #expect(try world.vault.login(logins[1]).failure?.reason == .deadGrant)
+        await #expect(try world.vault.login(logins[1]).failure?.reason == .deadGrant)
     }
 }

@@ -50,12 +50,12 @@ struct DamagedProviderTests {
 
     @Test func readinessWarnsOfADamagedProvider() async throws {
         let world = try await World()
-        #expect(try world.vault.checkReadiness().isEmpty)
+        #expect(try await world.vault.checkReadiness().isEmpty)
         try damage(world, "provider")
-        let warnings = try world.vault.checkReadiness()
+        let warnings = try await world.vault.checkReadiness()
         #expect(warnings.map(\.code) == [.quarantined])
-        #expect(try world.vault.providers().count == 1)
-        guard case .damaged(let handle, let problem)? = try world.vault.providers().first else {
+        #expect(try await world.vault.providers().count == 1)
+        guard case .damaged(let handle, let problem)? = try await world.vault.providers().first else {
             Issue.record("the damaged provider is not listed")
             return
         }
@@ -70,7 +70,7 @@ struct DamagedProviderTests {
         let report = try await world.users.eraseUser("alice")
         #expect(Set(report.results.map(\.login)) == logins)
         #expect(report.results.allSatisfy { $0.outcome == .unreadable } && !report.isComplete)
-        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
         #expect(await code { try await world.users.eraseUser("alice") } == .unknownUser)
         #expect(try await world.addChain(name: "3").userId == "alice")
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
@@ -98,8 +98,8 @@ struct DamagedProviderTests {
         try damage(world, "login")
         let report = try await world.vault.discardDamagedLogin(login.id)
         #expect(report.results == [.init(login: login.id, outcome: .unreadable)])
-        #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
-        let told = try world.vault.pastEvents(login: login.id, userId: nil, limit: 10)
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
+        let told = try await world.vault.pastEvents(login: login.id, userId: nil, limit: 10)
         let ends = told.filter { $0.kind == .stateChanged(.notLoggedIn) }
         #expect(ends.count == 1)
         #expect(await code { try await world.vault.discardDamagedLogin(login.id) } == .unknownRow)

@@ -35,7 +35,7 @@ struct ProfileTests {
         let bot = try await logIn(world)
         // The challenge is left out where the profile says so, and the verifier with it.
         #expect(world.transport.requests.first?.form["code_verifier"] == nil)
-        let logins = try world.vault.logins(ofUser: "alice").compactMap { entry in
+        let logins = try await world.vault.logins(ofUser: "alice").compactMap { entry in
             if case .login(let login) = entry { login } else { nil }
         }
         #expect(Set(logins.map(\.label)) == [nil, "user"])
@@ -62,8 +62,8 @@ struct ProfileTests {
         let document =
             #"{"profile":1,"name":"own","source":[{"url":"u","read":"2026-01-31"}],"errors":{"dead":["gone"]}}"#
         let world = try await World(provider: try provider("generic") { $0.profileDocument = Array(document.utf8) })
-        #expect(try world.vault.provider(named: "acme").profile == "own")
-        #expect(try world.vault.profile(ofProvider: "acme").name == "own")
+        #expect(try await world.vault.provider(named: "acme").profile == "own")
+        #expect(try await world.vault.profile(ofProvider: "acme").name == "own")
         let login = try await world.addChain()
         world.expire()
         world.transport.enqueue(.error("gone"))
@@ -78,7 +78,7 @@ struct ProfileTests {
         registration.profile = "generic"
         registration.profileDocument = Array(#"{"profile":1,"name":"own","source":[]}"#.utf8)
         #expect(await code { try await world.vault.addProvider(registration) } == .invalidArgument)
-        #expect(try world.vault.providers().compactMap(\.provider?.name) == ["acme"])
+        #expect(try await world.vault.providers().compactMap(\.provider?.name) == ["acme"])
     }
 
     @Test func aLogInIsPushedAndItsNonceGoesWithTheCode() async throws {
@@ -151,7 +151,7 @@ struct ProfileTests {
     @Test func aClientWithAKeySendsAssertions() async throws {
         let key = try ClientAssertionKey(pem: Self.pem, keyID: "k-1")
         let world = try await World(provider: try provider("generic") { $0.authentication = .privateKeyJWT(key) })
-        #expect(try world.vault.provider(named: "acme").clientAuthentication == "private_key_jwt")
+        #expect(try await world.vault.provider(named: "acme").clientAuthentication == "private_key_jwt")
         try await world.addChain()
         world.expire()
         world.transport.enqueue(.generation("2"))

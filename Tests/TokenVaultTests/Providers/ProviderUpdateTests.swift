@@ -27,7 +27,7 @@ struct ProviderUpdateTests {
             })
         #expect(update.previous.authorizationEndpoint?.rawValue == "https://acme.example/authorize")
         #expect(update.current.authorizationEndpoint?.rawValue == "https://acme.example/v2/authorize")
-        #expect(try world.vault.provider(named: "acme") == update.current)
+        await #expect(try world.vault.provider(named: "acme") == update.current)
         #expect(
             update.changes == [
                 .init(
@@ -37,7 +37,7 @@ struct ProviderUpdateTests {
                 .init(field: "dpop", previous: "optional", current: "required"),
             ])
         #expect(update.orphanedLogins == 0)
-        let told = try #require(
+        let told = try await #require(
             world.vault.store.auditEntries(after: 0, limit: 100).last { $0.kind == .providerUpdated })
         #expect(told.detail.contains(.init("previousAuthorizationEndpoint", "https://acme.example/authorize")))
         #expect(told.detail.contains(.init("authorizationEndpoint", "https://acme.example/v2/authorize")))
@@ -46,24 +46,26 @@ struct ProviderUpdateTests {
 
     @Test func nothingChangedIsNoNews() async throws {
         let world = try await World()
-        let before = try world.vault.store.provider(named: "acme")
+        let before = try await world.vault.store.provider(named: "acme")
         let update = try await world.vault.updateProvider(
             named: "acme", change { $0.tokenEndpoint = try EndpointURL("https://acme.example/token") })
         #expect(update.changes.isEmpty)
-        #expect(try world.vault.store.provider(named: "acme").revision == before.revision)
-        #expect(try world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
+        #expect(try await world.vault.store.provider(named: "acme").revision == before.revision)
+        #expect(
+            try await world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
     }
 
     @Test func aPreviewTellsTheSameAndWritesNothing() async throws {
         let world = try await World()
         try await world.addChain()
-        let before = try world.vault.store.provider(named: "acme")
+        let before = try await world.vault.store.provider(named: "acme")
         let wanted = try change { $0.clientID = try ClientID("client-2") }
         let preview = try await world.vault.previewProviderUpdate(named: "acme", wanted)
         #expect(preview.changes == [.init(field: "clientId", previous: "client-1", current: "client-2")])
         #expect(preview.orphanedLogins == 1)
-        #expect(try world.vault.store.provider(named: "acme") == before)
-        #expect(try world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
+        #expect(try await world.vault.store.provider(named: "acme") == before)
+        #expect(
+            try await world.vault.store.auditEntries(after: 0, limit: 100).allSatisfy { $0.kind != .providerUpdated })
         let update = try await world.vault.updateProvider(named: "acme", wanted, force: true, expecting: preview)
         #expect(update == preview)
     }
@@ -77,7 +79,7 @@ struct ProviderUpdateTests {
             try await world.vault.updateProvider(named: "acme", wanted, expecting: preview)
         }
         #expect(error?.code == .conflict)
-        #expect(try world.vault.provider(named: "acme").scope?.description == "admin")
+        await #expect(try world.vault.provider(named: "acme").scope?.description == "admin")
     }
 
     @Test func secretsAreNeitherToldNorWrittenDown() async throws {
@@ -90,7 +92,7 @@ struct ProviderUpdateTests {
             })
         #expect(update.changes == [.init(field: "clientSecrets", previous: nil, current: nil)])
         #expect(update.current.clientSecretCount == 2)
-        let entries = try world.vault.store.auditEntries(after: 0, limit: 100)
+        let entries = try await world.vault.store.auditEntries(after: 0, limit: 100)
         #expect(!"\(entries) \(update)".contains("CANARY"))
         #expect(entries.last?.detail.contains(.init("clientSecrets", "changed")) == true)
     }
@@ -123,11 +125,12 @@ struct ProviderUpdateTests {
         }
         #expect(error?.code == .inUse)
         #expect(error?.message.contains("1 login ") == true)
-        #expect(try world.vault.provider(named: "acme").tokenEndpoint.rawValue == "https://acme.example/token")
+        await #expect(try world.vault.provider(named: "acme").tokenEndpoint.rawValue == "https://acme.example/token")
         let update = try await world.vault.updateProvider(named: "acme", wanted, force: true)
         #expect(update.orphanedLogins == 1)
         #expect(
-            try world.vault.store.auditEntries(after: 0, limit: 100).last?.detail.contains(.init("forced", "true"))
+            try await world.vault.store.auditEntries(after: 0, limit: 100).last?.detail.contains(
+                .init("forced", "true"))
                 == true)
     }
 
@@ -188,13 +191,13 @@ struct ProviderUpdateTests {
     @Test(arguments: unusable.indices)
     func whatCouldNotBeUsedIsNotStored(_ index: Int) async throws {
         let world = try await World()
-        let before = try world.vault.store.provider(named: "acme")
+        let before = try await world.vault.store.provider(named: "acme")
         #expect(
             await code {
                 try await world.vault.updateProvider(named: "acme", change(Self.unusable[index]), force: true)
             }
                 == .invalidArgument)
-        #expect(try world.vault.store.provider(named: "acme") == before)
+        #expect(try await world.vault.store.provider(named: "acme") == before)
     }
 
     @Test func anUnknownProviderIsNotChanged() async throws {
@@ -228,7 +231,7 @@ struct ProviderUpdateTests {
         async let second = other.vault.updateProvider(
             named: "acme", change { $0.redirectURI = try .set(RedirectURI("https://app.example/two")) })
         _ = try await (first, second)
-        let provider = try world.vault.provider(named: "acme")
+        let provider = try await world.vault.provider(named: "acme")
         #expect(provider.scope?.description == "one")
         #expect(provider.redirectURI?.rawValue == "https://app.example/two")
     }

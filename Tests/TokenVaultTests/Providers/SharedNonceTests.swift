@@ -95,10 +95,10 @@ struct SharedNonceTests {
         #expect(report.outcomes == [.renewed: 12])
         #expect(world.transport.requestCount <= 36)
         for number in 0..<12 {
-            #expect(try world.users.validAccessToken(for: .user("u\(number)")) != nil)
+            await #expect(try world.users.validAccessToken(for: .user("u\(number)")) != nil)
         }
         // Each time that a refresh token travelled is on record.
-        let kinds = try world.vault.store.auditEntries(after: 0, limit: 1_000).map(\.kind)
+        let kinds = try await world.vault.store.auditEntries(after: 0, limit: 1_000).map(\.kind)
         let sent = kinds.count { $0 == .renewalStarted || $0 == .renewalRepeated }
         #expect(sent == world.transport.requestCount)
         #expect(!kinds.contains(.renewalFailed))
@@ -138,6 +138,6 @@ struct SharedNonceTests {
         world.expire()
         #expect(await code { try await world.users.accessToken(userId: "u0") } == .tryLater)
         #expect(world.transport.requestCount == 6)
-        #expect(try world.vault.session(.user("u0")).session.failure == nil)
+        #expect(try await world.vault.session(.user("u0")).session.failure == nil)
     }
 }

@@ -30,7 +30,7 @@ struct BudgetTests {
         #expect(outcome == .tryLater)
         #expect(world.time.uptime() - start <= .seconds(45))
         #expect(world.transport.requests.map(\.timeout) == [.seconds(30), .milliseconds(14_750)])
-        #expect(try world.vault.login(login.id).isInDoubt)
+        #expect(try await world.vault.login(login.id).isInDoubt)
     }
 
     @Test func aReplayWithTooLittleTimeIsNotBegun() async throws {
@@ -98,7 +98,7 @@ struct BudgetTests {
         #expect(world.time.uptime() - start <= .seconds(45))
         #expect(world.transport.requests.map(\.path) == ["/token", "/revoke", "/revoke"])
         #expect(world.transport.requests.map(\.timeout) == [.seconds(30), .seconds(25), .seconds(5)])
-        #expect(try world.vault.login(login.id).failure == nil)
+        #expect(try await world.vault.login(login.id).failure == nil)
     }
 
     /// Two renewals of one provider share a trial; who came late to it does not wait for longer than its own time.
@@ -107,7 +107,7 @@ struct BudgetTests {
         let first = try await world.addChain()
         let second = try await world.addChain(user: "bob", name: "2")
         let context = world.users.context
-        let provider = try world.vault.store.provider(named: "acme")
+        let provider = try await world.vault.store.provider(named: "acme")
         #expect(context.secretTrials.begin(provider.handle))
         world.transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
             try? await world.time.sleep(for: .seconds(5))

@@ -23,8 +23,8 @@ struct DiagnosisTests {
             #expect(diagnosis.files.first { $0.role == role }?.mode == 0o600, "\(role)")
         }
         #expect(diagnosis.files.first { $0.role == .directory }?.mode == 0o700)
-        let known = try world.vault.diagnosis(of: login.id)
-        #expect(known.login == (try world.vault.login(login.id)))
+        let known = try await world.vault.diagnosis(of: login.id)
+        #expect(known.login == (try await world.vault.login(login.id)))
         #expect(known.renewal == nil)
         #expect(known.nextStep == .renewWhenNeeded)
     }
@@ -45,7 +45,7 @@ struct DiagnosisTests {
         func step(_ change: @escaping @Sendable (inout LoginState) -> Void) async throws -> LoginDiagnosis.NextStep {
             let login = try await world.addChain(user: "\(LoginHandle.random())")
             try await world.vault.store.updateLogin(login.id.handle) { change(&$0) }
-            return try world.vault.diagnosis(of: login.id).nextStep
+            return try await world.vault.diagnosis(of: login.id).nextStep
         }
         let later = now.advanced(by: .seconds(30))
         let own = world.vault.store.owner
@@ -76,8 +76,8 @@ struct DiagnosisTests {
                 state.session.notBefore = later
             } == .sendAgain(notBefore: later.date))
         try await world.users.disableUser("alice")
-        #expect(try world.vault.diagnosis(of: login.id).nextStep == .enableUser)
-        #expect(await code { try world.vault.diagnosis(of: LoginID(.random())) } == .unknownLogin)
+        #expect(try await world.vault.diagnosis(of: login.id).nextStep == .enableUser)
+        #expect(await code { try await world.vault.diagnosis(of: LoginID(.random())) } == .unknownLogin)
         await other.vault.close()
     }
 }

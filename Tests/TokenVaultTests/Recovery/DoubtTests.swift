@@ -29,7 +29,7 @@ struct DoubtTests {
             world.expire()
             let before = world.now
             #expect(await renew(world, login) == .tryLater)
-            let renewal = try #require(try world.vault.diagnosis(of: login.id).renewal)
+            let renewal = try #require(try await world.vault.diagnosis(of: login.id).renewal)
             #expect(renewal.doubt?.cause == cause)
             #expect(renewal.doubt?.since == before)
             #expect(renewal.owner == .nobody)
@@ -42,15 +42,15 @@ struct DoubtTests {
         let world = try await World()
         let login = try await world.addChain()
         try await world.leaveIntent(login)
-        #expect(try world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
-        #expect(try world.vault.diagnosis(of: login.id).renewal?.owner == .dead)
-        #expect(try world.vault.diagnosis(of: login.id).nextStep == .recover)
+        #expect(try await world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
+        #expect(try await world.vault.diagnosis(of: login.id).renewal?.owner == .dead)
+        #expect(try await world.vault.diagnosis(of: login.id).nextStep == .recover)
         world.transport.enqueue(.status(.internalServerError))
         world.expire()
         #expect(await renew(world, login) == .tryLater)
         // The first cause stays.
-        #expect(try world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
-        #expect(try world.tale().contains("intent-taken-over cause=ownerDied"))
+        #expect(try await world.vault.diagnosis(of: login.id).renewal?.doubt?.cause == .ownerDied)
+        await #expect(try world.tale().contains("intent-taken-over cause=ownerDied"))
     }
 
     @Test func insideTheGracePeriodAReplyIsAskedForThreeTimes() async throws {
@@ -60,7 +60,7 @@ struct DoubtTests {
         world.expire()
         #expect(await renew(world, login) == .tryLater)
         #expect(world.transport.requestCount == 4)
-        #expect(try world.vault.diagnosis(of: login.id).renewal?.tries == 4)
+        #expect(try await world.vault.diagnosis(of: login.id).renewal?.tries == 4)
     }
 
     private static let forgiving = #"{"rotation":"always","graceSeconds":1800}"#
@@ -71,7 +71,7 @@ struct DoubtTests {
         world.transport.enqueue(lost, lost, .generation("2"))
         world.expire()
         #expect(await renew(world, login) == nil)
-        #expect(
+        await #expect(
             try world.tale().suffix(6) == [
                 "renewal-started", "renewal-in-doubt", "renewal-repeated cause=doubt try=2", "renewal-in-doubt",
                 "renewal-repeated cause=doubt try=3", "renewed after=doubt",
@@ -86,8 +86,8 @@ struct DoubtTests {
         world.expire()
         let call = Task { await renew(world, login) }
         await world.transport.waitForRequests(2)
-        #expect(try world.tale().last == "renewal-repeated cause=doubt try=2")
-        let renewal = try #require(try world.vault.diagnosis(of: login.id).renewal)
+        await #expect(try world.tale().last == "renewal-repeated cause=doubt try=2")
+        let renewal = try #require(try await world.vault.diagnosis(of: login.id).renewal)
         #expect(renewal.doubt?.cause == .lostReply)
         #expect(renewal.owner == .thisProcess)
         #expect(renewal.tries == 2)
@@ -106,8 +106,8 @@ struct DoubtTests {
             #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .tryLater)
         }
         #expect(world.transport.requestCount == 1)
-        #expect(try world.tale().suffix(2) == ["renewal-started", "renewal-in-doubt"])
-        #expect(try world.stored(login).intent?.tries == 1)
+        await #expect(try world.tale().suffix(2) == ["renewal-started", "renewal-in-doubt"])
+        await #expect(try world.stored(login).intent?.tries == 1)
     }
 
     @Test func aTokenThatIsSentAgainForANonceIsToldWithTheOutcome() async throws {
@@ -119,7 +119,7 @@ struct DoubtTests {
         world.expire()
         #expect(await renew(world, login) == nil)
         #expect(world.transport.requestCount == 2)
-        #expect(
+        await #expect(
             try world.tale().suffix(3) == ["renewal-started", "renewal-repeated cause=challenge", "renewed"])
     }
 
@@ -140,12 +140,12 @@ struct DoubtTests {
                 try await world.users.accessToken(for: .login(login.id), TokenRequest(minimumValidity: .seconds(3_000)))
             }
                 == .lostResponse)
-        let expiresAt = try world.vault.login(login.id).expiresAt
-        #expect(try world.vault.diagnosis(of: login.id).nextStep == .useToken(until: expiresAt))
-        #expect(try world.vault.login(login.id).failure == nil)
+        let expiresAt = try await world.vault.login(login.id).expiresAt
+        #expect(try await world.vault.diagnosis(of: login.id).nextStep == .useToken(until: expiresAt))
+        #expect(try await world.vault.login(login.id).failure == nil)
         world.expire()
         #expect(await renew(world, login) == .lostResponse)
-        #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
+        #expect(try await world.vault.login(login.id).failure?.reason == .lostResponse)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -182,10 +182,10 @@ struct DoubtTests {
             #expect(await renew(world, login) == .tryLater)
             world.time.advance(by: .seconds(600))
         }
-        #expect(try world.vault.login(login.id).failure == nil)
+        #expect(try await world.vault.login(login.id).failure == nil)
         world.transport.fallback = .generation("2")
         #expect(await renew(world, login) == nil)
-        #expect(try world.vault.diagnosis(of: login.id).renewal == nil)
+        #expect(try await world.vault.diagnosis(of: login.id).renewal == nil)
     }
 
     @Test func aDoubtThatNobodyAnswersForADayIsALostResponse() async throws {
@@ -201,7 +201,7 @@ struct DoubtTests {
         world.time.advance(by: .seconds(86_400))
         #expect(await renew(world, login) == .lostResponse)
         #expect(world.transport.requestCount == requests)
-        #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
+        #expect(try await world.vault.login(login.id).failure?.reason == .lostResponse)
     }
 
     @Test(arguments: [false, true])
@@ -220,7 +220,7 @@ struct DoubtTests {
             })
         let token = try await world.withTimePassing { try await users.accessToken(for: .login(login.id)) }
         #expect(token.name == "app")
-        #expect(try world.vault.login(login.id).isInDoubt)
+        #expect(try await world.vault.login(login.id).isInDoubt)
         world.expire()
         world.transport.enqueue(.error("invalid_grant"))
         #expect(await renew(world, login) == .lostResponse)
@@ -232,10 +232,10 @@ struct DoubtTests {
         world.transport.enqueue(lost, .generation("2"), .error("invalid_grant"))
         world.expire()
         #expect(await renew(world, login) == nil)
-        #expect(try world.tale().contains("renewed after=doubt"))
+        await #expect(try world.tale().contains("renewed after=doubt"))
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .lostResponse)
         #expect(world.logs.text.contains("lateArrivalSuspected"))
-        #expect(
+        await #expect(
             try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
     }
 
@@ -248,6 +248,6 @@ struct DoubtTests {
         world.time.advance(by: ReplayPolicy.usualMemory)
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
         #expect(!world.logs.text.contains("lateArrivalSuspected"))
-        #expect(try world.tale().contains("login-dead reason=deadGrant answer=400 invalid_grant"))
+        await #expect(try world.tale().contains("login-dead reason=deadGrant answer=400 invalid_grant"))
     }
 }

@@ -22,14 +22,14 @@ struct EvidenceTests {
         world.transport.enqueue(
             isGateway ? .status(.serviceUnavailable, headers: [.retryAfter: "60"]) : .status(.tooManyRequests))
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
-        let stored = try world.stored(login)
+        let stored = try await world.stored(login)
         #expect(stored.intent == nil)
         #expect(stored.session.doubtCause == nil)
         #expect(stored.session.notBefore != nil)
         world.time.advance(by: .seconds(70))
         world.transport.enqueue(.error("invalid_grant"))
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
-        #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
+        await #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 
     /// An overload within a doubt brings its end no nearer: nothing was tried.
@@ -44,8 +44,8 @@ struct EvidenceTests {
             world.time.advance(by: .seconds(3_700))
         }
         #expect(world.transport.requestCount == 30)
-        #expect(try world.stored(login).intent?.tries == 2)
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.stored(login).intent?.tries == 2)
+        #expect(try await world.vault.login(login.id).failure == nil)
     }
 
     // MARK: Clocks
@@ -90,7 +90,7 @@ struct EvidenceTests {
         world.transport.fallback = .status(.badGateway)
         world.time.setWallClock(forwardBy: .seconds(86_400 * 2))
         _ = try? await world.users.accessToken(for: .login(login.id))
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.vault.login(login.id).failure == nil)
         world.time.setWallClock(forwardBy: .seconds(-86_400 * 2))
         world.transport.fallback = .generation("2")
         world.time.advance(by: .seconds(600))
@@ -112,7 +112,7 @@ struct EvidenceTests {
         _ = try await world.users.accessToken(for: .login(other.id), .renewed)
         world.time.setWallClock(forwardBy: .seconds(86_400))
         _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.vault.login(login.id).failure == nil)
         world.time.setWallClock(forwardBy: .seconds(-86_400))
         // A day by every clock.
         world.time.advance(by: .seconds(86_400 + 600))
@@ -138,13 +138,13 @@ struct EvidenceTests {
         process.store.fail(Array(repeating: .before, count: 5), afterCommits: 1)
         await world.withTimePassing { _ = try? await process.users.accessToken(for: .login(login.id)) }
         #expect(process.store.failedCommits == 5)
-        #expect(try world.stored(login).intent?.isInDoubt == false)
-        let diagnosis = try process.vault.diagnosis(of: login.id)
+        await #expect(try world.stored(login).intent?.isInDoubt == false)
+        let diagnosis = try await process.vault.diagnosis(of: login.id)
         #expect(diagnosis.renewal?.doubt == nil)
         world.time.advance(by: .seconds(60))
         world.transport.enqueue(.error("invalid_grant"))
         #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .refreshFailed)
-        #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
+        await #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 
     @Test func recoveryClosesWhatIsKnownToHaveSpentNothing() async throws {
@@ -157,7 +157,7 @@ struct EvidenceTests {
         await world.withTimePassing { _ = try? await process.users.accessToken(for: .login(login.id)) }
         _ = try await process.users.recover()
         #expect(world.transport.requestCount == 1)
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
     }
 
     /// Another process cannot know it: to it the owner has ended in the middle of a request.
@@ -186,8 +186,8 @@ struct EvidenceTests {
         _ = try await world.withTimePassing { try await world.users.accessToken(for: .login(login.id)) }
         world.time.advance(by: .seconds(7_200))
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .lostResponse)
-        #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
-        #expect(
+        await #expect(try world.vault.login(login.id).failure?.reason == .lostResponse)
+        await #expect(
             try world.tale().contains("login-dead reason=lostResponse suspected=lateArrival answer=400 invalid_grant"))
     }
 
@@ -210,6 +210,6 @@ struct EvidenceTests {
         world.time.advance(by: kind == "idle" ? .seconds(86_400) : .seconds(7_200))
         world.transport.fallback = .error("invalid_grant")
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
-        #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
+        await #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 }

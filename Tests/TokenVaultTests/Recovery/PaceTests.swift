@@ -57,7 +57,7 @@ struct PaceTests {
         world.transport.fallback = .generation("good")
         let report = try await world.users.recover()
         #expect(report.settledRenewals == 3)
-        for login in waiting { #expect(try !world.vault.login(login.id).isInDoubt) }
+        for login in waiting { await #expect(try !world.vault.login(login.id).isInDoubt) }
     }
 
     @Test func schedulerAndRecoveryShareTheOnePlace() {

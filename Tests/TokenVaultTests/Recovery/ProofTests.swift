@@ -10,8 +10,8 @@ import VaultStorage
 /// How long the refresh token before the current one is kept, and what for.
 @Suite(.timeLimit(.minutes(10)))
 struct ProofTests {
-    private func previous(_ world: World, _ login: Login) throws -> String? {
-        try world.stored(login).refresh?.previousRefresh?.string()
+    private func previous(_ world: World, _ login: Login) async throws -> String? {
+        try await world.stored(login).refresh?.previousRefresh?.string()
     }
 
     /// A login that has just been renewed.
@@ -19,33 +19,33 @@ struct ProofTests {
         let login = try await world.addChain()
         world.transport.enqueue(.generation("2"))
         let token = try await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try previous(world, login) == "CANARY-refresh-1")
+        await #expect(try previous(world, login) == "CANARY-refresh-1")
         return (login, token)
     }
 
-    private func answer(_ world: World, _ token: VaultToken, _ status: HTTPResponse.Status) throws {
+    private func answer(_ world: World, _ token: VaultToken, _ status: HTTPResponse.Status) async throws {
         var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example", path: "/me")
-        try world.users.authorize(&request, with: token)
-        world.users.read(HTTPResponse(status: status), to: request, authorizedWith: token)
+        try await world.users.authorize(&request, with: token)
+        await world.users.read(HTTPResponse(status: status), to: request, authorizedWith: token)
     }
 
     @Test func aTokenThatAResourceServerTakesProvesTheRenewal() async throws {
         let world = try await World()
         let (login, token) = try await renewed(world)
         for status in [HTTPResponse.Status.unauthorized, .forbidden, .internalServerError] {
-            try answer(world, token, status)
+            try await answer(world, token, status)
         }
         try await world.users.recover()
-        #expect(try previous(world, login) == "CANARY-refresh-1")
-        try answer(world, token, .ok)
-        while try previous(world, login) != nil, !Task.isCancelled { await Task.yield() }
-        #expect(try world.tale().last == "renewal-proven")
-        #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-2")
+        await #expect(try previous(world, login) == "CANARY-refresh-1")
+        try await answer(world, token, .ok)
+        while try await previous(world, login) != nil, !Task.isCancelled { await Task.yield() }
+        await #expect(try world.tale().last == "renewal-proven")
+        await #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-2")
         // Once is enough.
-        let rows = try world.tale().count
-        try answer(world, token, .ok)
+        let rows = try await world.tale().count
+        try await answer(world, token, .ok)
         try await world.users.recover()
-        #expect(try world.tale().count == rows)
+        await #expect(try world.tale().count == rows)
     }
 
     @Test func theNextRenewalProvesItToo() async throws {
@@ -53,12 +53,12 @@ struct ProofTests {
         let (login, _) = try await renewed(world)
         world.transport.enqueue(.generation("3"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try previous(world, login) == "CANARY-refresh-2")
+        await #expect(try previous(world, login) == "CANARY-refresh-2")
         world.transport.enqueue(.tokens(accessToken: "CANARY-access-4"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         // The same token went on: there is nothing to fall back on.
-        #expect(try previous(world, login) == nil)
-        #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-3")
+        await #expect(try previous(world, login) == nil)
+        await #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-3")
     }
 
     @Test func afterADayItIsErased() async throws {
@@ -66,10 +66,10 @@ struct ProofTests {
         let (login, _) = try await renewed(world)
         world.time.advance(by: .seconds(86_400))
         try await world.users.recover()
-        #expect(try previous(world, login) == "CANARY-refresh-1")
+        await #expect(try previous(world, login) == "CANARY-refresh-1")
         world.time.advance(by: .seconds(1))
         try await world.users.recover()
-        #expect(try previous(world, login) == nil)
+        await #expect(try previous(world, login) == nil)
     }
 
     @Test func whereReuseCountsAsTheftTheOldTokenIsLeftAlone() async throws {
@@ -90,7 +90,7 @@ struct ProofTests {
         #expect(
             world.transport.requests.compactMap { $0.form["refresh_token"] }
                 == ["CANARY-refresh-1", "CANARY-refresh-2", "CANARY-refresh-1"])
-        #expect(try world.vault.login(login.id).failure?.reason == (works ? nil : .deadGrant))
+        #expect(try await world.vault.login(login.id).failure?.reason == (works ? nil : .deadGrant))
     }
 
     @Test func anOldTokenOfYesterdayIsNotTried() async throws {

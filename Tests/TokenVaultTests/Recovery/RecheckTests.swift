@@ -18,7 +18,7 @@ struct RecheckTests {
         world.expire()
         #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .ownershipLost)
         #expect(world.transport.requestCount == 0)
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
     }
 
     @Test func aLockThatIsLostAfterTheIntentStopsTheRequest() async throws {
@@ -38,7 +38,7 @@ struct RecheckTests {
         }
         #expect(world.transport.requestCount == 0)
         // Nothing was sent, so nothing is in doubt.
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
     }
 
     /// How long the commit of the intent took is no reason not to send: what it says is looked at again then.
@@ -51,7 +51,7 @@ struct RecheckTests {
         world.expire()
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
-        #expect(try world.tale().count { $0 == "renewal-started" } == 1)
+        await #expect(try world.tale().count { $0 == "renewal-started" } == 1)
     }
 
     @Test func anIntentThatIsTooOldIsGivenBackAndWrittenAnew() async throws {
@@ -65,8 +65,8 @@ struct RecheckTests {
         world.expire()
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
-        #expect(try world.tale().contains("renewal-failed cause=notSent"))
-        #expect(try !world.vault.login(login.id).isInDoubt)
+        await #expect(try world.tale().contains("renewal-failed cause=notSent"))
+        await #expect(try !world.vault.login(login.id).isInDoubt)
     }
 
     /// A machine whose reads are slow too has twice the time at each further try.
@@ -78,7 +78,7 @@ struct RecheckTests {
         world.transport.enqueue(.generation("2"))
         world.expire()
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
-        #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 3)
+        await #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 3)
         #expect(world.transport.requestCount == 1)
     }
 
@@ -90,9 +90,9 @@ struct RecheckTests {
         world.expire()
         #expect(await code { try await process.users.accessToken(for: .login(login.id)) } == .tryLater)
         #expect(world.transport.requestCount == 0)
-        #expect(try world.stored(login).intent == nil)
+        await #expect(try world.stored(login).intent == nil)
         // Four times, then half a minute is over.
-        #expect(try world.tale().count { $0 == "renewal-started" } == 4)
+        await #expect(try world.tale().count { $0 == "renewal-started" } == 4)
     }
 
     /// One renewal gives an intent back three times at most. Who waits is not told of it.
@@ -109,7 +109,7 @@ struct RecheckTests {
             try await process.users.accessToken(for: .login(login.id), TokenRequest(deadline: .seconds(600))).name
                 == "2")
         #expect(world.transport.requestCount == 1)
-        #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 5)
+        await #expect(try world.tale().count { $0 == "renewal-failed cause=notSent" } == 5)
     }
 
     /// Others may use a new token, and see it refused, before one who waited for it gets to read it.
@@ -147,7 +147,7 @@ struct RecheckTests {
         let login = try await world.addChain()
         let process = try await world.faulty()
         process.store.afterCommit { commit in
-            guard commit == 1, let stored = try? world.vault.store.provider(named: "acme") else { return }
+            guard commit == 1, let stored = try? await world.vault.store.provider(named: "acme") else { return }
             var record = stored.record
             record.tokenEndpoint = "https://acme.example/other"
             _ = try? await world.vault.store.putProvider(record, replacing: stored.handle)
@@ -185,7 +185,7 @@ struct RecheckTests {
         // Its call begins again, in doubt now, as everybody's would.
         #expect(try await process.users.accessToken(for: .login(login.id)).name == "2")
         #expect(world.transport.requestCount == 1)
-        #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
         await process.vault.close()
     }
 }

@@ -12,8 +12,8 @@ struct RememberedDoubtTests {
     private let challenge = ScriptedReply.error(
         "use_dpop_nonce", headers: [.dpopNonce: "fresh"])
 
-    private func failure(_ world: World, _ login: Login) throws -> RefreshFailure.Reason? {
-        try world.vault.login(login.id).failure?.reason
+    private func failure(_ world: World, _ login: Login) async throws -> RefreshFailure.Reason? {
+        try await world.vault.login(login.id).failure?.reason
     }
 
     @Test(arguments: ["invalid_client", "interaction_required"])
@@ -23,7 +23,7 @@ struct RememberedDoubtTests {
         world.transport.enqueue(challenge, .error(error, status: .unauthorized))
         world.expire()
         _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
-        #expect(try world.vault.login(login.id).isInDoubt)
+        await #expect(try world.vault.login(login.id).isInDoubt)
 
         // What the app sets lifts the obstacle, not the doubt.
         try await world.users.updateAccessToken(
@@ -31,7 +31,7 @@ struct RememberedDoubtTests {
         world.transport.enqueue(.error("invalid_grant"))
         world.time.advance(by: .seconds(3_600))
         _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
-        #expect(try failure(world, login) == .lostResponse)
+        await #expect(try failure(world, login) == .lostResponse)
     }
 
     @Test func aTokenSetByTheAppDuringARefusalLeavesTheTokenInDoubt() async throws {
@@ -48,11 +48,11 @@ struct RememberedDoubtTests {
             for: .login(login.id), accessToken: Sample.accessToken("set"), expiresAt: world.now.addingTimeInterval(60))
         gate.open()
         _ = await renewal
-        #expect(try failure(world, login) == nil)
+        await #expect(try failure(world, login) == nil)
 
         world.transport.enqueue(.error("invalid_grant"))
         world.time.advance(by: .seconds(3_600))
         _ = await world.withTimePassing { await code { try await world.users.accessToken(for: .login(login.id)) } }
-        #expect(try failure(world, login) == .lostResponse)
+        await #expect(try failure(world, login) == .lostResponse)
     }
 }

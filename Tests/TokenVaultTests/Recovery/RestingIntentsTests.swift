@@ -18,20 +18,20 @@ struct RestingIntentsTests {
             logins.append(login)
         }
         let resting = RestingIntents()
-        func pass() -> [StoredIntent] { resting.nextPage(of: store, limit: 2) }
-        #expect(pass().map(\.login) == [logins[0], logins[1]])
-        let later = pass()
+        func pass() async -> [StoredIntent] { await resting.nextPage(of: store, limit: 2) }
+        await #expect(pass().map(\.login) == [logins[0], logins[1]])
+        let later = await pass()
         #expect(later.map(\.login) == [logins[2], logins[3]])
         // What rests goes on resting while other parts are looked at.
         resting.rest(later[0], until: now.advanced(by: .seconds(60)))
-        #expect(pass().map(\.login) == [logins[4]])
+        await #expect(pass().map(\.login) == [logins[4]])
         #expect(resting.isResting(later[0], now: now))
-        #expect(pass().map(\.login) == [logins[0], logins[1]])
+        await #expect(pass().map(\.login) == [logins[0], logins[1]])
         // One that is open no more is forgotten when all have been seen.
         try await store.updateLogin(logins[2]) { $0.intent = nil }
-        #expect(pass().map(\.login) == [logins[3], logins[4]])
-        #expect(pass().map(\.login) == [])
+        await #expect(pass().map(\.login) == [logins[3], logins[4]])
+        await #expect(pass().map(\.login) == [])
         #expect(!resting.isResting(later[0], now: now))
-        #expect(pass().map(\.login) == [logins[0], logins[1]])
+        await #expect(pass().map(\.login) == [logins[0], logins[1]])
     }
 }

@@ -28,7 +28,7 @@ struct SalvageTests {
         let (world, login) = try await world()
         world.transport.enqueue(.json(Self.cut))
         #expect(await renew(world, login) == .tryLater)
-        let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+        let reply = try #require(try await world.vault.unusableReplies(of: login.id).first)
         #expect(reply.status == 200)
         #expect(reply.contentType == "application/json")
         #expect(reply.cause == "the body cannot be read")
@@ -36,10 +36,10 @@ struct SalvageTests {
         #expect(reply.isComplete && reply.isCurrent)
         #expect(reply.refreshTokenCount == 1)
         #expect(!"\(reply)".contains(Sample.marker))
-        #expect(try world.vault.store.verify { _ in }.findings == [])
+        #expect(try await world.vault.store.verify().findings == [])
         let body = try await world.users.revealUnusableReply(reply.id, of: login.id)
         #expect(String(decoding: body, as: UTF8.self) == Self.cut)
-        #expect(try world.tale().last == "reply-revealed reply=\(reply.id)")
+        await #expect(try world.tale().last == "reply-revealed reply=\(reply.id)")
     }
 
     @Test func aPartOfAReplyIsKeptAsOne() async throws {
@@ -51,7 +51,7 @@ struct SalvageTests {
                     .maybeSent, .reset, received: HTTPReply(response: response, body: Array(Self.cut.utf8)))
             })
         #expect(await renew(world, login) == .tryLater)
-        let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+        let reply = try #require(try await world.vault.unusableReplies(of: login.id).first)
         #expect(!reply.isComplete)
         #expect(reply.cause == "the connection was closed")
     }
@@ -60,14 +60,14 @@ struct SalvageTests {
         let (world, login) = try await world()
         world.transport.enqueue(.json(Self.cut), .generation("3"))
         #expect(await renew(world, login) == .tryLater)
-        let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+        let reply = try #require(try await world.vault.unusableReplies(of: login.id).first)
         try await world.users.useUnusableReply(reply.id, of: login.id)
         #expect(world.transport.requestCount == 1)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
-        #expect(try world.tale().contains("reply-salvaged reply=\(reply.id)"))
+        await #expect(try world.tale().contains("reply-salvaged reply=\(reply.id)"))
         // The chain has moved on.
-        #expect(try world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
+        #expect(try await world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
         #expect(await code { try await world.users.useUnusableReply(reply.id, of: login.id) } == .unknownReply)
     }
 
@@ -77,13 +77,13 @@ struct SalvageTests {
         world.expire()
         world.transport.enqueue(.json(Self.cut), .error("invalid_grant"), .generation("3"))
         #expect(await renew(world, login) == .lostResponse)
-        let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+        let reply = try #require(try await world.vault.unusableReplies(of: login.id).first)
         #expect(reply.isCurrent)
         try await world.users.useUnusableReply(reply.id, of: login.id)
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.vault.login(login.id).failure == nil)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
-        #expect(try world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
+        #expect(try await world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
     }
 
     @Test func aLoginWhoseKeyWasDestroyedStaysDead() async throws {
@@ -92,7 +92,7 @@ struct SalvageTests {
         world.expire()
         world.transport.enqueue(.json(Self.cut), .error("invalid_grant"))
         #expect(await renew(world, login) == .lostResponse)
-        let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+        let reply = try #require(try await world.vault.unusableReplies(of: login.id).first)
         #expect(await code { try await world.users.useUnusableReply(reply.id, of: login.id) } == .notRefreshable)
     }
 
@@ -105,7 +105,7 @@ struct SalvageTests {
             let (world, login) = try await world()
             world.transport.enqueue(.json(body))
             #expect(await renew(world, login) == .tryLater)
-            let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+            let reply = try #require(try await world.vault.unusableReplies(of: login.id).first)
             #expect(await code { try await world.users.useUnusableReply(reply.id, of: login.id) } == expected)
         }
     }
@@ -114,11 +114,11 @@ struct SalvageTests {
         let (world, login) = try await world()
         world.transport.enqueue(.status(.badGateway, body: "<html>down</html>"))
         #expect(await renew(world, login) == .tryLater)
-        #expect(try world.vault.unusableReplies(of: login.id).isEmpty)
+        #expect(try await world.vault.unusableReplies(of: login.id).isEmpty)
         let (other, second) = try await self.world()
         other.transport.enqueue(.json(Self.cut, status: .badGateway))
         #expect(await renew(other, second) == .tryLater)
-        #expect(try other.vault.unusableReplies(of: second.id).map(\.cause) == ["the server failed"])
+        #expect(try await other.vault.unusableReplies(of: second.id).map(\.cause) == ["the server failed"])
     }
 
     @Test func afterAWeekRecoveryErasesThem() async throws {
@@ -127,11 +127,11 @@ struct SalvageTests {
         #expect(await renew(world, login) == .tryLater)
         world.time.advance(by: .seconds(6 * 86_400))
         try await world.users.recover()
-        #expect(try world.vault.unusableReplies(of: login.id).count == 1)
+        #expect(try await world.vault.unusableReplies(of: login.id).count == 1)
         world.time.advance(by: .seconds(86_401))
-        #expect(try world.vault.unusableReplies(of: login.id).isEmpty)
+        #expect(try await world.vault.unusableReplies(of: login.id).isEmpty)
         try await world.users.recover()
-        #expect(try world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
+        #expect(try await world.vault.store.unusableReplies(of: login.id.handle).isEmpty)
     }
 
     @Test func theyGoWithTheLogin() async throws {
@@ -139,7 +139,7 @@ struct SalvageTests {
         world.transport.enqueue(.json(Self.cut), .status(.ok))
         #expect(await renew(world, login) == .tryLater)
         try await world.users.logOut(.login(login.id))
-        #expect(await code { try world.vault.unusableReplies(of: login.id) } == .unknownLogin)
-        #expect(try world.vault.store.verify { _ in }.findings == [])
+        #expect(await code { try await world.vault.unusableReplies(of: login.id) } == .unknownLogin)
+        #expect(try await world.vault.store.verify().findings == [])
     }
 }

@@ -15,7 +15,7 @@ struct SpoolTests {
 
     /// A process with a reply in the spool that it cannot store.
     private func worldWithSpooledReply(
-        _ spool: MemorySpool?
+        _ spool: MemorySpools?
     ) async throws -> (world: World, login: Login, process: FaultyProcess) {
         let world = try await World()
         let login = try await world.addChain()
@@ -31,22 +31,22 @@ struct SpoolTests {
     }
 
     /// The process is killed: nobody holds the locks that its intent and its spool name.
-    private func kill(_ world: World, _ login: Login, _ spool: MemorySpool) async throws {
+    private func kill(_ world: World, _ login: Login, _ spool: MemorySpools) async throws {
         spool.orphanAll()
         let gone = world.goneOwner
         try await world.vault.store.updateLogin(login.id.handle) { $0.intent?.owner = gone }
     }
 
-    private func pending(_ world: World) throws -> [String?] {
-        try world.vault.store.outboxEntries(limit: 100).map { $0.record.refreshToken?.string() }
+    private func pending(_ world: World) async throws -> [String?] {
+        try await world.vault.store.outboxEntries(limit: 100).map { $0.record.refreshToken?.string() }
     }
 
     @Test func callersGetTokensThatAreSpooledAndTheVaultGetsThemLater() async throws {
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let (world, login, process) = try await worldWithSpooledReply(spool)
         #expect(spool.entries.count == 1)
-        #expect(try world.vault.login(login.id).generation == 1)
-        #expect(try process.users.validAccessToken(for: .login(login.id)) == nil)
+        await #expect(try world.vault.login(login.id).generation == 1)
+        await #expect(try process.users.validAccessToken(for: .login(login.id)) == nil)
         #expect(try await process.users.accessToken(for: .login(login.id)).isVolatile)
         // Nobody is given more than there is.
         #expect(
@@ -56,7 +56,7 @@ struct SpoolTests {
             } == nil)
         process.store.fail([], afterCommits: 0)
         try await world.withTimePassing {
-            while try world.vault.login(login.id).generation == 1 || !spool.entries.isEmpty, !Task.isCancelled {
+            while try await world.vault.login(login.id).generation == 1 || !spool.entries.isEmpty, !Task.isCancelled {
                 await Task.yield()
             }
         }
@@ -68,19 +68,19 @@ struct SpoolTests {
     }
 
     @Test func whoOpensTheVaultNextFindsThemBeforeAnythingIsServed() async throws {
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let (world, login, _) = try await worldWithSpooledReply(spool)
         try await kill(world, login, spool)
         let next = try await world.anotherFaulty(spool: spool)
         #expect(spool.entries.isEmpty)
-        #expect(try next.users.validAccessToken(for: .login(login.id))?.name == "2")
+        await #expect(try next.users.validAccessToken(for: .login(login.id))?.name == "2")
         #expect(world.transport.requestCount == 1)
-        #expect(try world.tale().contains("renewed from=spool"))
+        await #expect(try world.tale().contains("renewed from=spool"))
         await next.vault.close()
     }
 
     @Test func whoTakesOverLooksIntoTheSpoolFirst() async throws {
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let (world, login, _) = try await worldWithSpooledReply(spool)
         let other = try await world.anotherFaulty(spool: spool)
         try await kill(world, login, spool)
@@ -93,7 +93,7 @@ struct SpoolTests {
 
     /// Its owner dies after the look into the spool and before the intent is written.
     @Test func anOwnerThatDiesWhileItIsTakenOverIsLookedAtAgain() async throws {
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let (world, login, _) = try await worldWithSpooledReply(spool)
         let other = try await world.anotherFaulty(spool: spool)
         other.store.beforeUpdate {
@@ -108,13 +108,13 @@ struct SpoolTests {
     }
 
     @Test func whatIsSpooledOfALivingProcessIsItsOwn() async throws {
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let (world, login, process) = try await worldWithSpooledReply(spool)
         let other = try await world.anotherFaulty(spool: spool)
         #expect(try await other.users.recover().restoredReplies == 0)
         #expect(try await process.users.recover().restoredReplies == 0)
         #expect(spool.entries.count == 1)
-        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try await world.vault.login(login.id).generation == 1)
         await other.vault.close()
     }
 
@@ -122,7 +122,7 @@ struct SpoolTests {
 
     @Test func ofALoginThatIsOverTheyAreRevokedOnce() async throws {
         for end in End.allCases {
-            let spool = MemorySpool()
+            let spool = MemorySpools()
             let (world, login, _) = try await worldWithSpooledReply(spool)
             try await kill(world, login, spool)
             let entry = try #require(spool.entries.first?.reply)
@@ -139,30 +139,30 @@ struct SpoolTests {
             options.retriesRevocationsInBackground = false
             let next = try await world.anotherFaulty(spool: spool, options: options)
             #expect(spool.entries.isEmpty, "\(end)")
-            #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
+            await #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
             // A crash after the commit leaves the entry: it is found again.
             _ = spool.add(entry, owner: IntentRecord.nobody)
             #expect(try await next.users.recover().restoredReplies == 1)
-            #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
+            await #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
             if end == .newChain {
-                #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-n")
+                await #expect(try world.stored(login).refresh?.refreshToken?.string() == "CANARY-refresh-n")
             }
             await next.vault.close()
         }
     }
 
     @Test func anEntryThatIsStoredAlreadyChangesNothing() async throws {
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let (world, login, _) = try await worldWithSpooledReply(spool)
         try await kill(world, login, spool)
         let entry = try #require(spool.entries.first?.reply)
         let next = try await world.anotherFaulty(spool: spool)
         for round in 3...5 {
             _ = spool.add(entry, owner: IntentRecord.nobody)
-            let before = try world.stored(login)
+            let before = try await world.stored(login)
             #expect(try await next.users.recover().restoredReplies == 1)
-            #expect(try world.stored(login) == before)
-            #expect(try pending(world) == [])
+            await #expect(try world.stored(login) == before)
+            await #expect(try pending(world) == [])
             world.transport.enqueue(.generation("\(round)"))
             _ = try await next.users.accessToken(for: .login(login.id), .renewed)
         }
@@ -172,7 +172,7 @@ struct SpoolTests {
     @Test func closingReturnsOnceTheyAreSpooled() async throws {
         let (world, login, process) = try await worldWithSpooledReply(nil)
         await world.withTimePassing { await process.vault.close() }
-        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try await world.vault.login(login.id).generation == 1)
         #expect(try await world.vault.diagnosis().spool.entries == 1)
         #expect(try await world.users.recover().restoredReplies == 1)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
@@ -199,7 +199,7 @@ struct SpoolTests {
     @Test func aProcessThatMayNotWriteAnyMoreLeavesThemInTheSpool() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let spool = MemorySpool()
+        let spool = MemorySpools()
         let process = try await world.anotherFaulty(spool: spool)
         process.store.fail([.lost], afterCommits: 1)
         world.transport.enqueue(.generation("2"))

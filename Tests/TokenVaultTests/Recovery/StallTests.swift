@@ -38,8 +38,8 @@ struct StallTests {
         await world.withTimePassing {
             #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshStalled)
         }
-        #expect(try world.vault.diagnosis(of: login.id).renewal?.owner == .otherProcess)
-        #expect(try world.vault.diagnosis(of: login.id).nextStep == .takeOverStalled)
+        #expect(try await world.vault.diagnosis(of: login.id).renewal?.owner == .otherProcess)
+        #expect(try await world.vault.diagnosis(of: login.id).nextStep == .takeOverStalled)
         #expect(world.transport.requestCount == 1)
         stalled.gate.open()
         _ = await stalled.call.result
@@ -69,17 +69,17 @@ struct StallTests {
         world.expire()
         let stalled = try await stall(world, login)
         try await world.users.takeOver(.login(login.id))
-        let renewal = try #require(try world.vault.diagnosis(of: login.id).renewal)
+        let renewal = try await #require(try world.vault.diagnosis(of: login.id).renewal)
         #expect(renewal.doubt?.cause == .takenOver)
         #expect(renewal.owner == .nobody)
-        #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
         #expect(await code { try await world.users.takeOver(.login(login.id)) } == .conflict)
         world.transport.enqueue(.generation("2"))
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         // The robbed owner takes the winner's token, and keeps its own apart.
         stalled.gate.open()
         #expect(try await stalled.call.value == "2")
-        let refresh = try #require(try world.stored(login).refresh)
+        let refresh = try await #require(try world.stored(login).refresh)
         #expect(refresh.refreshToken?.string() == "CANARY-refresh-2")
         #expect(refresh.previousRefresh?.string() == "CANARY-refresh-late")
         #expect(refresh.previousRole == .sibling)
@@ -98,7 +98,7 @@ struct StallTests {
         #expect(try await stalled.call.value == "3")
         #expect(
             world.transport.requests.map { $0.form["refresh_token"] } == ["CANARY-refresh-1", "CANARY-refresh-late"])
-        #expect(try !world.vault.login(login.id).isInDoubt)
+        await #expect(try !world.vault.login(login.id).isInDoubt)
         await stalled.process.close()
     }
 
@@ -116,7 +116,7 @@ struct StallTests {
         world.transport.enqueue(.error("invalid_grant"), .generation("4"))
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "4")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-late")
-        #expect(try world.vault.login(login.id).failure == nil)
+        #expect(try await world.vault.login(login.id).failure == nil)
         await stalled.process.close()
     }
 
@@ -147,7 +147,7 @@ struct StallTests {
         let bold = try await UserManager(vault: world.vault, transport: world.transport, options: options)
         world.transport.enqueue(.generation("2"))
         #expect(try await world.withTimePassing { try await bold.accessToken(for: .login(login.id)) }.name == "2")
-        #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
+        await #expect(try world.tale().contains("intent-taken-over cause=takenOver"))
         stalled.gate.open()
         _ = try await stalled.call.value
         await stalled.process.close()

@@ -68,8 +68,8 @@ struct UpgradeTests {
             try await UserManager(vault: vault, transport: transport, options: World.options)
         }
 
-        func login(of user: String) throws -> Login {
-            try vault.login(LoginID(try #require(try vault.store.user(user).logins.first)))
+        func login(of user: String) async throws -> Login {
+            try await vault.login(LoginID(try #require(try await vault.store.user(user).logins.first)))
         }
     }
 
@@ -85,19 +85,19 @@ struct UpgradeTests {
         #expect(try Vault.migrationStatus(at: upgraded.path).isUpToDate)
         #expect(try await vault.verify().isClean)
         for user in ["alice", "bob", "carol", "dave", "erin", "frank", "grace", "ivan", "mallory"] {
-            #expect(try vault.user(user).isEnabled == (user != "dave"))
-            #expect(try vault.user(user).logins.count == (user == "ivan" ? 2 : 1))
+            #expect(try await vault.user(user).isEnabled == (user != "dave"))
+            #expect(try await vault.user(user).logins.count == (user == "ivan" ? 2 : 1))
         }
-        #expect(try vault.users().entries.count == 9)
-        for name in ["acme", "globex"] { #expect(try vault.provider(named: name).name == name) }
-        #expect(try vault.pendingRevocations().entries.count == 1)
-        #expect(try vault.keySlots().map(\.label) == ["key file", "passphrase"])
-        let erin = try upgraded.login(of: "erin")
+        #expect(try await vault.users().entries.count == 9)
+        for name in ["acme", "globex"] { #expect(try await vault.provider(named: name).name == name) }
+        #expect(try await vault.pendingRevocations().entries.count == 1)
+        #expect(try await vault.keySlots().map(\.label) == ["key file", "passphrase"])
+        let erin = try await upgraded.login(of: "erin")
         #expect(erin.failure?.reason == .deadGrant)
         #expect(erin.label == "label of erin")
-        let frank = try upgraded.login(of: "frank")
+        let frank = try await upgraded.login(of: "frank")
         #expect(frank.isInDoubt)
-        #expect(try vault.store.unusableReplies(of: frank.id.handle).compactMap(\.record?.cause) == ["cut short"])
+        #expect(try await vault.store.unusableReplies(of: frank.id.handle).compactMap(\.record?.cause) == ["cut short"])
         await vault.close()
         let byPassphrase = try await Vault.open(
             at: upgraded.path, unlockedBy: .passphrase(Passphrase("CANARY-passphrase"), cost: .minimal),
@@ -111,14 +111,14 @@ struct UpgradeTests {
         let upgraded = try await Upgraded(name)
         let users = try await upgraded.manager()
         for user in ["alice", "carol", "mallory"] {
-            let login = try upgraded.login(of: user)
-            #expect(try users.validAccessToken(for: .login(login.id))?.name == user)
+            let login = try await upgraded.login(of: user)
+            await #expect(try users.validAccessToken(for: .login(login.id))?.name == user)
         }
-        let bob = try upgraded.login(of: "bob")
-        #expect(try users.validAccessToken(for: .login(bob.id))?.name == "bob-2", "the spool was read")
+        let bob = try await upgraded.login(of: "bob")
+        await #expect(try users.validAccessToken(for: .login(bob.id))?.name == "bob-2", "the spool was read")
         #expect(bob.generation == 2)
         // What was spooled for a login that is gone is to be revoked.
-        #expect(try upgraded.vault.pendingRevocations().entries.count == 2)
+        #expect(try await upgraded.vault.pendingRevocations().entries.count == 2)
         #expect(await code { try await users.accessToken(userId: "dave") } == .userDisabled)
         // A new manager asks about the two revocations in the background, and about them alone.
         await upgraded.time.waitForRest()
@@ -136,7 +136,7 @@ struct UpgradeTests {
         upgraded.time.advance(by: .seconds(3_601))
         // The intent of a process that has ended keeps nobody from renewing.
         for user in ["alice", "bob", "grace", "frank"] {
-            let login = try upgraded.login(of: user)
+            let login = try await upgraded.login(of: user)
             let token = try await users.accessToken(for: .login(login.id))
             #expect(token.name.hasPrefix("fresh-"), "\(user)")
         }

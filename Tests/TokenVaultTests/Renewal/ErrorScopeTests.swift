@@ -43,7 +43,7 @@ struct ErrorScopeTests {
         for login in logins[1...] {
             #expect(try await world.users.accessToken(for: .login(login.id)).name.hasSuffix("x"))
         }
-        #expect(try world.vault.login(logins[0].id).failure == nil)
+        #expect(try await world.vault.login(logins[0].id).failure == nil)
     }
 
     /// Its own pause is durable: neither callers nor schedulers of any process ask again at once, and it grows.
@@ -62,7 +62,7 @@ struct ErrorScopeTests {
         world.time.advance(by: .seconds(1))
         #expect(await code { try await other.users.accessToken(for: .login(login.id)) } == .providerMisconfigured)
         #expect(world.transport.requestCount == 2)
-        let notBefore = try #require(try other.vault.login(login.id).notBefore)
+        let notBefore = try #require(try await other.vault.login(login.id).notBefore)
         #expect(notBefore.timeIntervalSince(world.now) == 60)
         await other.vault.close()
     }
@@ -76,7 +76,7 @@ struct ErrorScopeTests {
         world.expire()
         for login in logins { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requestCount == 3)
-        #expect(try logins[3...].allSatisfy { try world.vault.login($0.id).notBefore == nil })
+        #expect(try await logins[3...].asyncCount { try await world.vault.login($0.id).notBefore == nil } == 3)
     }
 
     @Test func aSuccessBetweenThemMakesItCoincidence() async throws {
@@ -138,7 +138,7 @@ struct ErrorScopeTests {
         let logins = try await chains(3, in: world)
         world.transport.fallback = .status(.forbidden, body: "<html>blocked</html>")
         await hours(60, logins, in: world)
-        for login in logins { #expect(try world.vault.login(login.id).failure == nil) }
+        for login in logins { #expect(try await world.vault.login(login.id).failure == nil) }
         // Not a process that has just started, either.
         let other = try await world.anotherProcess()
         for login in logins {
@@ -158,19 +158,19 @@ struct ErrorScopeTests {
         refuse(["0": .status(.forbidden, body: "<html>blocked</html>")], in: world)
         await hours(26, [logins[0]], in: world)
         // Others exist, and were not renewed meanwhile: nothing is known.
-        #expect(try world.vault.login(logins[0].id).failure == nil)
+        #expect(try await world.vault.login(logins[0].id).failure == nil)
         // Another process renews one of them.
         let other = try await world.anotherProcess()
         _ = try await other.users.accessToken(for: .login(logins[1].id), .renewed)
         await other.vault.close()
         world.time.advance(by: .seconds(600))
         #expect(await code { try await world.users.accessToken(for: .login(logins[0].id), .renewed) } == .refreshFailed)
-        #expect(try world.vault.login(logins[0].id).failure?.reason == .unclassifiedRejection)
+        await #expect(try world.vault.login(logins[0].id).failure?.reason == .unclassifiedRejection)
 
         let revived = try await world.users.revive(.login(logins[0].id))
         #expect(revived.failure == nil)
         #expect(revived.state == .tokenExpired(nil))
-        #expect(try world.tale().contains("login-revived reason=unclassifiedRejection"))
+        await #expect(try world.tale().contains("login-revived reason=unclassifiedRejection"))
         refuse([:], in: world)
         #expect(try await world.users.accessToken(for: .login(logins[0].id)).name == "0x")
     }
@@ -187,7 +187,7 @@ struct ErrorScopeTests {
         await hours(26, [login], in: world)
         _ = try await world.users.accessToken(for: .login(elsewhere.id), .renewed)
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .tryLater)
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.vault.login(login.id).failure == nil)
     }
 
     // MARK: Reviving
@@ -205,7 +205,7 @@ struct ErrorScopeTests {
         #expect(await code { try await world.users.revive(.login(living.id)) } == .conflict)
         #expect(await code { try await world.users.revive(.login(dead.id)) } == .notRefreshable)
         #expect(await code { try await world.users.revive(.login(lost.id)) } == .notRefreshable)
-        #expect(try world.vault.login(dead.id).failure?.reason == .deadGrant)
+        await #expect(try world.vault.login(dead.id).failure?.reason == .deadGrant)
         try await world.users.removeLogin(.login(living.id))
         #expect(await code { try await world.users.revive(.login(living.id)) } == .unknownLogin)
     }

@@ -41,7 +41,7 @@ struct ListenerTests {
         let stored = Mutex<[Int]>([])
         let vault = world.vault
         let listener = Listener { _ in
-            let generation = try vault.login(login.id).generation
+            let generation = try await vault.login(login.id).generation
             stored.withLock { $0.append(generation) }
         }
         let users = try await users(world, listener)

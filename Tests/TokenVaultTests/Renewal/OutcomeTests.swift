@@ -79,7 +79,7 @@ struct OutcomeTests {
             #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == expected.code)
         }
         #expect(world.transport.requestCount == expected.requests)
-        let stored = try world.vault.login(login.id)
+        let stored = try await world.vault.login(login.id)
         #expect(stored.failure?.reason == expected.failure)
         #expect(stored.isInDoubt == expected.isInDoubt)
         guard expected.isPostponed else { return }
@@ -101,7 +101,7 @@ struct OutcomeTests {
         world.time.advance(by: .seconds(60))
         world.transport.enqueue(.generation("2"))
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
-        let stored = try world.vault.login(login.id)
+        let stored = try await world.vault.login(login.id)
         #expect(!stored.isInDoubt)
         #expect(stored.notBefore == nil)
         #expect(world.transport.requests.allSatisfy { $0.form["refresh_token"] == Sample.marker + "refresh-1" })
@@ -127,10 +127,10 @@ struct OutcomeTests {
         await world.vault.close()
         world.time.advance(by: .seconds(60))
         let next = try await world.anotherProcess()
-        #expect(try next.vault.login(login.id).isInDoubt)
+        #expect(try await next.vault.login(login.id).isInDoubt)
         world.transport.enqueue(.error("invalid_grant"))
         #expect(await code { try await next.users.accessToken(for: .login(login.id)) } == .lostResponse)
-        #expect(try next.vault.login(login.id).failure?.reason == .lostResponse)
+        await #expect(try next.vault.login(login.id).failure?.reason == .lostResponse)
     }
 
     @Test func retryAfterIsObeyedUpToAnHour() async throws {
@@ -151,7 +151,7 @@ struct OutcomeTests {
         world.time.advance(by: .seconds(14))
         world.transport.enqueue(.status(.serviceUnavailable, headers: [.retryAfter: "1000000000"]))
         _ = try? await world.users.accessToken(for: .login(login.id))
-        let notBefore = try #require(try world.vault.login(login.id).notBefore)
+        let notBefore = try await #require(try world.vault.login(login.id).notBefore)
         #expect(notBefore.timeIntervalSince(world.now) <= 3_600)
     }
 
@@ -192,7 +192,7 @@ struct OutcomeTests {
         world.time.advance(by: .seconds(31))
         for login in logins { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requestCount == 2)
-        for login in logins { #expect(try world.vault.login(login.id).failure == nil) }
+        for login in logins { #expect(try await world.vault.login(login.id).failure == nil) }
         world.time.advance(by: .seconds(120))
         world.transport.fallback = .generation("new")
         for login in logins { #expect(try await world.users.accessToken(for: .login(login.id)).name == "new") }
@@ -217,7 +217,7 @@ struct OutcomeTests {
         world.transport.enqueue(.generation("b2"))
         _ = try await world.users.accessToken(for: .login(other.id))
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
-        #expect(try world.vault.login(login.id).failure?.reason == .unclassifiedRejection)
+        await #expect(try world.vault.login(login.id).failure?.reason == .unclassifiedRejection)
         #expect(world.transport.requestCount == 16)
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(world.transport.requestCount == 16)
@@ -236,9 +236,9 @@ struct OutcomeTests {
         world.transport.enqueue(.generation("b2"), .error("invalid_dpop_proof"))
         _ = try await world.users.accessToken(for: .login(other.id), .renewed)
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
-        #expect(try world.vault.login(login.id).failure?.reason == .keyMismatch)
+        await #expect(try world.vault.login(login.id).failure?.reason == .keyMismatch)
         // Nobody has said that the grant is over: it can still be revoked, with its proof.
-        #expect(try world.vault.store.login(login.id.handle).key != nil)
+        #expect(try await world.vault.store.login(login.id.handle).key != nil)
     }
 
     @Test func aScopeThatShrinksIsTold() async throws {
@@ -253,10 +253,10 @@ struct OutcomeTests {
         for scope in ["read", "write read"] {
             #expect(try await world.users.accessToken(for: .login(login.id), .renewed).scope?.description == scope)
         }
-        let told = try world.vault.store.auditEntries(after: 0, limit: 100).filter { $0.kind == .renewed }
+        let told = try await world.vault.store.auditEntries(after: 0, limit: 100).filter { $0.kind == .renewed }
         #expect(told.map { $0.detail.contains(.init("scope", "narrower")) } == [true, false])
         // The grant is what it was.
-        #expect(try world.vault.store.login(login.id.handle).session.grantedScope == "read write")
+        #expect(try await world.vault.store.login(login.id.handle).session.grantedScope == "read write")
     }
 
     @Test func anIDTokenOfAnotherIssuerIsRefusedAtARenewal() async throws {
@@ -279,7 +279,7 @@ struct OutcomeTests {
         world.transport.fallback = reply("3", "https://evil.example")
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .protocolViolation)
         // The refresh token is kept, the access token of somebody else's issuer is not.
-        let stored = try world.vault.store.login(login.id.handle)
+        let stored = try await world.vault.store.login(login.id.handle)
         #expect(stored.session.accessToken == nil)
         #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-3")
     }
@@ -303,16 +303,16 @@ struct OutcomeTests {
             })
         world.expire()
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "winner")
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.vault.login(login.id).failure == nil)
     }
 
     @Test func theEndOfALoginDestroysItsKeyAndItsRefreshToken() async throws {
         let world = try await World()
         let login = try await world.addChain(dpopKey: .generate())
-        #expect(try world.vault.login(login.id).isDPoPBound)
+        #expect(try await world.vault.login(login.id).isDPoPBound)
         world.transport.enqueue(.error("invalid_grant"))
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .refreshFailed)
-        let stored = try world.vault.login(login.id)
+        let stored = try await world.vault.login(login.id)
         #expect(!stored.isDPoPBound)
         #expect(!stored.isRefreshable)
         #expect(stored.state == .tokenExpired(stored.failure))
@@ -326,6 +326,6 @@ struct OutcomeTests {
         let login = try await world.addChain(dpopKey: .generate())
         world.transport.enqueue(.status(.badGateway))
         #expect(await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .tryLater)
-        #expect(try world.vault.login(login.id).isDPoPBound)
+        await #expect(try world.vault.login(login.id).isDPoPBound)
     }
 }

@@ -38,7 +38,7 @@ struct PartialReplyTests {
         // Each time twice as long.
         var waits: [Double] = []
         for _ in 0..<4 {
-            let notBefore = try #require(try world.vault.login(login.id).notBefore)
+            let notBefore = try #require(try await world.vault.login(login.id).notBefore)
             waits.append(notBefore.timeIntervalSince(world.now))
             world.time.advance(by: .seconds(notBefore.timeIntervalSince(world.now)))
             _ = try? await world.users.accessToken(for: .login(login.id))
@@ -59,7 +59,7 @@ struct PartialReplyTests {
         #expect(world.transport.requestCount == 2)
         world.time.advance(by: .seconds(1))
         _ = try? await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example"))
-        let notBefore = try #require(try world.vault.login(login.id).notBefore)
+        let notBefore = try await #require(try world.vault.login(login.id).notBefore)
         #expect(notBefore.timeIntervalSince(world.now) == 2)
     }
 
@@ -71,7 +71,7 @@ struct PartialReplyTests {
         world.transport.fallback = .json(#"{"error":"invalid_grant","refresh_token":"CANARY-refresh-1"}"#)
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .refreshFailed)
         #expect(world.transport.requestCount == 1)
-        #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
+        #expect(try await world.vault.login(login.id).failure?.reason == .deadGrant)
     }
 
     // MARK: A refresh token that cannot be sent
@@ -89,14 +89,14 @@ struct PartialReplyTests {
         world.expire()
         world.transport.enqueue(good(value))
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
-        let stored = try world.vault.login(login.id)
+        let stored = try await world.vault.login(login.id)
         #expect(stored.isInDoubt)
         // While its token is good, nothing is sent: neither by callers nor by recovery nor by the scheduler.
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         _ = try await world.users.recover()
         #expect(try await RenewalScheduler(world.users).runOnce().renewed == 0)
         #expect(world.transport.requestCount == 1)
-        let replies = try world.vault.unusableReplies(of: login.id)
+        let replies = try await world.vault.unusableReplies(of: login.id)
         #expect(replies.count == 1)
         #expect(replies.first?.isCurrent == true)
         #expect(
@@ -119,8 +119,8 @@ struct PartialReplyTests {
         _ = try await world.users.accessToken(for: .login(login.id))
         world.expire()
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
-        #expect(try !world.vault.login(login.id).isInDoubt)
-        #expect(try world.vault.unusableReplies(of: login.id).isEmpty)
+        await #expect(try !world.vault.login(login.id).isInDoubt)
+        await #expect(try world.vault.unusableReplies(of: login.id).isEmpty)
     }
 
     @Test func whereASecondUseWouldHarmOthersItIsNotUsedAgain() async throws {
@@ -142,7 +142,7 @@ struct PartialReplyTests {
         world.expire()
         world.transport.enqueue(good(#"{"refresh_token":"CANARY-inner"}"#), .generation("3"))
         _ = try await world.users.accessToken(for: .login(login.id))
-        let reply = try #require(try world.vault.unusableReplies(of: login.id).first)
+        let reply = try await #require(try world.vault.unusableReplies(of: login.id).first)
         try await world.users.useUnusableReply(reply.id, of: login.id)
         world.expire()
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
@@ -156,7 +156,7 @@ struct PartialReplyTests {
         world.expire()
         world.transport.enqueue(good("\"\(escaped)\""), .generation("3"))
         _ = try await world.users.accessToken(for: .login(login.id))
-        #expect(try !world.vault.login(login.id).isInDoubt)
+        await #expect(try !world.vault.login(login.id).isInDoubt)
         let other = try await world.anotherProcess()
         world.expire()
         #expect(try await other.users.accessToken(for: .login(login.id)).name == "3")
@@ -176,11 +176,11 @@ struct PartialReplyTests {
         process.store.fail([.before, .before], afterCommits: 1)
         #expect(
             try await world.withTimePassing { try await process.users.accessToken(for: .login(login.id)).name } == "2")
-        while try world.stored(login).position.generation < 2 {
+        while try await world.stored(login).position.generation < 2 {
             world.time.advance(by: .seconds(1))
             await Task.yield()
         }
-        #expect(try world.vault.login(login.id).isInDoubt)
+        #expect(try await world.vault.login(login.id).isInDoubt)
     }
 
     // MARK: An end in the past
@@ -200,7 +200,7 @@ struct PartialReplyTests {
         }
         _ = try? await world.users.accessToken(for: .login(login.id))
         await world.transport.waitForRequests(2)
-        while try world.stored(login).session.expiresAt == nil, !Task.isCancelled { await Task.yield() }
+        while try await world.stored(login).session.expiresAt == nil, !Task.isCancelled { await Task.yield() }
         for _ in 0..<10 { _ = try? await world.users.accessToken(for: .login(login.id)) }
         #expect(world.transport.requests.count { $0.path == "/token" } == 1)
     }

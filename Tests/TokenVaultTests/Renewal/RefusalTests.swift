@@ -38,19 +38,19 @@ struct RefusalTests {
     func whatTheProviderSaidStaysWithTheLogin(reply: ScriptedReply, words: String, told: String) async throws {
         let world = try await World()
         let login = try await world.addChain()
-        #expect(try world.vault.login(login.id).lastRefusal == nil)
+        #expect(try await world.vault.login(login.id).lastRefusal == nil)
         world.transport.fallback = reply
         let error = await world.withTimePassing { await refuse(world, login.id) }
         #expect(error?.answer?.words == words)
         let refusal = try #require(try await world.anotherProcess().vault.login(login.id).lastRefusal)
         #expect(refusal.answer.words == words)
         var dumped = ""
-        dump(try world.vault.login(login.id), to: &dumped)
+        dump(try await world.vault.login(login.id), to: &dumped)
         for text in [dumped, "\(refusal)", "\(String(describing: error))", world.logs.text] {
             #expect(!text.contains("CANARY") && !text.contains("pay first"))
         }
         // The trail has status and code, and no words that anybody could have chosen.
-        let details = try world.vault.store.auditEntries(after: 0, limit: 1_000).flatMap(\.detail)
+        let details = try await world.vault.store.auditEntries(after: 0, limit: 1_000).flatMap(\.detail)
         #expect(details.filter { $0.key == "answer" }.map(\.value).last == told)
         #expect(!details.contains { $0.value.contains("CANARY") || $0.value.contains("pay") })
     }
@@ -63,7 +63,7 @@ struct RefusalTests {
         world.time.advance(by: .seconds(600))
         world.transport.enqueue(.generation("2"))
         #expect(await refuse(world, login.id) == nil)
-        #expect(try world.vault.login(login.id).lastRefusal == nil)
+        #expect(try await world.vault.login(login.id).lastRefusal == nil)
     }
 
     @Test func anEventSaysWhatTheProviderAnswered() async throws {

@@ -52,7 +52,7 @@ struct ReplyMetadataTests {
             try await world.users.accessToken(for: .login(login.id), .renewed).attributes["instance_url"]
                 == "https://eu2.my.salesforce.com")
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try world.vault.login(login.id).attributes == ["instance_url": "https://eu2.my.salesforce.com"])
+        await #expect(try world.vault.login(login.id).attributes == ["instance_url": "https://eu2.my.salesforce.com"])
     }
 
     @Test func anExpiryIsToldAssumedOrUnknown() async throws {
@@ -92,8 +92,8 @@ struct ReplyMetadataTests {
         let answer = ScriptedReply.json(#"{"active":true,"exp":\#(Int(expiry.timeIntervalSince1970))}"#)
         world.transport.enqueue(Self.salesforce("1", "eu1"), answer)
         let login = try await logIn(world)
-        while try world.vault.login(login.id).expirySource != .told, !Task.isCancelled { await Task.yield() }
-        #expect(try world.vault.login(login.id).expiresAt == expiry)
+        while try await world.vault.login(login.id).expirySource != .told, !Task.isCancelled { await Task.yield() }
+        #expect(try await world.vault.login(login.id).expiresAt == expiry)
         let asked = try #require(world.transport.requests.last)
         #expect(asked.path == "/introspect")
         #expect(asked.form["token"] == "CANARY-access-1")
@@ -101,7 +101,7 @@ struct ReplyMetadataTests {
         world.transport.enqueue(Self.salesforce("2", "eu1"), .status(.serviceUnavailable))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         await world.transport.waitForRequests(4)
-        #expect(try world.vault.login(login.id).expirySource == .assumed)
+        #expect(try await world.vault.login(login.id).expirySource == .assumed)
     }
 
     /// Two answers that agree spare the next tokens the question, until one of them is refused before its time.
@@ -122,14 +122,14 @@ struct ReplyMetadataTests {
             world.time.advance(by: .seconds(1_000))
             _ = try await world.users.accessToken(for: .login(login), .renewed)
             while asked() < count, !Task.isCancelled { await Task.yield() }
-            while try world.vault.login(login).expirySource != source, !Task.isCancelled { await Task.yield() }
+            while try await world.vault.login(login).expirySource != source, !Task.isCancelled { await Task.yield() }
             // What would still be asked would have begun by now.
             await world.time.waitForRest()
-            let lifetime = try world.vault.login(login).expiresAt.map { $0.timeIntervalSince(world.now) }
+            let lifetime = try await world.vault.login(login).expiresAt.map { $0.timeIntervalSince(world.now) }
             return asked() == count && lifetime == 900
         }
         let login = try await logIn(world).id
-        while try world.vault.login(login).expirySource != .told, !Task.isCancelled { await Task.yield() }
+        while try await world.vault.login(login).expirySource != .told, !Task.isCancelled { await Task.yield() }
         #expect(try await renewed(login, expecting: .told, 2))
         for _ in 0..<7 { #expect(try await renewed(login, expecting: .assumed, 2)) }
         #expect(try await renewed(login, expecting: .told, 3))
@@ -147,7 +147,7 @@ struct ReplyMetadataTests {
         }
         world.transport.enqueue(Self.salesforce("1", "eu1"), .json(#"{"active":false}"#))
         let login = try await logIn(world)
-        while try world.vault.login(login.id).notBefore == nil, !Task.isCancelled { await Task.yield() }
+        while try await world.vault.login(login.id).notBefore == nil, !Task.isCancelled { await Task.yield() }
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .tryLater)
         #expect(world.transport.requestCount == 2)
         world.time.advance(by: .seconds(61))
@@ -166,11 +166,11 @@ struct ReplyMetadataTests {
         #expect(world.logs.text.contains("as many refresh tokens"))
         #expect(!world.logs.text.contains("alice"))
         try await world.addChain(user: "bob", name: "3")
-        let listed = try world.vault.logins(ofUser: "alice").compactMap { entry in
+        let listed = try await world.vault.logins(ofUser: "alice").compactMap { entry in
             if case .login(let login) = entry { login.tokenLimit?.held } else { nil }
         }
         #expect(listed == [2, 2])
-        #expect(try world.vault.login(first.id).tokenLimit?.held == 2)
+        #expect(try await world.vault.login(first.id).tokenLimit?.held == 2)
         // A provider without a limit has none.
         let other = try await World()
         #expect(try await other.addChain().tokenLimit == nil)
@@ -183,7 +183,7 @@ struct ReplyMetadataTests {
         world.expire()
         let gate = Gate()
         world.transport.fallback = ScriptedReply.generation("new").behind(gate)
-        let provider = try world.vault.store.provider(named: "acme").handle
+        let provider = try await world.vault.store.provider(named: "acme").handle
         try await withThrowingTaskGroup(of: String.self) { group in
             for login in logins { group.addTask { try await world.users.accessToken(for: .login(login)).name } }
             while world.users.context.turns.waitingCount(provider) < 8, !Task.isCancelled { await Task.yield() }

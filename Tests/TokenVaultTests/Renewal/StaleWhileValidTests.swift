@@ -79,7 +79,7 @@ struct StaleWhileValidTests {
         #expect(try await early.value == "1")
         #expect(await strict.value == .deadlineExceeded)
         gate.open()
-        while try world.users.validAccessToken(for: .user("alice"))?.name != "2", !Task.isCancelled {
+        while try await world.users.validAccessToken(for: .user("alice"))?.name != "2", !Task.isCancelled {
             await Task.yield()
         }
         #expect(world.transport.requestCount == 1)
@@ -98,7 +98,7 @@ struct StaleWhileValidTests {
         #expect(try await bob.value == "b")
         #expect(world.transport.requestCount == 1)
         world.time.advance(by: .seconds(60))
-        while try world.users.validAccessToken(for: .user("bob"))?.name != "b2", !Task.isCancelled {
+        while try await world.users.validAccessToken(for: .user("bob"))?.name != "b2", !Task.isCancelled {
             await Task.yield()
         }
     }

@@ -30,7 +30,7 @@ struct StoreFaultTests {
         #expect(token.name == "2")
         #expect(store.failedCommits == failures)
         #expect(world.transport.requestCount == 1)
-        #expect(try world.vault.login(login.id).generation == 2)
+        await #expect(try world.vault.login(login.id).generation == 2)
         #expect(try await users.accessToken(for: .login(login.id), .renewed).name == "3")
         #expect(world.transport.requests.last?.form["refresh_token"] == "CANARY-refresh-2")
     }
@@ -48,7 +48,7 @@ struct StoreFaultTests {
                     == .deadlineExceeded
             )
         }
-        #expect(try world.vault.login(login.id).generation == 1)
+        #expect(try await world.vault.login(login.id).generation == 1)
         store.fail([], afterCommits: 0)
         let token = try await world.withTimePassing { try await users.accessToken(for: .login(login.id)) }
         #expect(token.name == "2")
@@ -67,7 +67,7 @@ struct StoreFaultTests {
         #expect(token.generation == 2)
         #expect(world.transport.requestCount == 1)
         #expect(
-            try world.vault.store.login(login.id.handle).refresh?.previousRefresh?.string() == "CANARY-refresh-1")
+            try await world.vault.store.login(login.id.handle).refresh?.previousRefresh?.string() == "CANARY-refresh-1")
     }
 
     @Test func withoutADurableIntentNothingIsSent() async throws {
@@ -101,12 +101,12 @@ struct StoreFaultTests {
         world.expire()
         try await world.withTimePassing {
             #expect(await code { try await users.accessToken(for: .login(login.id)) } == .refreshFailed)
-            let unflagged = try world.vault.login(login.id).failure
+            let unflagged = try await world.vault.login(login.id).failure
             #expect(unflagged == nil)
             // This process knows that nothing was lost: the server has just said so.
             #expect(await code { try await users.accessToken(for: .login(login.id)) } == .refreshFailed)
         }
-        #expect(try world.vault.login(login.id).failure?.reason == .deadGrant)
+        #expect(try await world.vault.login(login.id).failure?.reason == .deadGrant)
         #expect(world.transport.requestCount == 2)
     }
 

@@ -37,7 +37,7 @@ struct ResourceTokenTests {
         #expect(own.resource == nil)
         #expect(own.generation == 1)
         #expect(world.transport.requestCount == 2)
-        let listed = try world.vault.login(login.id)
+        let listed = try await world.vault.login(login.id)
         #expect(listed.generation == 3)
         #expect(listed.resourceTokens.map(\.resource) == [calendar, mail])
     }
@@ -61,7 +61,7 @@ struct ResourceTokenTests {
             .name == "2")
         #expect(world.transport.requestCount == 2)
         // The grant's scope is what it was.
-        #expect(try world.vault.store.login(login.id.handle).session.scope == login.scope?.description)
+        await #expect(try world.vault.store.login(login.id.handle).session.scope == login.scope?.description)
     }
 
     @Test func theOrderOfAScopeDoesNotMatter() async throws {
@@ -138,7 +138,7 @@ struct ResourceTokenTests {
         let newer = try await world.users.accessToken(for: .login(login.id))
         #expect(newer.name == "3")
         #expect(newer.generation == 3)
-        #expect(try world.vault.store.login(login.id.handle).session.accessGeneration == nil)
+        #expect(try await world.vault.store.login(login.id.handle).session.accessGeneration == nil)
         // The token for the resource is another one: it stays.
         #expect(try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)).name == "2")
         #expect(world.transport.requestCount == 2)
@@ -233,7 +233,7 @@ struct ResourceTokenTests {
             _ = try await world.users.accessToken(
                 for: .login(login.id), TokenRequest(resource: "https://r\(index).example"))
         }
-        let kept = try world.vault.login(login.id).resourceTokens.compactMap(\.resource)
+        let kept = try await world.vault.login(login.id).resourceTokens.compactMap(\.resource)
         #expect(kept.count == 16)
         #expect(!kept.contains("https://r2.example"))
         #expect(kept.contains("https://r16.example"))
@@ -241,8 +241,9 @@ struct ResourceTokenTests {
         world.time.advance(by: .seconds(3_601))
         world.transport.enqueue(.generation("20"))
         _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://new.example"))
-        #expect(try world.vault.login(login.id).resourceTokens.compactMap(\.resource).count < 17)
-        #expect(try !world.vault.login(login.id).resourceTokens.compactMap(\.resource).contains("https://r0.example"))
+        await #expect(try world.vault.login(login.id).resourceTokens.compactMap(\.resource).count < 17)
+        await #expect(
+            try !world.vault.login(login.id).resourceTokens.compactMap(\.resource).contains("https://r0.example"))
     }
 
     @Test func tokensThatAreLongTogetherMakeRoom() throws {
@@ -273,12 +274,12 @@ struct ResourceTokenTests {
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("app"),
             expiresAt: world.now.addingTimeInterval(3_600))
-        #expect(try world.vault.login(login.id).resourceTokens.count == 1)
+        await #expect(try world.vault.login(login.id).resourceTokens.count == 1)
         #expect(try await world.users.accessToken(for: .login(login.id)).generation == 3)
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: nil,
             refreshToken: Sample.refreshToken("app"))
-        #expect(try world.vault.login(login.id).resourceTokens.isEmpty)
+        #expect(try await world.vault.login(login.id).resourceTokens.isEmpty)
     }
 
     @Test func aDeadLoginGivesOutWhatIsStillGoodUnlessItIsBound() async throws {
@@ -297,7 +298,7 @@ struct ResourceTokenTests {
                 try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
             }
             #expect(served == (key == nil ? nil : .refreshFailed))
-            #expect(try world.vault.login(login.id).resourceTokens.count == (key == nil ? 1 : 0))
+            #expect(try await world.vault.login(login.id).resourceTokens.count == (key == nil ? 1 : 0))
         }
     }
 
@@ -308,7 +309,7 @@ struct ResourceTokenTests {
         #expect(
             await code { try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)) }
                 == .refreshFailed)
-        #expect(try world.vault.login(login.id).failure != nil)
+        await #expect(try world.vault.login(login.id).failure != nil)
     }
 
     @Test func loggingOutTakesThemAway() async throws {
@@ -321,7 +322,7 @@ struct ResourceTokenTests {
         #expect(
             await code { try await users.accessToken(for: .login(login.id), TokenRequest(resource: calendar)) }
                 == .userDisabled)
-        #expect(try world.vault.store.login(login.id.handle).session.resourceTokens.isEmpty)
+        await #expect(try world.vault.store.login(login.id.handle).session.resourceTokens.isEmpty)
         #expect(token.name == "2")
         // The refresh token takes its access tokens with it: one revocation.
         #expect(world.transport.requests.filter { $0.path == "/revoke" }.count == 1)
@@ -383,7 +384,7 @@ struct ResourceTokenTests {
         #expect(token.resource == calendar)
         process.store.fail([], afterCommits: 0)
         let stored = try await world.withTimePassing {
-            while try world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
+            while try await world.vault.login(login.id).generation == 1, !Task.isCancelled { await Task.yield() }
             return try await process.users.accessToken(for: .login(login.id), TokenRequest(resource: calendar))
         }
         #expect(stored.name == "2")

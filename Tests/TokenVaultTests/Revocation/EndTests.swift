@@ -120,7 +120,7 @@ struct EndTests {
             } == .userDisabled)
         try await world.users.enableUser("alice")
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .notLoggedIn)
-        #expect(try world.vault.login(login.id).state == .terminated(.userDisabled))
+        #expect(try await world.vault.login(login.id).state == .terminated(.userDisabled))
         try await world.addChain(name: "3")
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
     }
@@ -141,7 +141,7 @@ struct EndTests {
         try await world.addChain(user: "bob", name: "3")
         world.transport.fallback = .status(.ok)
         #expect(try await world.users.eraseUser("alice").results.count == 2)
-        #expect(await code { try world.vault.user("alice") } == .unknownUser)
+        #expect(await code { try await world.vault.user("alice") } == .unknownUser)
         #expect(try await world.users.accessToken(userId: "bob").name == "3")
         #expect(try await world.vault.status().logins == 1)
         try await world.addChain(name: "4")

@@ -15,14 +15,14 @@ struct OutboxTests {
         world.transport.requests.filter { $0.path == "/revoke" }.map { $0.form["token"] }
     }
 
-    private func pending(_ world: World) throws -> [PendingRevocation] {
-        try world.vault.pendingRevocations().entries.compactMap { entry in
+    private func pending(_ world: World) async throws -> [PendingRevocation] {
+        try await world.vault.pendingRevocations().entries.compactMap { entry in
             if case .pending(let revocation) = entry { revocation } else { nil }
         }
     }
 
-    private func kinds(_ world: World) throws -> [AuditKind] {
-        try world.vault.store.auditEntries(after: 0, limit: 1_000).map(\.kind)
+    private func kinds(_ world: World) async throws -> [AuditKind] {
+        try await world.vault.store.auditEntries(after: 0, limit: 1_000).map(\.kind)
     }
 
     /// A world in which the provider has not confirmed the end of a login.
@@ -45,7 +45,7 @@ struct OutboxTests {
 
     @Test func whatIsPendingIsListedWithoutSecrets() async throws {
         let (world, login) = try await worldWithPending()
-        let revocation = try #require(try pending(world).first)
+        let revocation = try await #require(try pending(world).first)
         #expect(revocation.login == login)
         #expect(revocation.provider == "acme")
         #expect(revocation.token == .refreshToken)
@@ -61,11 +61,11 @@ struct OutboxTests {
         #expect(try await world.users.retryRevocations().results.isEmpty)
         #expect(revocations(world).count == 1)
         world.transport.fallback = .status(.ok)
-        let id = try #require(try pending(world).first).id
+        let id = try await #require(try pending(world).first).id
         let report = try await world.users.retryRevocations(.only([id]))
         #expect(report.isComplete)
         #expect(report.results.map(\.outcome) == [.revoked])
-        #expect(try pending(world).isEmpty)
+        await #expect(try pending(world).isEmpty)
         #expect(await code { try await world.users.retryRevocations(.only([id])) } == .unknownRevocation)
     }
 
@@ -83,7 +83,7 @@ struct OutboxTests {
         world.transport.fallback = .failure(.notSent, .connect)
         var pauses: [Double] = []
         for _ in 0..<9 {
-            let next = try #require(try pending(world).first).nextAttemptAt
+            let next = try await #require(try pending(world).first).nextAttemptAt
             pauses.append(next.timeIntervalSince(world.now))
             world.time.advance(by: .seconds(next.timeIntervalSince(world.now)))
             #expect(try await !world.users.retryRevocations().isComplete)
@@ -102,7 +102,7 @@ struct OutboxTests {
         #expect(revocations(world) == ["CANARY-refresh-1", "CANARY-refresh-1"])
         // The key lived on for just this proof.
         #expect(world.transport.requests.last?.request.headerFields[HTTPField.Name.dpop] != nil)
-        #expect(try kinds(world).suffix(2) == [.revocationDeferred, .revocationConfirmed])
+        await #expect(try kinds(world).suffix(2) == [.revocationDeferred, .revocationConfirmed])
         await vault.close()
     }
 
@@ -139,8 +139,8 @@ struct OutboxTests {
         #expect(report.results.map(\.outcome) == [.givenUp])
         #expect(!report.isComplete)
         #expect(revocations(world).count == 2)
-        #expect(try pending(world).isEmpty)
-        let last = try #require(try world.vault.store.auditEntries(after: 0, limit: 1_000).last)
+        await #expect(try pending(world).isEmpty)
+        let last = try #require(try await world.vault.store.auditEntries(after: 0, limit: 1_000).last)
         #expect(last.kind == .revocationAbandoned)
         #expect(last.detail.contains(.init("cause", "expired")))
     }
@@ -206,15 +206,15 @@ struct OutboxTests {
         gate.open()
         #expect(try await first.value.isComplete)
         #expect(try await second.value.isComplete)
-        #expect(try pending(world).isEmpty)
-        #expect(try kinds(world).filter { $0 == .revocationConfirmed }.count == 1)
+        await #expect(try pending(world).isEmpty)
+        await #expect(try kinds(world).filter { $0 == .revocationConfirmed }.count == 1)
         await vault.close()
     }
 
     /// Queues what a log-out queues, and leaves the rest of it to the test.
     private func endLogin(_ world: World) async throws -> RevocationPlan {
         let login = try await world.addChain()
-        let (styles, now) = (world.users.revocationStyles(ofLogin: login.id.handle), world.vault.now)
+        let (styles, now) = await (world.users.revocationStyles(ofLogin: login.id.handle), world.vault.now)
         return try await world.vault.updateLogin(login.id.handle) { state in
             let plan = state.planRevocation(styles, now: now)
             state.outbox += plan.records
@@ -238,7 +238,7 @@ struct OutboxTests {
         #expect(await report.value.isComplete == (status == .ok))
         await passesEnd(world)
         #expect(revocations(world).count == 1)
-        #expect(try pending(world).count == (status == .ok ? 0 : 1))
+        await #expect(try pending(world).count == (status == .ok ? 0 : 1))
     }
 
     @Test func aLogOutHearsWhatAPassBeforeItWasTold() async throws {
@@ -287,7 +287,7 @@ struct OutboxTests {
         var ids: [String] = []
         var cursor: PendingRevocationPage.Cursor?
         repeat {
-            let page = try world.vault.pendingRevocations(after: cursor, limit: 2)
+            let page = try await world.vault.pendingRevocations(after: cursor, limit: 2)
             ids += page.entries.map { entry in
                 switch entry {
                 case .pending(let revocation): revocation.id.description

@@ -22,7 +22,7 @@ struct RenewalSchedulerTests {
             await world.pass(upTo: .seconds(400), step: .seconds(10)) { server.count == 5 }
             #expect(server.times.allSatisfy { $0 >= .seconds(3_000) && $0 <= .seconds(3_310) })
             for login in logins {
-                let token = try world.users.validAccessToken(for: .login(login))
+                let token = try await world.users.validAccessToken(for: .login(login))
                 #expect(token != nil)
             }
             // The next time comes by itself.
@@ -65,7 +65,8 @@ struct RenewalSchedulerTests {
         try await world.scheduling { scheduler in
             for second in 0..<200 {
                 await world.pass(upTo: .seconds(1))
-                let token = try world.users.validAccessToken(for: .login(login), TokenRequest(minimumValidity: .zero))
+                let token = try await world.users.validAccessToken(
+                    for: .login(login), TokenRequest(minimumValidity: .zero))
                 #expect(token != nil, "\(second) s")
             }
             #expect((9...20).contains(server.count))
@@ -130,8 +131,10 @@ struct RenewalSchedulerTests {
         try await task.value
         #expect(world.transport.requestCount == 1)
         #expect(scheduler.report.renewed == 1)
-        let renewed = try logins.filter { try world.users.validAccessToken(for: .login($0))?.name == "new" }
-        #expect(renewed.count == 1)
+        let renewed = try await logins.asyncCount {
+            try await world.users.validAccessToken(for: .login($0))?.name == "new"
+        }
+        #expect(renewed == 1)
     }
 
     @Test func aCancelledTaskFinishesWhatIsUnderWayToo() async throws {
@@ -176,7 +179,7 @@ struct RenewalSchedulerTests {
         #expect(server.count == 100)
         #expect(Set(server.tokens).count == 100)
         #expect(reports.0.renewed + reports.1.renewed == 100)
-        for login in logins { #expect(try world.users.validAccessToken(for: .login(login)) != nil) }
+        for login in logins { await #expect(try world.users.validAccessToken(for: .login(login)) != nil) }
         print("scheduler: two processes shared 100 logins: \(reports.0.renewed) + \(reports.1.renewed), 100 requests")
         await other.vault.close()
     }
@@ -206,14 +209,14 @@ struct RenewalSchedulerTests {
         #expect(handler.asked.isEmpty)
         handler.enqueue(RecordingHandler.token("2", expiresAt: world.now.addingTimeInterval(7_200)))
         #expect(try await RenewalScheduler(world.users).runOnce().renewed == 1)
-        #expect(try world.users.validAccessToken(for: .login(login.id))?.name == "2")
+        await #expect(try world.users.validAccessToken(for: .login(login.id))?.name == "2")
         // A day after it ran out, who cannot renew it takes it out of the index; the next write brings it back.
         world.time.advance(by: .seconds(7_200 + 86_500))
         #expect(try await RenewalScheduler(other.users).runOnce().outcomes.isEmpty)
-        #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
+        await #expect(try world.vault.store.login(login.id.handle).dueAt == nil)
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(60))
-        #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
+        await #expect(try world.vault.store.login(login.id.handle).dueAt != nil)
         await other.vault.close()
     }
 
@@ -224,7 +227,7 @@ struct RenewalSchedulerTests {
         try await world.vault.store.updateLogin(login.id.handle) { $0.dueAt = now }
         #expect(try await RenewalScheduler(world.users).runOnce().outcomes.isEmpty)
         #expect(world.transport.requestCount == 0)
-        let stored = try world.vault.store.login(login.id.handle)
+        let stored = try await world.vault.store.login(login.id.handle)
         #expect(stored.dueAt == stored.nextDue)
         #expect(stored.dueAt.map { $0 > now } == true)
     }

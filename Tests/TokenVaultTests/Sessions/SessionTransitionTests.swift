@@ -49,17 +49,17 @@ struct SessionTransitionTests {
             let login = try await world.addChain()
             try await Self.bring(login, to: kind, in: world)
             let (user, one) = (StateWatcher(world.vault, .user("alice")), StateWatcher(world.vault, login))
-            let before = try world.users.sessionState(of: .user("alice"))
+            let before = try await world.users.sessionState(of: .user("alice"))
             #expect(Kind(before) == kind)
             try? await Self.make(change, of: login, kind, in: world)
-            let after = try world.users.sessionState(of: .user("alice"))
+            let after = try await world.users.sessionState(of: .user("alice"))
             #expect(Kind(after) == next, "\(kind) after \(change)")
-            let heard = user.states()
+            let heard = await user.states()
             #expect(heard.first == before)
             #expect(heard.last == after)
             #expect(heard.count == (before == after ? 1 : 2), "\(kind) after \(change): \(heard)")
             // Of a login that is gone there is no more to come: a new log-in is a new login.
-            #expect(one.states() == (kind == .notLoggedIn ? [.notLoggedIn] : heard))
+            await #expect(one.states() == (kind == .notLoggedIn ? [.notLoggedIn] : heard))
         }
     }
 

@@ -12,20 +12,20 @@ import VaultStorage
 struct SocialPlusStateTests {
     @Test func theStatesAreReadable() async throws {
         let world = try await World()
-        #expect(try world.users.sessionState(of: .user("alice")) == .notLoggedIn)
+        await #expect(try world.users.sessionState(of: .user("alice")) == .notLoggedIn)
         let login = try await world.addChain()
-        #expect(try world.users.sessionState(of: .login(login.id)) == .established)
-        #expect(try world.users.sessionState(of: .user("alice")) == .established)
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .established)
+        await #expect(try world.users.sessionState(of: .user("alice")) == .established)
         world.expire()
-        #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(nil))
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(nil))
         try await world.kill(login)
-        let failure = try world.vault.login(login.id).failure
+        let failure = try await world.vault.login(login.id).failure
         #expect(failure != nil)
-        #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(failure))
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .tokenExpired(failure))
         try await world.users.disableUser("alice")
-        #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
         try await world.users.removeLogin(.login(login.id))
-        #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .notLoggedIn)
     }
 
     /// Each change that is told is the state that is read, and the transition function makes it.
@@ -36,11 +36,11 @@ struct SocialPlusStateTests {
         var seen: [SessionState] = []
         func step(_ action: () async throws -> Void) async throws {
             try await action()
-            let told = one.states()
-            #expect(told == user.states())
+            let told = await one.states()
+            #expect(await told == user.states())
             seen += told
-            #expect(try seen.last == world.users.sessionState(of: .login(login.id)))
-            #expect(try seen.last == world.users.sessionState(of: .user("alice")))
+            await #expect(try seen.last == world.users.sessionState(of: .login(login.id)))
+            await #expect(try seen.last == world.users.sessionState(of: .user("alice")))
         }
         try await step {}
         try await step { world.expire() }
@@ -51,7 +51,7 @@ struct SocialPlusStateTests {
         try await step { try await world.set(login, lifetime: .seconds(-1)) }
         try await step { try await world.set(login) }
         try await step { try await world.kill(login) }
-        let failure = try world.vault.login(login.id).failure
+        let failure = try await world.vault.login(login.id).failure
         try await step { try await world.set(login) }
         try await step { try await world.users.disableUser("alice") }
         try await step { try await world.users.enableUser("alice") }
@@ -92,23 +92,23 @@ struct SocialPlusStateTests {
         let world = try await World()
         let states = StateWatcher(world.vault, .user("alice"))
         let (logIn, gate) = await Self.startLogIn(world, answer: .generation("1"))
-        #expect(try world.users.sessionState(of: .user("alice")) == .establishing)
-        #expect(states.states() == [.notLoggedIn, .establishing])
+        await #expect(try world.users.sessionState(of: .user("alice")) == .establishing)
+        await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         let login = try await logIn.value
-        #expect(states.states() == [.established])
-        #expect(try world.users.sessionState(of: .login(login.id)) == .established)
+        await #expect(states.states() == [.established])
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .established)
     }
 
     @Test func aLogInThatFailsIsOver() async throws {
         let world = try await World()
         let states = StateWatcher(world.vault, .user("alice"))
         let (logIn, gate) = await Self.startLogIn(world, answer: .error("invalid_grant"))
-        #expect(states.states() == [.notLoggedIn, .establishing])
+        await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
         _ = try? await logIn.value
-        #expect(states.states() == [.notLoggedIn])
-        #expect(try world.users.sessionState(of: .user("alice")) == .notLoggedIn)
+        await #expect(states.states() == [.notLoggedIn])
+        await #expect(try world.users.sessionState(of: .user("alice")) == .notLoggedIn)
     }
 
     @Test func aDeadLoginNeverFlagsTheUsersOthers() async throws {
@@ -116,16 +116,16 @@ struct SocialPlusStateTests {
         let (first, second) = try await (world.addChain(name: "a"), world.addChain(name: "b"))
         let states = StateWatcher(world.vault, .user("alice"))
         try await world.kill(first)
-        #expect(states.states() == [.established])
+        await #expect(states.states() == [.established])
         world.expire()
-        #expect(states.states() == [.tokenExpired(nil)])
+        await #expect(states.states() == [.tokenExpired(nil)])
         try await world.kill(second)
-        guard case .tokenExpired(_?) = try world.users.sessionState(of: .user("alice")) else {
+        guard case .tokenExpired(_?) = try await world.users.sessionState(of: .user("alice")) else {
             Issue.record("all logins are dead")
             return
         }
         try await world.set(first)
-        #expect(states.states().last == .established)
+        await #expect(states.states().last == .established)
     }
 
     @Test func theStateIsResumedAtStartWithoutNetwork() async throws {
@@ -136,12 +136,12 @@ struct SocialPlusStateTests {
         let sent = world.transport.requestCount
         await world.vault.close()
         let (vault, users) = try await world.anotherProcess()
-        #expect(try users.sessionState(of: .login(login.id)) == .established)
-        #expect(StateWatcher(vault, login).states() == [.established])
+        await #expect(try users.sessionState(of: .login(login.id)) == .established)
+        await #expect(StateWatcher(vault, login).states() == [.established])
         world.expire()
         let watcher = Watcher(vault, login)
-        #expect(StateWatcher(vault, .user("alice")).states() == [.tokenExpired(nil)])
-        #expect(watcher.names() == ["willExpire 2", "expired 2"])
+        await #expect(StateWatcher(vault, .user("alice")).states() == [.tokenExpired(nil)])
+        await #expect(watcher.names() == ["willExpire 2", "expired 2"])
         #expect(world.transport.requestCount == sent)
         await vault.close()
     }
@@ -154,10 +154,10 @@ struct SocialPlusStateTests {
         let states = StateWatcher(world.vault, .user("alice"))
         try await world.users.enableUser("alice")
         #expect(await code { try await world.set(login) } == .notLoggedIn)
-        #expect(states.states() == [.terminated(.userDisabled)])
+        await #expect(states.states() == [.terminated(.userDisabled)])
         try await world.addChain(name: "new")
-        #expect(states.states() == [.established])
-        #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
+        await #expect(states.states() == [.established])
+        await #expect(try world.users.sessionState(of: .login(login.id)) == .terminated(.userDisabled))
     }
 
     @Test func theReasonsAreAnOpenSet() {
@@ -170,30 +170,30 @@ struct SocialPlusStateTests {
     @Test func thePhaseTellsWhatGoesOnInside() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        func phase() throws -> SessionPhase? { try world.users.sessionPhase(of: .login(login.id)) }
-        #expect(try phase() == .fresh)
+        func phase() async throws -> SessionPhase? { try await world.users.sessionPhase(of: .login(login.id)) }
+        await #expect(try phase() == .fresh)
         world.time.advance(by: .seconds(3_600 - 100))
-        #expect(try phase() == .expiring)
+        await #expect(try phase() == .expiring)
         let gate = Gate()
         world.transport.enqueue(ScriptedReply.status(.serviceUnavailable).behind(gate))
         let renewal = Task { try await world.users.accessToken(for: .login(login.id), .renewed) }
         await world.transport.waitForRequests(1)
-        #expect(try phase() == .refreshing)
+        await #expect(try phase() == .refreshing)
         gate.open()
         _ = try? await renewal.value
-        #expect(try phase() == .inDoubt)
+        await #expect(try phase() == .inDoubt)
         world.time.advance(by: .seconds(1_000))
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try phase() == .fresh)
+        await #expect(try phase() == .fresh)
         world.transport.enqueue(.status(.tooManyRequests))
         _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try phase() == .postponed)
+        await #expect(try phase() == .postponed)
         world.time.advance(by: .seconds(100_000))
-        #expect(try phase() == .retrying)
+        await #expect(try phase() == .retrying)
         try await world.kill(login)
-        #expect(try phase() == .refreshFailed)
+        await #expect(try phase() == .refreshFailed)
         try await world.users.disableUser("alice")
-        #expect(try phase() == nil)
+        await #expect(try phase() == nil)
     }
 }

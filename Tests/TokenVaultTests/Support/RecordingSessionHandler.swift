@@ -55,14 +55,14 @@ final class RecordingSessionHandler: SessionHandler {
         if Task.isCancelled { state.withLock { $0.cancelled += 1 } }
     }
 
-    static let consent: Answer = { try? $0.renew() }
+    static let consent: Answer = { try? await $0.renew() }
     static let nothing: Answer = { _ in }
-    static let unable: Answer = { try? $0.unableToRetrieveAuthToken() }
+    static let unable: Answer = { try? await $0.unableToRetrieveAuthToken() }
 
     static func token(_ name: String, expiresAt: Date? = nil) -> Answer {
         { renewal in
             guard let token = try? AuthToken(Sample.marker + "access-" + name) else { return }
-            try? renewal.renewWithAuthToken(token, expiresAt: expiresAt)
+            try? await renewal.renewWithAuthToken(token, expiresAt: expiresAt)
         }
     }
 }
@@ -88,9 +88,9 @@ extension World {
 }
 
 /// The code of the error that a synchronous call throws.
-func errorCode(of body: () throws -> Void) -> VaultError.Code? {
+func errorCode(of body: () async throws -> Void) async -> VaultError.Code? {
     do {
-        try body()
+        try await body()
         return nil
     } catch {
         return (error as? VaultError)?.code

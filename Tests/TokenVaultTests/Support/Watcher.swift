@@ -19,14 +19,14 @@ struct Watcher: Sendable {
     init(_ vault: Vault, _ login: Login) { self.init(vault, .login(login.id.handle)) }
 
     /// Everything since the last call.
-    func events() -> [SessionEvent] {
-        sessions.catchUp()
+    func events() async -> [SessionEvent] {
+        await sessions.catchUp()
         return subscription.buffer.takeAll()
     }
 
     /// The same, as names with the generation of what they are about: `updated 2`.
-    func names() -> [String] {
-        events().map { event in
+    func names() async -> [String] {
+        await events().map { event in
             let name: String =
                 switch event.kind {
                 case .stateChanged(let state): "\(state)"
@@ -52,8 +52,8 @@ struct StateWatcher: Sendable {
 
     init(_ vault: Vault, _ login: Login) { self.init(vault, .login(login.id.handle)) }
 
-    func states() -> [SessionState] {
-        sessions.catchUp()
+    func states() async -> [SessionState] {
+        await sessions.catchUp()
         return subscription.buffer.takeAll()
     }
 }

@@ -15,21 +15,21 @@ struct FaultyProcess: Sendable {
 extension World {
     /// The same vault and owner, through a store that can fail.
     func faulty(
-        spool: MemorySpool? = MemorySpool(), handler: RecordingHandler? = nil,
+        spool: MemorySpools? = MemorySpools(), handler: RecordingHandler? = nil,
         options: UserManagerOptions = World.options
     ) async throws -> FaultyProcess {
-        try await faulty(over: vault.store, spool, handler, options)
+        try await faulty(over: vault.sqlite, spool, handler, options)
     }
 
     /// Another owner, through a store that can fail.
     func anotherFaulty(
-        spool: MemorySpool? = MemorySpool(), options: UserManagerOptions = World.options
+        spool: MemorySpools? = MemorySpools(), options: UserManagerOptions = World.options
     ) async throws -> FaultyProcess {
-        try await faulty(over: temporary.openAgain().store, spool, nil, options)
+        try await faulty(over: temporary.openAgain().sqlite, spool, nil, options)
     }
 
     private func faulty(
-        over base: any VaultStore, _ spool: MemorySpool?, _ handler: RecordingHandler?, _ options: UserManagerOptions
+        over base: SQLiteVaultStore, _ spool: MemorySpools?, _ handler: RecordingHandler?, _ options: UserManagerOptions
     ) async throws -> FaultyProcess {
         let store = FaultyStore(base, spool: spool)
         let vault = Vault(path: vault.path, store: store, timeSource: time, logger: logs.logger)
@@ -65,11 +65,11 @@ extension World {
         }
     }
 
-    func stored(_ login: Login) throws -> StoredLogin { try vault.store.login(login.id.handle) }
+    func stored(_ login: Login) async throws -> StoredLogin { try await vault.store.login(login.id.handle) }
 
     /// What the audit trail tells, in order, as `kind key=value …`, without which link of the chain it is about.
-    func tale() throws -> [String] {
-        return try vault.store.auditEntries(after: 0, limit: 10_000).map { entry in
+    func tale() async throws -> [String] {
+        return try await vault.store.auditEntries(after: 0, limit: 10_000).map { entry in
             let details = entry.detail.filter { $0.key != "generation" }
             return ([entry.kind.name] + details.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
         }

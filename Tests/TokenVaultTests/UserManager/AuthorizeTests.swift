@@ -93,11 +93,11 @@ struct AuthorizeTests {
         // The API has the authorization server's own origin.
         var request = request("https", "acme.example")
         let token = try await world.users.authorize(&request, for: .login(login.id))
-        #expect(world.users.read(reply(.ok, nonce: "rs-1"), to: request, authorizedWith: token) == .final)
-        try world.users.authorize(&request, with: token)
+        await #expect(world.users.read(reply(.ok, nonce: "rs-1"), to: request, authorizedWith: token) == .final)
+        try await world.users.authorize(&request, with: token)
         #expect(try claims(request).contains(#""nonce":"rs-1""#))
         var other = self.request()
-        try world.users.authorize(&other, with: token)
+        try await world.users.authorize(&other, with: token)
         #expect(try !claims(other).contains("nonce"))
         // The refresh goes without it, and what it learns stays there.
         world.transport.enqueue(
@@ -106,7 +106,7 @@ struct AuthorizeTests {
                 headers: [Self.nonceField: "as-1"]))
         let newer = try await world.users.accessToken(for: .login(login.id), .renewed)
         #expect(try !claims(try #require(world.transport.requests.last?.request)).contains("rs-1"))
-        try world.users.authorize(&request, with: newer)
+        try await world.users.authorize(&request, with: newer)
         #expect(try claims(request).contains(#""nonce":"rs-1""#))
     }
 
@@ -131,14 +131,14 @@ struct AuthorizeTests {
         for (login, response, expected) in cases {
             var request = request()
             let token = try await world.users.authorize(&request, for: .login(login))
-            #expect(world.users.read(response, to: request, authorizedWith: token) == expected, "\(response)")
+            await #expect(world.users.read(response, to: request, authorizedWith: token) == expected, "\(response)")
         }
         // The nonce that was sent is no new one: that would go round for ever.
         var request = request()
         let token = try await world.users.authorize(&request, for: .login(bound.id))
         #expect(try claims(request).contains("n4"))
         let again = reply(.unauthorized, challenge: useNonce, nonce: "n4")
-        #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
+        await #expect(world.users.read(again, to: request, authorizedWith: token) == .final)
     }
 
     // MARK: What providers say in their own ways
@@ -171,14 +171,14 @@ struct AuthorizeTests {
         let expected: ResourceReply = isRefusal ? .refusedToken : .final
         for challenge in [nil, #"Bearer realm="x""#, "Token"] {
             let refusal = reply(.unauthorized, challenge: challenge)
-            #expect(world.users.read(refusal, to: request, authorizedWith: token) == expected)
+            await #expect(world.users.read(refusal, to: request, authorizedWith: token) == expected)
         }
         for response in [
             reply(.unauthorized, challenge: #"Bearer error="insufficient_scope""#), reply(.forbidden), reply(.notFound),
         ] {
-            #expect(world.users.read(response, to: request, authorizedWith: token) == .final)
+            await #expect(world.users.read(response, to: request, authorizedWith: token) == .final)
         }
-        #expect(!world.users.needsBody(of: json(.unauthorized), authorizedWith: token))
+        #expect(await !world.users.needsBody(of: json(.unauthorized), authorizedWith: token))
     }
 
     @Test func aCodeInABodyIsARefusedTokenWhereTheProfileSaysSo() async throws {
@@ -187,22 +187,23 @@ struct AuthorizeTests {
         var request = request()
         let token = try await world.users.authorize(&request, for: .login(login.id))
         let users = world.users
-        #expect(users.needsBody(of: json(.ok, length: 10), authorizedWith: token))
-        #expect(users.needsBody(of: json(.ok), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.ok, length: 10, type: "application/json-seq"), authorizedWith: token))
-        #expect(users.needsBody(of: json(.ok, length: 65_536), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.ok, length: 65_537), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.ok, length: 10, type: "image/png"), authorizedWith: token))
-        #expect(!users.needsBody(of: json(.notFound, length: 10), authorizedWith: token))
+        #expect(await users.needsBody(of: json(.ok, length: 10), authorizedWith: token))
+        #expect(await users.needsBody(of: json(.ok), authorizedWith: token))
+        #expect(await !users.needsBody(of: json(.ok, length: 10, type: "application/json-seq"), authorizedWith: token))
+        #expect(await users.needsBody(of: json(.ok, length: 65_536), authorizedWith: token))
+        #expect(await !users.needsBody(of: json(.ok, length: 65_537), authorizedWith: token))
+        #expect(await !users.needsBody(of: json(.ok, length: 10, type: "image/png"), authorizedWith: token))
+        #expect(await !users.needsBody(of: json(.notFound, length: 10), authorizedWith: token))
         for (body, expected) in [
             (#"{"ok":false,"error":"token_expired"}"#, ResourceReply.refusedToken), (#"{"ok":true}"#, .final),
             (#"{"ok":false,"error":"channel_not_found"}"#, .final), ("token_expired", .final),
             (#"{"ok":false,"error":{"error":"token_expired"}}"#, .final),
         ] {
-            let meaning = users.read(json(.ok, length: 10), to: request, authorizedWith: token, body: Array(body.utf8))
+            let meaning = await users.read(
+                json(.ok, length: 10), to: request, authorizedWith: token, body: Array(body.utf8))
             #expect(meaning == expected, "\(body)")
         }
-        #expect(users.read(json(.ok), to: request, authorizedWith: token) == .final)
+        await #expect(users.read(json(.ok), to: request, authorizedWith: token) == .final)
     }
 
     @Test func aTokenIsNotSentInTheClearToThisMachineEither() async throws {
@@ -232,12 +233,12 @@ struct AuthorizeTests {
         let refusal = reply(
             // The world's clock stands at 1 800 000 000, which is 08:00:00.
             .unauthorized, challenge: "DPoP error=invalid_dpop_proof", date: "Fri, 15 Jan 2027 08:01:40 GMT")
-        let meaning = world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now)
+        let meaning = await world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now)
         #expect(meaning == .wantsNewProof)
-        try world.users.authorize(&request, with: token)
+        try await world.users.authorize(&request, with: token)
         #expect(try claims(request).contains(#""iat":1800000100"#))
         // The same clock a second time is no news.
-        #expect(world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now) == .final)
+        await #expect(world.users.read(refusal, to: request, authorizedWith: token, startedAt: world.now) == .final)
         #expect(try await world.users.accessToken(for: .login(login.id)).expiresAt == token.expiresAt)
     }
 
@@ -249,6 +250,6 @@ struct AuthorizeTests {
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: nil,
             refreshToken: Sample.refreshToken("2"))
-        #expect(await code { try world.users.authorize(&request, with: token) } == .conflict)
+        #expect(await code { try await world.users.authorize(&request, with: token) } == .conflict)
     }
 }

@@ -43,7 +43,7 @@ struct LoginRefTests {
         try await world.users.disableUser("alice")
         try await world.users.enableUser("alice")
         #expect(await code { try await world.users.accessToken(for: .user("alice", provider: "acme")) } == .notLoggedIn)
-        #expect(try world.users.sessionState(of: .login(ended.id)) == .terminated(.userDisabled))
+        await #expect(try world.users.sessionState(of: .login(ended.id)) == .terminated(.userDisabled))
         let login = try await world.addChain(name: "2")
         #expect(try await world.users.accessToken(for: .user("alice", provider: "acme")).login == login.id)
     }
@@ -71,7 +71,7 @@ struct LoginRefTests {
         let sent = try #require(world.transport.requests.last?.form)
         #expect(sent["scope"] == "read")
         #expect(sent["resource"] == nil)
-        #expect(try world.users.validAccessToken(for: .login(login.id), wish)?.name == "2")
+        await #expect(try world.users.validAccessToken(for: .login(login.id), wish)?.name == "2")
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
         #expect(world.transport.requestCount == 1)
     }
@@ -84,7 +84,7 @@ struct LoginRefTests {
         #expect(try await world.users.accessToken(for: .login(login.id), wish).name == "2")
         #expect(try await world.users.accessToken(for: .login(login.id), wish).name == "2")
         wish.renewsNow = true
-        #expect(try world.users.validAccessToken(for: .login(login.id), wish) == nil)
+        await #expect(try world.users.validAccessToken(for: .login(login.id), wish) == nil)
         #expect(try await world.users.accessToken(for: .login(login.id), wish).name == "3")
         #expect(world.transport.requests.last?.form["resource"] == "https://calendar.example")
         #expect(try await world.users.accessToken(userId: "alice").name == "1")

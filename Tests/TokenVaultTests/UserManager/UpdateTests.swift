@@ -45,10 +45,10 @@ struct UpdateTests {
         let login = try await world.addChain()
         world.transport.enqueue(.status(.tooManyRequests, headers: [.retryAfter: "3000"]), .generation("3"))
         _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
-        #expect(try world.vault.login(login.id).notBefore != nil)
+        await #expect(try world.vault.login(login.id).notBefore != nil)
         try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("app"), expiresAt: world.now.addingTimeInterval(10))
-        #expect(try world.vault.login(login.id).notBefore == nil)
+        await #expect(try world.vault.login(login.id).notBefore == nil)
         world.time.advance(by: .seconds(20))
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "3")
     }
@@ -59,7 +59,7 @@ struct UpdateTests {
         world.transport.enqueue(.error("login_required"), .generation("3"))
         #expect(
             await code { try await world.users.accessToken(for: .login(login.id), .renewed) } == .needsUserInteraction)
-        let stored = try world.vault.login(login.id)
+        let stored = try await world.vault.login(login.id)
         #expect(stored.failure == nil)
         #expect(stored.isRefreshable)
         // The grant is not dead, so the valid token serves; but nothing is sent.
@@ -104,7 +104,7 @@ struct UpdateTests {
             expiresAt: world.now.addingTimeInterval(3_600))
         gate.open()
         #expect(try await caller.value == "app")
-        #expect(try world.vault.login(login.id).failure == nil)
+        #expect(try await world.vault.login(login.id).failure == nil)
     }
 
     @Test func theReplyToARenewalOfAReplacedChainIsRevoked() async throws {

@@ -29,7 +29,7 @@ struct BadInputTests {
     @Test(arguments: tamperings)
     func aRowThatWasChangedIsFoundAndHurtsNobodyElse(sql: String) async throws {
         let (world, intruder) = try await makeTwo()
-        let alice = try #require(try world.vault.user("alice").logins.first)
+        let alice = try #require(try await world.vault.user("alice").logins.first)
         try intruder.execute("PRAGMA foreign_keys = OFF; " + sql)
         let found = await code { try await world.users.accessToken(for: .login(alice)) }
         #expect(found == .quarantined || found == .rollbackSuspected, "\(String(describing: found))")
@@ -39,7 +39,7 @@ struct BadInputTests {
             #expect(try await world.users.accessToken(userId: "bob").name == "b")
         }
         #expect(try await !world.vault.verify().isClean)
-        #expect(try world.vault.logins().count == 2)
+        #expect(try await world.vault.logins().count == 2)
     }
 
     @Test func aLoginThatWasDeletedIsMissed() async throws {
@@ -53,7 +53,7 @@ struct BadInputTests {
 
     @Test func theRowOfAnOlderTimeIsNotTaken() async throws {
         let (world, intruder) = try await makeTwo()
-        let alice = try #require(try world.vault.user("alice").logins.first)
+        let alice = try #require(try await world.vault.user("alice").logins.first)
         try intruder.execute("CREATE TABLE old AS SELECT * FROM login WHERE id = 1")
         world.transport.enqueue(.generation("a2"))
         world.expire()
@@ -121,7 +121,7 @@ struct BadInputTests {
             { try await world.users.beginLogIn(userId: "CANARY-user", provider: "CANARY-provider") },
             { try await world.users.completeLogIn(.url("CANARY-url"), boundTo: .random()) },
             { try await world.users.completeUnboundLogIn(.url("CANARY-url")) },
-            { try world.vault.user("CANARY-nobody") },
+            { try await world.vault.user("CANARY-nobody") },
         ]
         for call in calls {
             do { _ = try await call() } catch { errors.append(error) }

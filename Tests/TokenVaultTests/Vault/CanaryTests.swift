@@ -65,8 +65,8 @@ struct CanaryTests {
         await seen.attempt { try await users.accessToken(userId: "CANARY-user-nobody") }
         await seen.attempt { try await users.disableUser(Self.userId) }
         await seen.attempt { try await world.vault.status() }
-        await seen.attempt { try world.vault.providers() }
-        await seen.attempt { try world.vault.keySlots() }
+        await seen.attempt { try await world.vault.providers() }
+        await seen.attempt { try await world.vault.keySlots() }
         seen.show(KeySource.passphrase(Passphrase("CANARY-passphrase")))
         return seen
     }

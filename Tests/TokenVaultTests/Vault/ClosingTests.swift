@@ -26,7 +26,7 @@ struct ClosingTests {
         let others = logins.dropFirst().map { login in
             Task { await code { try await world.users.accessToken(for: .login(login)) } }
         }
-        let provider = try world.vault.store.provider(named: "acme").handle
+        let provider = try await world.vault.store.provider(named: "acme").handle
         while world.users.context.turns.waitingCount(provider) < others.count, !Task.isCancelled { await Task.yield() }
         let closing = await beginClosing(world)
         for other in others { #expect(await other.value == .closed) }
@@ -35,7 +35,7 @@ struct ClosingTests {
         await closing.value
         #expect(world.transport.requestCount == 1)
         let next = try await world.anotherProcess()
-        #expect(try next.vault.store.openIntents(after: nil, limit: 10).intents.isEmpty)
+        #expect(try await next.vault.store.openIntents(after: nil, limit: 10).intents.isEmpty)
         await next.vault.close()
     }
 
@@ -88,9 +88,9 @@ struct ClosingTests {
         await handler.waitForQuestion()
         await world.vault.close()
         #expect(await caller.value != nil)
-        #expect(errorCode { try handler.last?.renew() } == .renewalVoid)
+        #expect(await errorCode { try await handler.last?.renew() } == .renewalVoid)
         let next = try await world.anotherProcess()
-        #expect(try next.vault.store.openIntents(after: nil, limit: 10).intents.isEmpty)
+        #expect(try await next.vault.store.openIntents(after: nil, limit: 10).intents.isEmpty)
         #expect(world.transport.requestCount == 0)
         await next.vault.close()
     }

@@ -169,28 +169,30 @@ private struct Transcript {
             }.sorted().joined(separator: ", ")
         }
         await note("providers") {
-            try vault.providers().compactMap(\.provider?.name).filter { $0 != "spoiled" }.joined(separator: ",")
+            try await vault.providers().compactMap(\.provider?.name).filter { $0 != "spoiled" }.joined(separator: ",")
         }
-        await note("provider") { try vault.provider(named: "acme").clientID.rawValue }
-        await note("profile") { try vault.profile(ofProvider: "acme").name }
+        await note("provider") { try await vault.provider(named: "acme").clientID.rawValue }
+        await note("profile") { try await vault.profile(ofProvider: "acme").name }
         await note("users") {
-            try vault.users().entries.compactMap { entry in
+            try await vault.users().entries.compactMap { entry in
                 if case .user(let user) = entry, user.id != victim { user.id } else { nil }
             }.sorted().joined(separator: ",")
         }
-        await note("user") { "\(try vault.user("alice").logins.count)" }
-        await note("logins") { others(try vault.logins()) }
-        await note("logins of a user") { others(try vault.logins(ofUser: "alice")) }
-        await note("login") { "\(try vault.login(alice).generation) \(try vault.login(alice).provider ?? "?")" }
+        await note("user") { "\(try await vault.user("alice").logins.count)" }
+        await note("logins") { others(try await vault.logins()) }
+        await note("logins of a user") { others(try await vault.logins(ofUser: "alice")) }
+        await note("login") {
+            "\(try await vault.login(alice).generation) \(try await vault.login(alice).provider ?? "?")"
+        }
         await note("token of a user") { try await users.accessToken(userId: "alice").name }
         await note("token of a login") { try await users.accessToken(for: .login(alice)).name }
-        await note("good token") { "\(try users.validAccessToken(for: .user("bob"))?.name ?? "none")" }
-        await note("state") { "\(try users.sessionState(of: .user("alice")))" }
-        await note("phase") { "\(String(describing: try users.sessionPhase(of: .login(alice))))" }
-        await note("diagnosis of a login") { "\(try vault.diagnosis(of: alice).nextStep)" }
+        await note("good token") { "\(try await users.validAccessToken(for: .user("bob"))?.name ?? "none")" }
+        await note("state") { "\(try await users.sessionState(of: .user("alice")))" }
+        await note("phase") { "\(await String(describing: try users.sessionPhase(of: .login(alice))))" }
+        await note("diagnosis of a login") { "\(try await vault.diagnosis(of: alice).nextStep)" }
         await note("diagnosis") { "\(try await vault.diagnosis().ownsItsLock)" }
         await note("readiness") {
-            try vault.checkReadiness()
+            try await vault.checkReadiness()
             return "ready"
         }
         await note("status") {
@@ -202,7 +204,7 @@ private struct Transcript {
             return groups.map { "\($0.logins) \($0.established)" }.joined()
         }
         await note("outbox") {
-            try vault.pendingRevocations().entries.compactMap { entry in
+            try await vault.pendingRevocations().entries.compactMap { entry in
                 if case .pending(let revocation) = entry, revocation.provider == "acme" {
                     revocation.token.rawValue
                 } else {
@@ -210,9 +212,9 @@ private struct Transcript {
                 }
             }.joined(separator: ",")
         }
-        await note("key slots") { "\(try vault.keySlots().count)" }
-        await note("past events") { "\(try vault.pastEvents(login: alice, userId: nil, limit: 10).count)" }
-        await note("replies") { "\(try vault.unusableReplies(of: alice).count)" }
+        await note("key slots") { "\(try await vault.keySlots().count)" }
+        await note("past events") { "\(try await vault.pastEvents(login: alice, userId: nil, limit: 10).count)" }
+        await note("replies") { "\(try await vault.unusableReplies(of: alice).count)" }
     }
 
     mutating func changes(
@@ -275,7 +277,7 @@ private struct Transcript {
         await note("erase a user") { "\(try await users.eraseUser("dora").isComplete)" }
         await note("erase another") { "\(try await users.eraseUser("alice").isComplete)" }
         await note("users at the end") {
-            try vault.users().entries.compactMap { entry in
+            try await vault.users().entries.compactMap { entry in
                 if case .user(let user) = entry, user.id != "victim" { user.id } else { nil }
             }.sorted().joined(separator: ",")
         }

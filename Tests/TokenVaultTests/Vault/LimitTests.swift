@@ -14,11 +14,11 @@ struct LimitTests {
         let world = try await World()
         let login = try await world.addChain()
         let count = limit > 0 ? 1 : 0
-        #expect(try world.vault.users(limit: limit).entries.count == count)
-        #expect(try world.vault.logins(limit: limit).count == count)
-        #expect(try world.vault.logins(ofUser: "alice", limit: limit).count == count)
-        #expect(try world.vault.pendingRevocations(limit: limit).entries.isEmpty)
-        #expect(try world.vault.pastEvents(login: nil, userId: nil, limit: limit).count == count)
+        await #expect(try world.vault.users(limit: limit).entries.count == count)
+        await #expect(try world.vault.logins(limit: limit).count == count)
+        await #expect(try world.vault.logins(ofUser: "alice", limit: limit).count == count)
+        await #expect(try world.vault.pendingRevocations(limit: limit).entries.isEmpty)
+        await #expect(try world.vault.pastEvents(login: nil, userId: nil, limit: limit).count == count)
         for selection in [UserManager.RevocationSelection.due, .all, .only([])] {
             #expect(try await world.users.retryRevocations(selection, limit: limit).results.isEmpty)
         }
@@ -40,7 +40,7 @@ struct LimitTests {
         }
         #expect(added == .invalidArgument)
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
-        #expect(await code { try world.vault.user("bob") } == .unknownUser)
+        #expect(await code { try await world.vault.user("bob") } == .unknownUser)
     }
 
     @Test(arguments: [1e10, 1e13, 1e300])
@@ -67,7 +67,7 @@ struct LimitTests {
         world.expire()
         handler.enqueue(RecordingHandler.token("2", expiresAt: Date(timeIntervalSince1970: .nan)))
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } != nil)
-        #expect(try world.vault.login(login.id).failure == nil)
+        await #expect(try world.vault.login(login.id).failure == nil)
     }
 
     @Test func aDateThatIsNoNumberLiesInThePast() {
@@ -80,8 +80,9 @@ struct LimitTests {
     @Test func aVaultThatIsDroppedEnds() async throws {
         let world = try await World()
         let owner = try await Self.dropVault(of: world)
-        for _ in 0..<20_000 where world.vault.store.isOwnerAlive(owner) { try await Task.sleep(for: .milliseconds(1)) }
-        #expect(!world.vault.store.isOwnerAlive(owner))
+        let store = try world.vault.sqlite
+        for _ in 0..<20_000 where store.isOwnerAlive(owner) { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(!store.isOwnerAlive(owner))
     }
 
     private static func dropVault(of world: World) async throws -> Int64 {

@@ -69,7 +69,7 @@ private final class PoolScene: Sendable {
         case .addKeySlot: _ = try await vault.addKeySlot(passphrase, label: "pool")
         case .close:
             let other = try await world.temporary.openAgain()
-            let login = try vault.logins(limit: 1).compactMap {
+            let login = try await vault.logins(limit: 1).compactMap {
                 if case .login(let login) = $0 { login.id } else { nil }
             }[0]
             let write = Task {

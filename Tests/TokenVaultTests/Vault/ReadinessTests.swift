@@ -7,19 +7,19 @@ struct ReadinessTests {
     @Test func aVaultIsReadyAsLongAsItsFileLiesThereAndItIsOpen() async throws {
         let world = try await World()
         try await world.addChain()
-        try world.vault.checkReadiness()
+        try await world.vault.checkReadiness()
 
         let (path, aside) = (world.temporary.path, world.temporary.path + ".aside")
         try FileManager.default.moveItem(atPath: path, toPath: aside)
-        #expect(await code { try world.vault.checkReadiness() } == .storageFailed)
+        #expect(await code { try await world.vault.checkReadiness() } == .storageFailed)
         try FileManager.default.moveItem(atPath: aside, toPath: path)
-        try world.vault.checkReadiness()
+        try await world.vault.checkReadiness()
 
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
-        #expect(await code { try world.vault.checkReadiness() } == .unsafeFile)
+        #expect(await code { try await world.vault.checkReadiness() } == .unsafeFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
 
         await world.vault.close()
-        #expect(await code { try world.vault.checkReadiness() } == .closed)
+        #expect(await code { try await world.vault.checkReadiness() } == .closed)
     }
 }

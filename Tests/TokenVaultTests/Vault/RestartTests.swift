@@ -24,10 +24,10 @@ struct RestartTests {
         try await world.users.updateAccessToken(
             for: .login(try await world.addPlainLogin(user: "bob").id), accessToken: Sample.accessToken("b2"),
             expiresAt: nil)
-        let before = try world.vault.login(chain.id)
+        let before = try await world.vault.login(chain.id)
         await world.vault.close()
         let next = try await world.anotherProcess()
-        #expect(try next.vault.login(chain.id) == before)
+        #expect(try await next.vault.login(chain.id) == before)
         #expect(try await next.users.accessToken(userId: "alice").name == "1")
         #expect(try await next.users.accessToken(userId: "bob").name == "b2")
         #expect(world.transport.requestCount == 0)
@@ -76,7 +76,7 @@ struct RestartTests {
         #expect(world.transport.requests.map { $0.form["refresh_token"] } == ["CANARY-refresh-1", "CANARY-refresh-1"])
         gate.open()
         _ = await abandoned.value
-        #expect(try world.vault.login(login.id).generation == 2)
+        #expect(try await world.vault.login(login.id).generation == 2)
     }
 
     @Test func afterAKillInvalidGrantIsALostResponse() async throws {
@@ -142,7 +142,7 @@ struct RestartTests {
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "2")
         gate.open()
         #expect(try await late.value == "2")
-        let stored = try world.vault.store.login(login.id.handle)
+        let stored = try await world.vault.store.login(login.id.handle)
         #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-2")
         #expect(stored.refresh?.previousRefresh?.string() == "CANARY-refresh-late")
         #expect(world.transport.requestCount == 2)
@@ -162,15 +162,16 @@ struct RestartTests {
         await world.transport.waitForRequests(2)
         first.open()
         // The fence is another's now: kept, but not as the current token, and the heir's intent stays open.
-        while try world.vault.store.login(login.id.handle).refresh?.previousRefresh == nil, !Task.isCancelled {
+        while try await world.vault.store.login(login.id.handle).refresh?.previousRefresh == nil, !Task.isCancelled {
             await Task.yield()
         }
-        #expect(try world.vault.login(login.id).generation == 1)
-        #expect(try world.vault.store.login(login.id.handle).intent != nil)
+        #expect(try await world.vault.login(login.id).generation == 1)
+        #expect(try await world.vault.store.login(login.id.handle).intent != nil)
         second.open()
         #expect(try await heir.value == "2")
         await world.withTimePassing { _ = try? await late.value }
-        #expect(try world.vault.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-2")
+        #expect(
+            try await world.vault.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-2")
     }
 
     @Test func aHeldLoginServesWhatIsValidAndSendsNothing() {

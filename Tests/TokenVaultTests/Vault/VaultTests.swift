@@ -15,7 +15,7 @@ struct VaultTests {
                 try await Vault.create(at: world.temporary.path, unlockedBy: .keyFile(world.temporary.keyFile))
             } == .vaultExists)
         let again = try await world.temporary.openAgain()
-        #expect(try again.login(login.id).userId == "alice")
+        await #expect(try again.login(login.id).userId == "alice")
         await again.close()
     }
 
@@ -43,7 +43,7 @@ struct VaultTests {
 
     @Test func anyKeySlotOpensTheVaultAndTheLastCannotBeRemoved() async throws {
         let temporary = try await TemporaryVault()
-        let first = try #require(try temporary.vault.keySlots().first)
+        let first = try #require(try await temporary.vault.keySlots().first)
         #expect(first.kind == .keyFile)
         let source = KeySource.passphrase(Passphrase("CANARY-horse"), cost: .minimal)
         let second = try await temporary.vault.addKeySlot(source, label: "spare")
@@ -58,7 +58,7 @@ struct VaultTests {
         await temporary.vault.close()
         #expect(await code { try await temporary.openAgain() } == .wrongKey)
         let opened = try await Vault.open(at: temporary.path, unlockedBy: source)
-        #expect(try opened.keySlots().map(\.id) == [second.id])
+        await #expect(try opened.keySlots().map(\.id) == [second.id])
         await opened.close()
         let wrong = KeySource.passphrase(Passphrase("CANARY-battery"))
         #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: wrong) } == .wrongKey)
@@ -81,9 +81,9 @@ struct VaultTests {
         #expect(await code { try await world.vault.removeProvider(named: "acme") } == .inUse)
         #expect(await code { try await world.vault.addProvider(Sample.provider()) } == .conflict)
         try await world.vault.addProvider(Sample.provider(name: "other"))
-        #expect(Set(try world.vault.providers().compactMap(\.provider?.name)) == ["acme", "other"])
+        #expect(Set(try await world.vault.providers().compactMap(\.provider?.name)) == ["acme", "other"])
         try await world.vault.removeProvider(named: "other")
-        #expect(await code { try world.vault.provider(named: "other") } == .unknownProvider)
+        #expect(await code { try await world.vault.provider(named: "other") } == .unknownProvider)
     }
 
     @Test func anEndpointOnThisMachineStaysAllowed() async throws {
@@ -93,7 +93,7 @@ struct VaultTests {
         registration.tokenEndpoint = try EndpointURL("http://127.0.0.1:8080/token", allowsInsecureLoopback: true)
         let added = try await world.vault.addProvider(registration)
         #expect(added.tokenEndpoint == registration.tokenEndpoint)
-        #expect(try world.vault.provider(named: "plain") == added)
+        await #expect(try world.vault.provider(named: "plain") == added)
     }
 
     @Test func listingsComeInPages() async throws {
@@ -102,19 +102,19 @@ struct VaultTests {
         var ids: Set<String> = []
         var cursor: String?
         repeat {
-            let page = try world.vault.users(after: cursor, limit: 3)
+            let page = try await world.vault.users(after: cursor, limit: 3)
             for case .user(let user) in page.entries { ids.insert(user.id) }
             cursor = page.next
         } while cursor != nil
         #expect(ids.count == 7)
         var logins: [Login] = []
         while true {
-            let page = try world.vault.logins(after: logins.last?.id, limit: 2)
+            let page = try await world.vault.logins(after: logins.last?.id, limit: 2)
             for case .login(let login) in page { logins.append(login) }
             if page.count < 2 { break }
         }
         #expect(Set(logins.map(\.userId)).count == 7)
-        #expect(try world.vault.logins(ofUser: "user3").count == 1)
+        await #expect(try world.vault.logins(ofUser: "user3").count == 1)
     }
 
     @Test func migrationsAreListedAndUpToDate() async throws {

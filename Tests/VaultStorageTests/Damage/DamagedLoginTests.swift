@@ -32,11 +32,11 @@ import VaultStorage
 
     @Test(arguments: ways, [1, 2]) func theHealthyLoginIsFound(_ sql: String, _ row: Int) async throws {
         let (fixture, store, handles) = try await vault(logins: 2)
-        #expect(throws: StoreError.self) { try store.session(.user("alice")) }
+        await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         try fixture.edit(sql.replacing("%", with: "\(row)"))
-        #expect(try store.session(.user("alice")).login == handles[2 - row])
-        #expect(try store.session(.userLogin("alice", handles[2 - row])).login == handles[2 - row])
-        #expect(throws: StoreError.self) { try store.session(.userLogin("alice", handles[row - 1])) }
+        #expect(try await store.session(.user("alice")).login == handles[2 - row])
+        #expect(try await store.session(.userLogin("alice", handles[2 - row])).login == handles[2 - row])
+        await #expect(throws: StoreError.self) { try await store.session(.userLogin("alice", handles[row - 1])) }
     }
 
     /// Somebody with write access has put a row before the only one.
@@ -48,33 +48,33 @@ import VaultStorage
                 INSERT INTO login SELECT \(id), randomblob(16), user, provider, chain, generation, revision, incarnation,
                     dueAt, expiresAt, refreshTag, keyTag, cell FROM login WHERE id = 1
                 """)
-            #expect(try store.session(.user("alice")).login == handles[0])
+            #expect(try await store.session(.user("alice")).login == handles[0])
         }
     }
 
     @Test func nothingIsGuessedAmongSeveral() async throws {
         let (fixture, store, handles) = try await vault(logins: 3)
         try fixture.edit("UPDATE login SET generation = generation + 1 WHERE id = 2")
-        let error = #expect(throws: StoreError.self) { try store.session(.user("alice")) }
+        let error = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         #expect(error?.code == .ambiguousLogin([handles[0], handles[2]]))
     }
 
     /// The damaged one may have been the living one: an ended login is not given in its place.
     @Test func anEndedLoginDoesNotStandInForADamagedOne() async throws {
         let (fixture, store, handles) = try await vault(logins: 2, terminated: [0])
-        #expect(try store.session(.user("alice")).login == handles[1])
+        #expect(try await store.session(.user("alice")).login == handles[1])
         try fixture.edit("UPDATE login SET generation = generation + 1 WHERE id = 2")
-        let error = #expect(throws: StoreError.self) { try store.session(.user("alice")) }
+        let error = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         #expect(error?.code == .quarantined(table: "login", handle: handles[1].text))
         try fixture.edit("DELETE FROM loginSecret WHERE login = 2; DELETE FROM login WHERE id = 2")
-        let missing = #expect(throws: StoreError.self) { try store.session(.user("alice")) }
+        let missing = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         #expect(missing?.isOfRow == true)
     }
 
     @Test func theOnlyLoginsDamageIsTold() async throws {
         let (fixture, store, handles) = try await vault(logins: 1)
         try fixture.edit("UPDATE login SET generation = generation + 1 WHERE id = 1")
-        let error = #expect(throws: StoreError.self) { try store.session(.user("alice")) }
+        let error = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         #expect(error?.code == .quarantined(table: "login", handle: handles[0].text))
         #expect(error?.hint?.contains("vaultctl damage show \(handles[0].text)") == true)
     }
@@ -88,9 +88,9 @@ import VaultStorage
             return state.damagedLogins
         }
         #expect(Set(damaged) == [handles[1], handles[2]])
-        let told = try store.auditEntries(after: 0, limit: 100).filter { $0.kind == .rowDiscarded }
+        let told = try await store.auditEntries(after: 0, limit: 100).filter { $0.kind == .rowDiscarded }
         #expect(Set(told.compactMap(\.login)) == [handles[1], handles[2]])
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 
     /// More damaged rows than are read at a time, all of them due before the one that opens.
@@ -105,9 +105,9 @@ import VaultStorage
         }
         try await store.addOutbox(records)
         try fixture.edit("UPDATE outbox SET attempts = 1, nextAttemptAt = nextAttemptAt - 1000 WHERE id < 301")
-        let due = try store.dueOutboxEntries(at: fixture.now, limit: 256)
+        let due = try await store.dueOutboxEntries(at: fixture.now, limit: 256)
         #expect(due.map(\.handle) == [records[300].handle])
-        #expect(try store.damagedRows(limit: 1_000).count == 300)
-        #expect(try store.damagedRows(limit: 7).count == 7)
+        #expect(try await store.damagedRows(limit: 1_000).count == 300)
+        #expect(try await store.damagedRows(limit: 7).count == 7)
     }
 }

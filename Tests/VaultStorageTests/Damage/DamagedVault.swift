@@ -25,7 +25,7 @@ struct DamagedVault {
         try vault.create()
         let store = try vault.open()
         try await vault.fill(store)
-        for login in try store.user(SampleVault.manyLogins[0]).logins {
+        for login in try await store.user(SampleVault.manyLogins[0]).logins {
             try await store.keepUnusableReply(reply(to: login, at: vault.clock.now))
         }
         store.close()

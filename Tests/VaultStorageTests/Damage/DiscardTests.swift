@@ -7,8 +7,8 @@ import VaultStorage
     /// Discards what there is, or puts providers with logins in place again, until nothing is damaged.
     private func discardAll(_ store: SQLiteVaultStore) async throws -> (discarded: Int, replaced: Int) {
         var (discarded, replaced) = (0, 0)
-        while let row = try store.damagedRows(limit: 1).first {
-            let content = try store.damagedRow(row.name)
+        while let row = try await store.damagedRows(limit: 1).first {
+            let content = try await store.damagedRow(row.name)
             #expect(content.row == row)
             do {
                 let done = try await store.discardDamagedRow(row.name)
@@ -30,15 +30,15 @@ import VaultStorage
             let vault = try DamagedVault.layOut(image, flip)
             let store = try vault.open()
             defer { store.close() }
-            #expect(try !store.damagedRows(limit: 10).isEmpty, "\(flip)")
+            await #expect(try !store.damagedRows(limit: 10).isEmpty, "\(flip)")
             let done = try await discardAll(store)
-            let findings = try store.verify { _ in }.findings
+            let findings = try await store.verify().findings
             #expect(findings == [], "\(flip)")
             // Whoever has lost something can begin anew.
             for user in SampleVault.userIDs {
                 _ = try await store.insertLogin(SampleVault.draft(user: user, number: 9, provider: nil))
             }
-            #expect(try store.verify { _ in }.isClean, "\(flip)")
+            #expect(try await store.verify().isClean, "\(flip)")
             flips += 1
             discarded += done.discarded
             replaced += done.replaced
@@ -51,14 +51,14 @@ import VaultStorage
         let vault = try await DamagedVault.image().layOut()
         let store = try vault.open()
         defer { store.close() }
-        #expect(try store.damagedRows(limit: 10).isEmpty)
+        #expect(try await store.damagedRows(limit: 10).isEmpty)
         let database = try RawDatabase(vault.path)
-        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
+        let login = try #require(try await store.user(SampleVault.oneLogin).logins.first)
         let code = StoreError.Code.conflict
         for name: DamagedRowName in [.handle(login.bytes), .row(.login, 1), .row(.provider, 1), .row(.outbox, 2)] {
             let error = await #expect(throws: StoreError.self) { try await store.discardDamagedRow(name) }
             #expect(error?.code == code, "\(name)")
-            #expect(throws: StoreError.self) { try store.damagedRow(name) }
+            await #expect(throws: StoreError.self) { try await store.damagedRow(name) }
         }
         let unknown = DamagedRowName.handle(SecureRandom.bytes16())
         await #expect(throws: StoreError.notFound(.damagedRow)) { try await store.discardDamagedRow(unknown) }
@@ -73,14 +73,14 @@ import VaultStorage
         let vault = try DamagedVault.layOut(image, flip)
         let store = try vault.open()
         defer { store.close() }
-        let row = try #require(try store.damagedRows(limit: 10).first)
+        let row = try #require(try await store.damagedRows(limit: 10).first)
         #expect(row.userID == SampleVault.manyLogins[0] && row.login?.bytes == row.handle && row.provider != nil)
-        let content = try store.damagedRow(row.name)
+        let content = try await store.damagedRow(row.name)
         #expect(content.rows.map(\.table) == ["login", "loginSecret", "refreshIntent", "unusableReply"])
-        let head = try store.auditHead()
+        let head = try await store.auditHead()
         let discarded = try await store.discardDamagedRow(row.name)
         #expect(discarded.logins.map(\.bytes) == [row.handle])
-        let told = try store.auditEntries(after: head, limit: 10)
+        let told = try await store.auditEntries(after: head, limit: 10)
         #expect(told.map(\.kind) == [.rowDiscarded, .loginRemoved])
         #expect(told.allSatisfy { $0.login?.bytes == row.handle && $0.user == row.user })
         #expect(told[0].value("table") == "login" && told[0].value("row") == row.name.description)
@@ -95,8 +95,8 @@ import VaultStorage
         }
         #expect(bytes == copy)
         // What is left of the user is as it was.
-        #expect(try store.user(SampleVault.manyLogins[0]).logins.count == 2)
-        #expect(throws: StoreError.notFound(.login)) { try store.login(LoginHandle(row.handle ?? .zero)) }
+        #expect(try await store.user(SampleVault.manyLogins[0]).logins.count == 2)
+        await #expect(throws: StoreError.notFound(.login)) { try await store.login(LoginHandle(row.handle ?? .zero)) }
     }
 
     @Test func aDamagedUserIsDiscardedByHisID() async throws {
@@ -109,14 +109,14 @@ import VaultStorage
         await #expect(throws: StoreError.self) { try await store.updateUser(user) { $0.isErased = true } }
         let discarded = try await store.discardDamagedUser(user)
         #expect(discarded.logins.count == 3 && discarded.rowCount == 1 + 3 + 3 + 1 + 3)
-        #expect(throws: StoreError.notFound(.user)) { try store.user(user) }
-        let kinds = try store.auditEntries(after: 0, limit: 1_000).suffix(5).map(\.kind)
+        await #expect(throws: StoreError.notFound(.user)) { try await store.user(user) }
+        let kinds = try await store.auditEntries(after: 0, limit: 1_000).suffix(5).map(\.kind)
         #expect(kinds == [.rowDiscarded, .loginRemoved, .loginRemoved, .loginRemoved, .userErased])
         _ = try await store.insertLogin(SampleVault.draft(user: user, number: 0, provider: nil))
-        #expect(try store.session(.user(user)).session.accessToken != nil)
-        #expect(try store.verify { _ in }.findings == [])
-        let provider = try store.provider(named: SampleVault.providerNames[0])
-        #expect(try store.dueOutboxEntries(at: Timestamp(milliseconds: .max), limit: 10).count == 2)
+        #expect(try await store.session(.user(user)).session.accessToken != nil)
+        #expect(try await store.verify().findings == [])
+        let provider = try await store.provider(named: SampleVault.providerNames[0])
+        #expect(try await store.dueOutboxEntries(at: Timestamp(milliseconds: .max), limit: 10).count == 2)
         #expect(provider.revision == 1)
     }
 
@@ -125,11 +125,11 @@ import VaultStorage
         try RawDatabase(vault.path).execute("DELETE FROM login WHERE id = 2; DELETE FROM loginSecret WHERE login = 2")
         let store = try vault.open()
         defer { store.close() }
-        let missing = try #require(try store.damagedRows(limit: 10).first { $0.userID != nil })
+        let missing = try #require(try await store.damagedRows(limit: 10).first { $0.userID != nil })
         #expect(missing.userID == SampleVault.manyLogins[0])
         _ = try await discardAll(store)
-        #expect(try store.user(SampleVault.manyLogins[0]).logins.count == 2)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.user(SampleVault.manyLogins[0]).logins.count == 2)
+        #expect(try await store.verify().findings == [])
     }
 
     /// Somebody with write access has copied a row: it is not the user's, and what he has stays.
@@ -142,11 +142,11 @@ import VaultStorage
             """)
         let store = try vault.open()
         defer { store.close() }
-        #expect(try store.damagedRows(limit: 10).map(\.place) == [.row(.login, id: 900)])
-        let revision = try store.user(SampleVault.manyLogins[0]).revision
+        #expect(try await store.damagedRows(limit: 10).map(\.place) == [.row(.login, id: 900)])
+        let revision = try await store.user(SampleVault.manyLogins[0]).revision
         #expect(try await store.discardDamagedRow(.row(.login, 900)).logins.isEmpty)
-        #expect(try store.user(SampleVault.manyLogins[0]).revision == revision)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.user(SampleVault.manyLogins[0]).revision == revision)
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func rowsWithoutAReadableNameAreNamedByTheirNumber() throws {

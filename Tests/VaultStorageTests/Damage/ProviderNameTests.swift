@@ -22,13 +22,13 @@ import VaultCrypto
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        let whole = try store.provider(named: "b")
+        let whole = try await store.provider(named: "b")
         for handle in handles where handle != whole.handle { try damage(fixture, handle) }
-        #expect(try store.provider(named: "b") == whole)
-        #expect(throws: StoreError.notFound(.provider)) { try store.provider(named: "d") }
-        let error = #expect(throws: StoreError.self) { try store.provider(named: "a") }
+        #expect(try await store.provider(named: "b") == whole)
+        await #expect(throws: StoreError.notFound(.provider)) { try await store.provider(named: "d") }
+        let error = await #expect(throws: StoreError.self) { try await store.provider(named: "a") }
         #expect(error?.isOfRow == true)
-        let listings = try store.providers()
+        let listings = try await store.providers()
         #expect(listings.count == 3)
         #expect(listings.filter { $0.damage == nil }.map(\.provider) == [whole])
         #expect(Set(listings.filter { $0.provider == nil }.compactMap(\.handle)).count == 2)
@@ -55,13 +55,13 @@ import VaultCrypto
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let stored = try await store.putProvider(.sample(name, at: fixture.now), replacing: nil)
-        #expect(try store.provider(named: other) == stored)
+        #expect(try await store.provider(named: other) == stored)
         #expect(Array(stored.record.name.utf8) == Array(name.utf8))
         let error = await #expect(throws: StoreError.self) {
             try await store.putProvider(.sample(other, at: fixture.now), replacing: nil)
         }
         #expect(error?.code == .conflict)
-        #expect(throws: StoreError.notFound(.provider)) { try store.provider(named: name + "x") }
+        await #expect(throws: StoreError.notFound(.provider)) { try await store.provider(named: name + "x") }
     }
 
     @Test func aRenamedProviderIsFoundUnderItsNewNameOnly() async throws {
@@ -72,8 +72,8 @@ import VaultCrypto
             record.name = "globex"
             return []
         }
-        #expect(throws: StoreError.notFound(.provider)) { try store.provider(named: "acme") }
-        #expect(try store.provider(named: "globex").handle == acme.handle)
+        await #expect(throws: StoreError.notFound(.provider)) { try await store.provider(named: "acme") }
+        #expect(try await store.provider(named: "globex").handle == acme.handle)
         _ = try await store.putProvider(.sample("acme", at: fixture.now), replacing: nil)
     }
 
@@ -87,12 +87,12 @@ import VaultCrypto
         try damage(fixture, other.handle)
         let again = try fixture.open()
         #expect(try fixture.integer("SELECT count(*) FROM provider WHERE nameIndex IS NULL") == 1)
-        #expect(try again.provider(named: "acme") == acme)
-        #expect(try again.damagedRows(limit: 10).map(\.provider) == [other.handle])
-        #expect(throws: StoreError.notFound(.provider)) { try again.provider(named: "other") }
+        #expect(try await again.provider(named: "acme") == acme)
+        #expect(try await again.damagedRows(limit: 10).map(\.provider) == [other.handle])
+        await #expect(throws: StoreError.notFound(.provider)) { try await again.provider(named: "other") }
         // What was taken away while the vault is open is found all the same, and filled in by the next change.
         try fixture.edit("UPDATE provider SET nameIndex = NULL")
-        #expect(try again.provider(named: "acme") == acme)
+        #expect(try await again.provider(named: "acme") == acme)
         let error = await #expect(throws: StoreError.self) {
             try await again.putProvider(.sample("acme", at: fixture.now), replacing: nil)
         }
@@ -100,7 +100,7 @@ import VaultCrypto
         _ = try await again.putProvider(.sample("new", at: fixture.now), replacing: nil)
         #expect(try fixture.integer("SELECT count(*) FROM provider WHERE nameIndex IS NULL") == 1)
         _ = try await again.discardDamagedRow(.handle(other.handle.bytes))
-        #expect(try again.verify { _ in }.findings == [])
+        #expect(try await again.verify().findings == [])
     }
 
     @Test func anIndexOfAnotherNameIsNoticed() async throws {
@@ -111,12 +111,15 @@ import VaultCrypto
         let index = try fixture.bytes("SELECT nameIndex FROM provider WHERE id = 2")
         try fixture.edit("DELETE FROM provider WHERE id = 2")
         try fixture.edit("UPDATE provider SET nameIndex = x'\(Hexadecimal.text(index))' WHERE id = 1")
-        for read in [{ try store.provider(named: "other") }, { try store.provider(acme.handle) }] {
-            let error = #expect(throws: StoreError.self) { try read() }
+        let reads: [@Sendable () async throws -> StoredProvider] = [
+            { try await store.provider(named: "other") }, { try await store.provider(acme.handle) },
+        ]
+        for read in reads {
+            let error = await #expect(throws: StoreError.self) { try await read() }
             #expect(error?.isOfRow == true)
         }
-        #expect(throws: StoreError.notFound(.provider)) { try store.provider(other.handle) }
-        #expect(try store.verify { _ in }.findings.contains { $0.place == "provider" })
+        await #expect(throws: StoreError.notFound(.provider)) { try await store.provider(other.handle) }
+        #expect(try await store.verify().findings.contains { $0.place == "provider" })
     }
 
     /// Nothing that is done to one provider, or to find it, looks at all providers or all logins.

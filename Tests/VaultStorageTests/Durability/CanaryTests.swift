@@ -9,7 +9,7 @@ struct CanaryTests {
         let vault = try await PopulatedVault()
         let store = try vault.fixture.open()
         _ = try await store.insertLogin(vault.fixture.draft("dora-the-user-id"))
-        let login = try store.session(.user("dora-the-user-id"))
+        let login = try await store.session(.user("dora-the-user-id"))
         try await store.updateLogin(login.login) { $0.session.label = "CANARY-label" }
         try await store.updateUser("alice") { $0.isErased = true }
         let needles = [
@@ -32,7 +32,7 @@ struct CanaryTests {
         try vault.fixture.edit("UPDATE login SET revision = revision + 1")
         let store = try vault.fixture.open()
         for user in vault.users + ["nobody"] {
-            let error = #expect(throws: StoreError.self) { try store.session(.user(user)) }
+            let error = await #expect(throws: StoreError.self) { try await store.session(.user(user)) }
             let text = String(describing: error) + String(reflecting: error)
             #expect(!text.contains(user) && !text.contains("CANARY"))
         }

@@ -24,12 +24,12 @@ struct CrashTests {
             }
             let store = try fixture.open()
             for (user, generation) in acknowledged {
-                let stored = try store.login(try store.session(.user(user)).login)
+                let stored = try await store.login(try await store.session(.user(user)).login)
                 #expect(stored.position.generation >= generation)
                 #expect(stored.position.generation <= generation + 1 || user.hasPrefix("round-\(kill)"))
                 #expect(stored.refresh?.refreshToken?.string() == "\(stored.position.generation)")
             }
-            #expect(try store.verify { _ in }.findings == [])
+            #expect(try await store.verify().findings == [])
             store.close()
         }
         print("crash: \(kills) kills, \(logins) logins each, \(acknowledged.values.reduce(0, +)) acknowledged writes")
@@ -58,12 +58,12 @@ struct CrashTests {
         let login = try await store.insertLogin(fixture.draft("alice"))
         for _ in 0..<100 {
             try await store.updateLogin(login.handle) { $0.session.attempts += 1 }
-            _ = try store.session(.user("alice"))
+            _ = try await store.session(.user("alice"))
         }
         #expect(probe.lines().last == "done")
         #expect(probe.wait() == 0)
-        for number in 0..<4 { #expect(try store.session(.user("other-\(number)")).position.generation == 51) }
-        #expect(try store.login(login.handle).session.attempts == 100)
-        #expect(try store.verify { _ in }.findings == [])
+        for number in 0..<4 { #expect(try await store.session(.user("other-\(number)")).position.generation == 51) }
+        #expect(try await store.login(login.handle).session.attempts == 100)
+        #expect(try await store.verify().findings == [])
     }
 }

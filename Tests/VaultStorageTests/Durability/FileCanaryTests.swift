@@ -13,11 +13,11 @@ import VaultStorage
         let store = try vault.open()
         try await vault.fill(store)
         try await vault.change(store)
-        let login = try #require(try store.user(SampleVault.manyLogins[1]).logins.first)
+        let login = try #require(try await store.user(SampleVault.manyLogins[1]).logins.first)
         try await store.updateLogin(login) { $0.isRemoved = true }
         try await store.updateUser(SampleVault.oneLogin) { $0.isErased = true }
         await #expect(throws: CancellationError.self) {
-            try await store.updateLogin(try store.user(SampleVault.manyLogins[0]).logins[0]) { state in
+            try await store.updateLogin(try await store.user(SampleVault.manyLogins[0]).logins[0]) { state in
                 state.session.label = "CANARY-undone"
                 throw CancellationError()
             }

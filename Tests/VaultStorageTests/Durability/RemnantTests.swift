@@ -44,7 +44,7 @@ import VaultCrypto
         #expect(try !isLeft("-wal"))
         #expect(await store.removeRemnants() == .gone)
         #expect(fixture.walSize < 3 * 4120 + 32)
-        _ = try store.session(.user("bob"))
+        _ = try await store.session(.user("bob"))
         store.close()
         #expect(try !isLeft(""))
         #expect(await store.removeRemnants() == .kept(.closed))
@@ -60,18 +60,18 @@ import VaultCrypto
         if isAskedAgain {
             #expect(await store.removeRemnants() == .gone)
         } else {
-            let login = try store.session(.user("bob")).login
+            let login = try await store.session(.user("bob")).login
             for _ in 0..<10 { try await store.updateLogin(login) { $0.session.attempts += 1 } }
         }
         #expect(try !isLeft("-wal"))
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
         store.close()
         #expect(try !isLeft(""))
     }
 
     /// A process that reads now and then does not keep anything.
     @Test func whoeverOnlyHasTheVaultOpenKeepsNothing() async throws {
-        let login = try store.session(.user("bob")).login
+        let login = try await store.session(.user("bob")).login
         let other = try Probe(fixture, visits: login, "look")
         try await erase()
         #expect(await store.removeRemnants() == .gone)

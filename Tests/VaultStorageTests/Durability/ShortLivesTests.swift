@@ -28,7 +28,7 @@ import VaultCrypto
             "short lives\(hasCompany ? " beside another" : ""): \(Self.count) closed, WAL at most \(largest >> 10) KiB")
         #expect(largest < Self.bound)
         if let company { #expect(company.release() == 0) }
-        try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
+        try await fixture.expectWhole { try await $0.session(.user("alice")).session.state == .established }
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: [false, true])
@@ -47,8 +47,8 @@ import VaultCrypto
         #expect(largest < Self.bound && largest > CheckpointSchedule.leftover / 2)
         if let company { #expect(company.release() == 0) }
         let store = try fixture.open()
-        #expect(try store.login(login).session.attempts == count)
+        #expect(try await store.login(login).session.attempts == count)
         store.close()
-        try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
+        try await fixture.expectWhole { try await $0.session(.user("alice")).session.state == .established }
     }
 }

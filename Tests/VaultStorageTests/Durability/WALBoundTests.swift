@@ -32,7 +32,7 @@ import VaultStorage
         let snapshots = strangers.map { $0.stop() }
         #expect(snapshots.allSatisfy { $0 > 1 })
         #expect(peak < Self.bound)
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
         store.close()
         print(
             "WAL bound: \((count * Self.tokenLength) >> 20) MiB written beside \(snapshots.reduce(0, +)) overlapping snapshots,",
@@ -71,7 +71,7 @@ import VaultStorage
         try vault.create()
         let store = try vault.open()
         try await vault.fill(store)
-        try Self.readEverything(store)
+        try await Self.readEverything(store)
         let stranger = try RawDatabase(of: vault)
         // SQLite waits for readers of the WAL here: 0 says that there were none.
         #expect(try stranger.run("PRAGMA wal_checkpoint(RESTART)").first?.first == .integer(0))
@@ -89,32 +89,32 @@ import VaultStorage
     }
 
     /// Every read that the protocol has, also in vain.
-    private static func readEverything(_ store: SQLiteVaultStore) throws {
+    private static func readEverything(_ store: SQLiteVaultStore) async throws {
         let user = SampleVault.manyLogins[0]
-        let handle = try #require(try store.user(user).logins.first)
-        _ = try store.session(.userLogin(user, handle))
-        _ = try store.session(.login(handle))
-        _ = try store.session(.user(SampleVault.oneLogin))
+        let handle = try #require(try await store.user(user).logins.first)
+        _ = try await store.session(.userLogin(user, handle))
+        _ = try await store.session(.login(handle))
+        _ = try await store.session(.user(SampleVault.oneLogin))
         for absent in [LoginSelector.user("nobody"), .user(user), .login(.random()), .userLogin(user, .random())] {
-            #expect(throws: StoreError.self) { try store.session(absent) }
+            await #expect(throws: StoreError.self) { try await store.session(absent) }
         }
-        _ = try store.login(handle)
-        #expect(throws: StoreError.self) { try store.login(.random()) }
-        _ = try store.logins(ofUser: user, after: nil, limit: 1)
-        _ = try store.logins(ofUser: nil, after: nil, limit: 1)
-        _ = try store.users(after: nil, limit: 1)
-        let provider = try #require(try store.providers().first?.provider)
-        _ = try store.provider(provider.handle)
-        _ = try store.provider(named: provider.record.name)
-        #expect(throws: StoreError.self) { try store.provider(.random()) }
-        _ = try store.auditEntries(after: 0, limit: 1)
-        let entry = try #require(try store.outbox(after: nil, limit: 1).first)
-        _ = try store.outboxEntry(#require(entry.handle))
-        _ = try store.dueOutboxEntries(at: .init(milliseconds: .max), limit: 1)
-        _ = try store.keySlots()
-        _ = try store.openIntents(after: nil, limit: 1)
-        _ = try store.statistics()
-        _ = try store.verify { _ in }
+        _ = try await store.login(handle)
+        await #expect(throws: StoreError.self) { try await store.login(.random()) }
+        _ = try await store.logins(ofUser: user, after: nil, limit: 1)
+        _ = try await store.logins(ofUser: nil, after: nil, limit: 1)
+        _ = try await store.users(after: nil, limit: 1)
+        let provider = try #require(try await store.providers().first?.provider)
+        _ = try await store.provider(provider.handle)
+        _ = try await store.provider(named: provider.record.name)
+        await #expect(throws: StoreError.self) { try await store.provider(.random()) }
+        _ = try await store.auditEntries(after: 0, limit: 1)
+        let entry = try #require(try await store.outbox(after: nil, limit: 1).first)
+        _ = try await store.outboxEntry(#require(entry.handle))
+        _ = try await store.dueOutboxEntries(at: .init(milliseconds: .max), limit: 1)
+        _ = try await store.keySlots()
+        _ = try await store.openIntents(after: nil, limit: 1)
+        _ = try await store.statistics()
+        _ = try await store.verify()
     }
 
     private static func size(_ path: String) -> Int {

@@ -68,9 +68,9 @@ import VaultMigrations
         try FileManager.default.moveItem(
             atPath: killed.fixture.path + "-wal", toPath: killed.fixture.path + "-wal.unused")
         let store = try killed.fixture.open()
-        #expect(try store.login(killed.login).session.attempts == 2)
+        #expect(try await store.login(killed.login).session.attempts == 2)
         store.close()
-        try killed.fixture.expectWhole { try $0.login(killed.login).session.attempts == 2 }
+        try await killed.fixture.expectWhole { try await $0.login(killed.login).session.attempts == 2 }
     }
 
     /// The WAL was written for it: it is brought up to the newest state.
@@ -78,9 +78,9 @@ import VaultMigrations
         let killed = try await Killed(stops: 4)
         try killed.put(#require(killed.stops.last))
         let store = try killed.fixture.open()
-        #expect(try store.login(killed.login).session.attempts == 4)
+        #expect(try await store.login(killed.login).session.attempts == 4)
         store.close()
-        try killed.fixture.expectWhole { try $0.login(killed.login).session.attempts == 4 }
+        try await killed.fixture.expectWhole { try await $0.login(killed.login).session.attempts == 4 }
     }
 
     @Test func anOlderLogBesideANewerFileIsRefused() async throws {
@@ -144,7 +144,7 @@ import VaultMigrations
         let store = try fixture.open()
         try await store.updateLogin(login) { $0.session.attempts += 1 }
         store.close()
-        try fixture.expectWhole { try $0.login(login).session.attempts == 2 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 2 }
         // Later WALs do not fit the file of that time.
         let visit = try Probe(fixture, visits: login, "kill")
         #expect(visit.wait() != 0)
@@ -163,7 +163,7 @@ import VaultMigrations
         _ = try SQLiteVaultStore.migrate(at: fixture.path, clock: fixture.clock)
         #expect(try SQLiteVaultStore.migrations(at: fixture.path).first?.appliedAt == Timestamp(milliseconds: 77))
         try fixture.open().close()
-        try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
+        try await fixture.expectWhole { try await $0.session(.user("alice")).session.state == .established }
     }
 
     /// Where pages are free, neither the number of pages nor SQLite's check shows that a file and a WAL of the same vault are
@@ -241,7 +241,7 @@ import VaultMigrations
         }
         for writer in writers { #expect(writer.lines().last == "done") }
         #expect(looker.release() == 0)
-        try fixture.expectWhole { try $0.login(login).session.attempts == 100 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 100 }
     }
 
     /// Each WAL has its own, whoever begins it.

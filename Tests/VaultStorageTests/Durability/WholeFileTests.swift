@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Synchronization
 import Testing
 import VaultCrypto
 
@@ -7,10 +8,10 @@ import VaultCrypto
 
 /// A vault that nobody has open is one file. A copy of it is a vault.
 @Suite struct WholeFileTests {
-    @Test func aNewVaultIsOneWholeFile() throws {
+    @Test func aNewVaultIsOneWholeFile() async throws {
         let fixture = try VaultFixture()
         try fixture.create().close()
-        try fixture.expectWhole { try $0.keySlots().count == 1 }
+        try await fixture.expectWhole { try await $0.keySlots().count == 1 }
     }
 
     @Test func theLastStoreLeavesOneWholeFile() async throws {
@@ -20,12 +21,12 @@ import VaultCrypto
         let (second, third) = (try fixture.open(), try fixture.open())
         try await second.updateLogin(login) { $0.session.attempts = 2 }
         first.close()
-        _ = try third.session(.user("alice"))
+        _ = try await third.session(.user("alice"))
         second.close()
         #expect(fixture.walSize > 0)
         // It has only read.
         third.close()
-        try fixture.expectWhole { try $0.login(login).session.attempts == 2 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 2 }
     }
 
     @Test func aStoreThatIsDroppedLeavesOneWholeFile() async throws {
@@ -36,9 +37,9 @@ import VaultCrypto
             store.close()
             store.close()
         }
-        try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
-        do { _ = try fixture.open().session(.user("alice")) }
-        try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
+        try await fixture.expectWhole { try await $0.session(.user("alice")).session.state == .established }
+        do { _ = try await fixture.open().session(.user("alice")) }
+        try await fixture.expectWhole { try await $0.session(.user("alice")).session.state == .established }
     }
 
     /// Of two that close at the same moment each could take the other one for the last.
@@ -66,20 +67,23 @@ import VaultCrypto
             if fixture.walSize > 0 { left += 1 }
         }
         #expect(left == 0)
-        try fixture.expectWhole { try $0.login(login).session.attempts == 200 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 200 }
     }
 
     @Test func whoStillReadsAtTheEndLeavesOneWholeFile() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         _ = try await store.insertLogin(fixture.draft("alice"))
-        var isOpen = true
-        _ = try store.verify { _ in
-            if isOpen { store.close() }
-            isOpen = false
+        let isOpen = Mutex(true)
+        _ = try await store.verify { _ in
+            let wasOpen = isOpen.withLock { isOpen in
+                defer { isOpen = false }
+                return isOpen
+            }
+            if wasOpen { store.close() }
         }
-        #expect(!isOpen)
-        try fixture.expectWhole { try $0.session(.user("alice")).session.state == .established }
+        #expect(!isOpen.withLock { $0 })
+        try await fixture.expectWhole { try await $0.session(.user("alice")).session.state == .established }
     }
 
     @Test func whoComesAfterAKilledProcessLeavesOneWholeFile() async throws {
@@ -87,8 +91,8 @@ import VaultCrypto
         let login = try await fixture.populateBriefly("alice")
         #expect(try Probe(fixture, visits: login, "kill").wait() != 0)
         #expect(fixture.walSize > 0)
-        _ = try fixture.open().session(.user("alice"))
-        try fixture.expectWhole { try $0.login(login).session.attempts == 1 }
+        _ = try await fixture.open().session(.user("alice"))
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 1 }
         // Nor does it matter if he has no key for it.
         #expect(try Probe(fixture, visits: login, "kill").wait() != 0)
         _ = try KeyFile.create(at: fixture.directory + "/other.key")
@@ -98,7 +102,7 @@ import VaultCrypto
                 clock: fixture.clock)
         }
         #expect(error?.code == .wrongKey)
-        try fixture.expectWhole { try $0.login(login).session.attempts == 2 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 2 }
     }
 
     @Test func otherProcessesArePassedOver() async throws {
@@ -110,7 +114,7 @@ import VaultCrypto
         store.close()
         #expect(fixture.walSize > 0)
         #expect(other.release() == 0)
-        try fixture.expectWhole { try $0.login(login).session.attempts == 7 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 7 }
     }
 
     /// What a commit that failed has left in the WAL may never have reached the disk.
@@ -125,7 +129,7 @@ import VaultCrypto
         try await next.updateLogin(login) { $0.session.attempts = 1 }
         #expect(!next.place.isWALDoubtful)
         next.close()
-        try fixture.expectWhole { try $0.login(login).session.attempts == 1 }
+        try await fixture.expectWhole { try await $0.login(login).session.attempts == 1 }
     }
 
     /// The file of that name may be somebody else's by now.
@@ -169,8 +173,8 @@ import VaultCrypto
         #expect(fixture.walSize == 0)
         _ = try SQLiteVaultStore.migrations(at: fixture.path)
         try fixture.open().close()
-        try fixture.expectWhole { store in
-            try store.auditEntries(after: 0, limit: 100).contains { $0.kind == .vaultMigrated }
+        try await fixture.expectWhole { store in
+            try await store.auditEntries(after: 0, limit: 100).contains { $0.kind == .vaultMigrated }
         }
     }
 }
@@ -233,14 +237,14 @@ extension VaultFixture {
 
     /// Checks that nothing is outside of the vault's file, and that a copy of it alone is a vault.
     func expectWhole(
-        sourceLocation: SourceLocation = #_sourceLocation, _ isThere: (SQLiteVaultStore) throws -> Bool
-    ) throws {
+        sourceLocation: SourceLocation = #_sourceLocation, _ isThere: (SQLiteVaultStore) async throws -> Bool
+    ) async throws {
         #expect(walSize == 0, sourceLocation: sourceLocation)
         let copy = "\(directory)/copy-\(UUID().uuidString)"
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let store = try SQLiteVaultStore.open(at: copy, unlocker: unlocker, clock: clock)
         defer { store.close() }
-        #expect(try isThere(store), sourceLocation: sourceLocation)
-        #expect(try store.verify { _ in }.findings == [], sourceLocation: sourceLocation)
+        #expect(try await isThere(store), sourceLocation: sourceLocation)
+        #expect(try await store.verify().findings == [], sourceLocation: sourceLocation)
     }
 }

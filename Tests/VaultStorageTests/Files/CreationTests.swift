@@ -21,7 +21,7 @@ struct CreationTests {
         }
     }
 
-    @Test func aNewVaultIsOneFileThatCanBeCopied() throws {
+    @Test func aNewVaultIsOneFileThatCanBeCopied() async throws {
         let fixture = try VaultFixture()
         let file = try VaultFile(fixture.path)
         let draft = try VaultDraft(firstSlot: fixture.unlocker, label: "test", now: fixture.now)
@@ -31,8 +31,8 @@ struct CreationTests {
         try FileManager.default.copyItem(atPath: fixture.path, toPath: copy)
         let store = try SQLiteVaultStore.open(at: copy, unlocker: fixture.unlocker, clock: fixture.clock)
         defer { store.close() }
-        #expect(try store.verify { _ in }.findings == [])
-        #expect(try store.auditEntries(after: 0, limit: 10).map(\.kind) == [.vaultCreated])
+        #expect(try await store.verify().findings == [])
+        #expect(try await store.auditEntries(after: 0, limit: 10).map(\.kind) == [.vaultCreated])
         #expect(try Connection(path: copy).text("PRAGMA journal_mode") == "wal")
         #expect(try Connection(path: copy).text("PRAGMA integrity_check") == "ok")
     }

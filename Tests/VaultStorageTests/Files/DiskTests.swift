@@ -42,11 +42,11 @@ struct DiskTests {
                 }
             }
             #expect(failure?.code == .full)
-            #expect(try store.session(.user("alice")).session == login.session)
-            for number in 0..<stored { _ = try store.session(.user("user-\(number)")) }
+            #expect(try await store.session(.user("alice")).session == login.session)
+            for number in 0..<stored { _ = try await store.session(.user("user-\(number)")) }
             try FileManager.default.removeItem(atPath: ballast)
             _ = try await store.insertLogin(fixture.draft("bob"))
-            #expect(try store.verify { _ in }.findings == [])
+            #expect(try await store.verify().findings == [])
             print("disk full: after \(stored) inserts; recovered")
             store.close()
         }

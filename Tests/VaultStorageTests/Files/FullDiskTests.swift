@@ -41,11 +41,11 @@ struct FullDiskTests {
             if let outcome {
                 #expect(outcome == .full, "\(outcome)")
                 refused += 1
-                #expect(throws: StoreError.self) { _ = try store.user(name) }
+                await #expect(throws: StoreError.self) { _ = try await store.user(name) }
             } else {
                 acknowledged.append(name)
             }
-            for user in acknowledged { _ = try store.session(.user(user)) }
+            for user in acknowledged { _ = try await store.session(.user(user)) }
         }
         #expect(refused > 20)
         disk.empty()
@@ -53,13 +53,13 @@ struct FullDiskTests {
             _ = try await store.insertLogin(SampleVault.draft(user: "after-\(number)", number: 0, provider: nil))
             acknowledged.append("after-\(number)")
         }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
         store.close()
         let reopened = try vault.open()
         defer { reopened.close() }
-        for user in acknowledged { _ = try reopened.session(.user(user)) }
-        #expect(try reopened.statistics().users == acknowledged.count)
-        #expect(try reopened.verify { _ in }.isClean)
+        for user in acknowledged { _ = try await reopened.session(.user(user)) }
+        #expect(try await reopened.statistics().users == acknowledged.count)
+        #expect(try await reopened.verify().isClean)
         print("full disk: \(refused) writes refused, \(acknowledged.count) acknowledged ones all there")
     }
 
@@ -111,9 +111,9 @@ struct FullDiskTests {
         let store = try vault.open()
         defer { store.close() }
         for (login, generation) in generations {
-            #expect(try store.login(login).position.generation >= generation)
+            #expect(try await store.login(login).position.generation >= generation)
         }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
     }
 
     private func fillUp(_ disk: SmallFileSystem, after changes: Int, _ tally: inout Tally) async throws {
@@ -142,7 +142,7 @@ struct FullDiskTests {
                 isOpen = true
             }
             for (login, generation) in generations {
-                #expect(try store.login(login).position.generation >= generation)
+                #expect(try await store.login(login).position.generation >= generation)
             }
         }
         disk.empty()
@@ -152,9 +152,9 @@ struct FullDiskTests {
         let reopened = try vault.open()
         defer { reopened.close() }
         for (login, generation) in generations {
-            #expect(try reopened.login(login).position.generation >= generation)
+            #expect(try await reopened.login(login).position.generation >= generation)
         }
-        #expect(try reopened.verify { _ in }.isClean)
+        #expect(try await reopened.verify().isClean)
     }
 
     /// Every second one a new user, the others a renewal each.
@@ -183,7 +183,7 @@ struct FullDiskTests {
         disk.fill()
         let store = try vault.open()
         defer { store.close() }
-        _ = try store.session(.user("alice"))
+        _ = try await store.session(.user("alice"))
     }
 
     @Test(.timeLimit(.minutes(10))) func noVaultIsMadeOnAFullDisk() async throws {

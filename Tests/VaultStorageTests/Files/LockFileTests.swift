@@ -60,7 +60,7 @@ import VaultCrypto
         let newcomer = try fixture.open()
         for store in [witness, newcomer] {
             #expect(store.isOwnerAlive(owner), "\(loss) when \(step)")
-            #expect(try store.spooledReplies().isEmpty)
+            #expect(try store.spool.listings().isEmpty)
         }
         if step == .claimed, loss != .emptied {
             // It sees for itself that it must not send.
@@ -74,7 +74,7 @@ import VaultCrypto
         newcomer.close()
         let next = try fixture.open()
         #expect(!next.isOwnerAlive(owner), "\(loss) when \(step)")
-        #expect(try next.spooledReplies().count == (step == .spooled ? 1 : 0))
+        #expect(try next.spool.listings().count == (step == .spooled ? 1 : 0))
         next.close()
     }
 
@@ -87,11 +87,11 @@ import VaultCrypto
         #expect(newcomer.isOwnerAlive(owner))
         probe.goOn()
         _ = probe.lines { $0.contains("stored") }
-        #expect(try newcomer.login(newcomer.session(.user("alice")).login).intent == nil)
+        #expect(try await newcomer.login(newcomer.session(.user("alice")).login).intent == nil)
         probe.goOn()
         _ = probe.lines { $0.contains("closed") }
         #expect(probe.wait() == 0)
-        #expect(try newcomer.verify { _ in }.findings == [])
+        #expect(try await newcomer.verify().findings == [])
         newcomer.close()
     }
 
@@ -104,7 +104,7 @@ import VaultCrypto
         try lose(fixture.path + ".lock", .removed)
         let first = try fixture.open()
         #expect(!first.isOwnerAlive(owner))
-        #expect(try first.spooledReplies().count == 1)
+        #expect(try first.spool.listings().count == 1)
         // An owner of whom nothing is known.
         #expect(first.isOwnerAlive(owner ^ 1))
         let second = try fixture.open()
@@ -129,7 +129,7 @@ import VaultCrypto
         #expect(store.place.isWALDoubtful)
         _ = try await store.insertLogin(fixture.draft("bob"))
         #expect(!store.place.isWALDoubtful)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
         store.close()
     }
 

@@ -34,14 +34,14 @@ struct ReadOnlyTests {
 
     /// Reads whatever can be read, and finds it whole.
     private func expectReadable(_ store: SQLiteVaultStore, users: [String]) async throws {
-        for user in users { #expect(try store.session(.user(user)).session.state == .established) }
-        #expect(try store.users(after: nil, limit: 10).count == users.count)
-        #expect(try store.logins(ofUser: nil, after: nil, limit: 10).count == users.count)
-        #expect(try store.statistics().users == users.count)
-        #expect(try store.verify { _ in }.findings == [])
-        #expect(try store.auditEntries(after: 0, limit: 10).isEmpty == false)
-        #expect(try store.keySlots().count == 1)
-        #expect(try store.spooledReplies().isEmpty)
+        for user in users { #expect(try await store.session(.user(user)).session.state == .established) }
+        #expect(try await store.users(after: nil, limit: 10).count == users.count)
+        #expect(try await store.logins(ofUser: nil, after: nil, limit: 10).count == users.count)
+        #expect(try await store.statistics().users == users.count)
+        #expect(try await store.verify().findings == [])
+        #expect(try await store.auditEntries(after: 0, limit: 10).isEmpty == false)
+        #expect(try await store.keySlots().count == 1)
+        #expect(try store.spool.listings().isEmpty)
         #expect(store.readOnlyRefusal?.code == .readOnly)
     }
 
@@ -50,7 +50,7 @@ struct ReadOnlyTests {
         let inserting = await #expect(throws: StoreError.self) { _ = try await store.insertLogin(fixture.draft("eve")) }
         #expect(inserting?.code == .readOnly)
         #expect(inserting?.reason.contains("mounted read-only") == true)
-        #expect(throws: StoreError.self) { try store.prepareSpool() }
+        #expect(throws: StoreError.self) { try store.spool.prepare() }
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory).sorted() == before)
     }
 
@@ -119,7 +119,7 @@ struct ReadOnlyTests {
         try await expectUnwritable(reader, fixture)
         reader.close()
         _ = try await store.insertLogin(fixture.draft("carol"))
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
         store.close()
     }
 

@@ -248,14 +248,14 @@ import VaultStorage
         #expect(error(opening: vault) == nil)
     }
 
-    @Test func everyFileOfANewVaultIsItsOwnersAlone() throws {
+    @Test func everyFileOfANewVaultIsItsOwnersAlone() async throws {
         let vault = try SampleVault()
         let mask = umask(0)
         defer { _ = umask(mask) }
         try vault.create()
         let store = try vault.open()
         defer { store.close() }
-        _ = try? store.user("nobody")
+        _ = try? await store.user("nobody")
         for name in try FileManager.default.contentsOfDirectory(atPath: vault.directory.path) {
             var info = stat()
             unsafe #expect(lstat(vault.directory.file(name), &info) == 0)

@@ -47,10 +47,10 @@ struct ReplacedFileTests {
         try open.moveAway("")
         #expect(await open.write() == .vaultMissing)
         // What is open can still be read.
-        _ = try open.store.session(.user("alice"))
+        _ = try await open.store.session(.user("alice"))
         try open.putBack("")
         #expect(await open.write() == nil)
-        #expect(try open.store.login(open.login).session.attempts == 1)
+        #expect(try await open.store.login(open.login).session.attempts == 1)
     }
 
     @Test(arguments: ["", "-wal", "-shm"])
@@ -65,7 +65,7 @@ struct ReplacedFileTests {
         #expect(unsafe unlink(open.fixture.path + suffix) == 0)
         try open.putBack(suffix)
         #expect(await open.write() == nil)
-        #expect(try open.store.verify { _ in }.findings == [])
+        #expect(try await open.store.verify().findings == [])
     }
 
     @Test(arguments: ["-wal", "-shm"])
@@ -82,7 +82,7 @@ struct ReplacedFileTests {
         let open = try await Open()
         try open.moveAway("")
         try open.copyBack("")
-        let error = #expect(throws: StoreError.self) { try open.store.verify { _ in } }
+        let error = await #expect(throws: StoreError.self) { try await open.store.verify() }
         #expect(error?.code == .rollbackSuspected)
     }
 
@@ -91,7 +91,7 @@ struct ReplacedFileTests {
         let moved = open.fixture.directory + "-moved"
         #expect(unsafe rename(open.fixture.directory, moved) == 0)
         #expect(await open.write() == .vaultMissing)
-        #expect(throws: StoreError.self) { try open.store.prepareSpool() }
+        #expect(throws: StoreError.self) { try open.store.spool.prepare() }
         #expect(!open.store.ownsItsLock)
         #expect(unsafe rename(moved, open.fixture.directory) == 0)
         #expect(await open.write() == nil)
@@ -108,7 +108,7 @@ struct ReplacedFileTests {
         let fixture = try VaultFixture()
         try await fixture.populateBriefly()
         let first = try fixture.open()
-        let login = try first.session(.user("alice")).login
+        let login = try await first.session(.user("alice")).login
         if hasWritten { try await first.updateLogin(login) { $0.session.attempts = 1 } }
         #expect(unsafe unlink(fixture.path + "-shm") == 0)
 
@@ -129,11 +129,11 @@ struct ReplacedFileTests {
 
         let third = try fixture.open()
         for user in ["bob-0", "carol-0"] {
-            #expect(try third.login(third.session(.user(user)).login).position.generation == 3)
+            await #expect(try third.login(third.session(.user(user)).login).position.generation == 3)
         }
-        #expect(try third.login(login).session.attempts == (hasWritten ? 1 : 0))
-        #expect((try third.login(login).intent != nil) == closesLast)
-        #expect(try third.verify { _ in }.findings == [])
+        await #expect(try third.login(login).session.attempts == (hasWritten ? 1 : 0))
+        await #expect((try third.login(login).intent != nil) == closesLast)
+        #expect(try await third.verify().findings == [])
         third.close()
     }
 
@@ -148,8 +148,8 @@ struct ReplacedFileTests {
         try open.putBack("-wal")
         #expect(await open.write() == nil)
         let other = try open.fixture.open()
-        #expect(try other.login(open.login).session.attempts == 2)
-        #expect(try other.verify { _ in }.findings == [])
+        #expect(try await other.login(open.login).session.attempts == 2)
+        #expect(try await other.verify().findings == [])
         other.close()
     }
 
@@ -158,11 +158,13 @@ struct ReplacedFileTests {
         let fixture = try VaultFixture()
         try await fixture.populateBriefly()
         let store = try fixture.open()
-        _ = try store.session(.user("alice"))
+        _ = try await store.session(.user("alice"))
         #expect(unsafe rename(fixture.path + suffix, fixture.path + "-kept") == 0)
         let error = #expect(throws: StoreError.self) {
             // The first reader is taken, so that another one is made.
-            try store.readers.read { _ throws(StoreError) in try store.session(.user("alice")) }
+            try store.readers.read { _ throws(StoreError) in
+                try store.readers.read { reader throws(StoreError) in _ = try reader.auditHead() }
+            }
         }
         #expect(error?.code == .rollbackSuspected)
     }

@@ -67,12 +67,12 @@ final class PopulatedVault {
     }
 
     /// What an operator is told of the vault as it now is.
-    func verdict() throws -> Verdict {
+    func verdict() async throws -> Verdict {
         let store: SQLiteVaultStore
         do { store = try fixture.open() } catch { return .refusedAtOpening }
         defer { store.close() }
         do {
-            return try store.verify { _ in }.isClean ? .unnoticed : .found
+            return try await store.verify().isClean ? .unnoticed : .found
         } catch {
             return .found
         }

@@ -24,66 +24,66 @@ struct Readings: Sendable {
     ///
     /// - Parameter baseline: names the logins, users and entries that must be asked for also when no list shows them.
     init(of store: SQLiteVaultStore, expecting baseline: Readings? = nil, takesRequests: Bool = true) async {
-        readLists(store)
+        await readLists(store)
         for user in SampleVault.userIDs {
-            note("session of \(user)", user) { () throws(StoreError) in try store.session(.user(user)) }
-            note("user \(user)", user) { () throws(StoreError) in try store.user(user) }
+            await note("session of \(user)", user) { () throws(StoreError) in try await store.session(.user(user)) }
+            await note("user \(user)", user) { () throws(StoreError) in try await store.user(user) }
         }
         for (login, user) in (baseline?.logins ?? logins) {
-            note("session \(login)", user) { () throws(StoreError) in try store.session(.login(login)) }
-            note("login \(login)", user) { () throws(StoreError) in try store.login(login) }
+            await note("session \(login)", user) { () throws(StoreError) in try await store.session(.login(login)) }
+            await note("login \(login)", user) { () throws(StoreError) in try await store.login(login) }
         }
         for handle in (baseline?.entries(OutboxHandle.self) ?? entries(OutboxHandle.self)) {
-            note("outbox entry \(handle)", nil) { () throws(StoreError) in try store.outboxEntry(handle) }
+            await note("outbox entry \(handle)", nil) { () throws(StoreError) in try await store.outboxEntry(handle) }
         }
         for handle in Set(baseline?.entries(ProviderHandle.self) ?? entries(ProviderHandle.self)) {
-            note("provider \(handle)", nil) { () throws(StoreError) in try store.provider(handle) }
+            await note("provider \(handle)", nil) { () throws(StoreError) in try await store.provider(handle) }
         }
         for (number, state) in SampleVault.requestStates.enumerated() where takesRequests {
             await noteRequest(number, state, store)
         }
     }
 
-    private mutating func readLists(_ store: SQLiteVaultStore) {
+    private mutating func readLists(_ store: SQLiteVaultStore) async {
         // Their order hangs on row ids and instants that are of no weight.
-        if let listings = try? store.providers() {
+        if let listings = try? await store.providers() {
             for listing in listings {
-                note("listed provider \(listing.handle?.text ?? "-")", nil) { () throws(StoreError) in
+                await note("listed provider \(listing.handle?.text ?? "-")", nil) { () throws(StoreError) in
                     if let damage = listing.damage { throw damage }
                     return listing.provider
                 }
             }
         }
         for name in SampleVault.providerNames {
-            note("provider \(name)", nil) { () throws(StoreError) in try store.provider(named: name) }
+            await note("provider \(name)", nil) { () throws(StoreError) in try await store.provider(named: name) }
         }
-        note("outbox", nil) { () throws(StoreError) in
-            let listings = try store.outbox(after: nil, limit: 100)
+        await note("outbox", nil) { () throws(StoreError) in
+            let listings = try await store.outbox(after: nil, limit: 100)
             if let damage = listings.lazy.compactMap(\.damage).first { throw damage }
             return listings.compactMap(\.entry).sorted { $0.handle.text < $1.handle.text }
         }
-        note("key slots", nil) { () throws(StoreError) in
-            try store.keySlots().sorted { $0.handle.text < $1.handle.text }.map(\.description)
+        await note("key slots", nil) { () throws(StoreError) in
+            try await store.keySlots().sorted { $0.handle.text < $1.handle.text }.map(\.description)
         }
-        if let listings = try? store.logins(ofUser: nil, after: nil, limit: 1000) {
+        if let listings = try? await store.logins(ofUser: nil, after: nil, limit: 1000) {
             for listing in listings {
-                note("listed login \(listing.handle)", listing.content?.userID) { () throws(StoreError) in
+                await note("listed login \(listing.handle)", listing.content?.userID) { () throws(StoreError) in
                     if let damage = listing.damage { throw damage }
                     return ListedLogin(listing)
                 }
             }
         }
-        if let listings = try? store.users(after: nil, limit: 1000) {
+        if let listings = try? await store.users(after: nil, limit: 1000) {
             for listing in listings {
-                note("listed user \(listing.handle)", listing.user?.id) { () throws(StoreError) in
+                await note("listed user \(listing.handle)", listing.user?.id) { () throws(StoreError) in
                     if let damage = listing.damage { throw damage }
                     return listing.user
                 }
             }
         }
-        if let entries = try? store.auditEntries(after: 0, limit: 10_000) {
+        if let entries = try? await store.auditEntries(after: 0, limit: 10_000) {
             for entry in entries {
-                note("audit \(entry.sequence)", nil) { () throws(StoreError) in
+                await note("audit \(entry.sequence)", nil) { () throws(StoreError) in
                     if let damage = entry.damage { throw damage }
                     return AuditFacts(entry)
                 }
@@ -92,10 +92,10 @@ struct Readings: Sendable {
     }
 
     private mutating func note<T: Equatable & Sendable>(
-        _ key: String, _ user: String?, _ read: () throws(StoreError) -> T
-    ) {
+        _ key: String, _ user: String?, _ read: () async throws(StoreError) -> T
+    ) async {
         let outcome: Outcome
-        do throws(StoreError) { outcome = .value(try read()) } catch { outcome = .failure(error) }
+        do throws(StoreError) { outcome = .value(try await read()) } catch { outcome = .failure(error) }
         all[key] = Reading(user: user, outcome: outcome)
     }
 

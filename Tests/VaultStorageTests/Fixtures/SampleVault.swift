@@ -76,7 +76,7 @@ struct SampleVault {
         clock.advance(.seconds(60))
         let now = clock.now
         for userID in Self.userIDs {
-            for handle in try store.user(userID).logins {
+            for handle in try await store.user(userID).logins {
                 try await store.updateLogin(handle) { state in
                     state.renew(marker: "renewed-\(handle)", at: now)
                     state.intent?.tries += 1
@@ -91,24 +91,24 @@ struct SampleVault {
                 state.auditEvents = [AuditEvent(.userEnabled)]
             }
         }
-        for handle in try store.user(Self.oneLogin).logins {
+        for handle in try await store.user(Self.oneLogin).logins {
             try await store.updateLogin(handle) { $0.session.failure = FailureRecord(reason: 1, at: now) }
         }
         for userID in Self.manyLogins {
-            guard let handle = try store.user(userID).logins.first else { continue }
-            let position = try store.login(handle).position
+            guard let handle = try await store.user(userID).logins.first else { continue }
+            let position = try await store.login(handle).position
             try await store.keepUnusableReply(
                 UnusableReplyRecord(
                     login: handle, position: position, fence: 1, receivedAt: now, status: 200,
                     contentType: "text/html", cause: "CANARY-cause", isComplete: true,
                     body: Array("CANARY-body".utf8)))
         }
-        for provider in try store.providers().compactMap(\.provider) {
+        for provider in try await store.providers().compactMap(\.provider) {
             var record = provider.record
             record.defaultScope = "CANARY-scope other"
             _ = try await store.putProvider(record, replacing: provider.handle)
         }
-        for entry in try store.outboxEntries(limit: 10) {
+        for entry in try await store.outboxEntries(limit: 10) {
             try await store.resolveOutbox(entry.handle, .retry(at: now.advanced(by: .seconds(600))))
         }
     }

@@ -47,8 +47,8 @@ struct MigrationTests {
         let newer = #expect(throws: StoreError.self) { try fixture.open() }
         #expect(newer?.code == .newerSchema(found: next.version, known: Migrations.all.count))
         let old = try SQLiteVaultStore.open(at: snapshot, unlocker: fixture.unlocker, clock: fixture.clock)
-        #expect(try old.session(.user("alice")).session.state == .established)
-        #expect(try old.verify { _ in }.findings == [])
+        await #expect(try old.session(.user("alice")).session.state == .established)
+        #expect(try await old.verify().findings == [])
     }
 
     @Test func aStepThatFailsChangesNothing() async throws {
@@ -97,8 +97,8 @@ struct MigrationTests {
         let path = try #require(try migrator(fixture).migrate())
         store.close()
         let old = try SQLiteVaultStore.open(at: path, unlocker: fixture.unlocker, clock: fixture.clock)
-        #expect(try old.verify { _ in }.findings == [])
-        #expect(try old.statistics().users == 1)
+        #expect(try await old.verify().findings == [])
+        await #expect(try old.statistics().users == 1)
         old.close()
     }
 
@@ -168,7 +168,7 @@ struct MigrationTests {
         }
         #expect(try snapshots(fixture).isEmpty)
         try fixture.edit("PRAGMA user_version = \(newest)")
-        #expect(try fixture.open().verify { _ in }.findings == [])
+        await #expect(try fixture.open().verify { _ in }.findings == [])
     }
 
     @Test(arguments: [
@@ -227,7 +227,7 @@ struct MigrationTests {
     }
 
     /// Nobody has a key while a vault is migrated.
-    @Test func theFirstWhoOpensAMigratedVaultTellsTheAuditTrail() throws {
+    @Test func theFirstWhoOpensAMigratedVaultTellsTheAuditTrail() async throws {
         let fixture = try VaultFixture()
         let kept = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Vaults/v005/"
         try FileManager.default.removeItem(atPath: fixture.keyPath)
@@ -241,17 +241,19 @@ struct MigrationTests {
         let steps = Migrations.all.dropFirst(5).map { AuditEvent.Detail("step", $0.name) }
         for _ in 0..<2 {
             let store = try fixture.open()
-            let told = try store.auditEntries(after: 0, limit: 100).filter { $0.kind == .vaultMigrated }
+            let told = try await store.auditEntries(after: 0, limit: 100).filter { $0.kind == .vaultMigrated }
             #expect(told.map(\.detail) == [steps])
             let row = store.context.rows.current
             #expect(row.revision == 1 && row.auditSequence == told.first?.sequence)
-            #expect(row.manifest.providers.count == (try store.providers().count) && row.manifest.providers.count > 0)
-            #expect(row.manifest.keySlots.count == (try store.keySlots().count) && row.manifest.keySlots.count > 1)
-            #expect(try store.verify { _ in }.findings == [])
+            #expect(
+                row.manifest.providers.count == (try await store.providers().count) && row.manifest.providers.count > 0)
+            #expect(
+                row.manifest.keySlots.count == (try await store.keySlots().count) && row.manifest.keySlots.count > 1)
+            #expect(try await store.verify().findings == [])
             store.close()
         }
         try fixture.edit("UPDATE migration SET auditSequence = 2 WHERE version = 4")
-        #expect(try fixture.open().verify { _ in }.findings.map(\.place) == ["migration"])
+        await #expect(try fixture.open().verify { _ in }.findings.map(\.place) == ["migration"])
     }
 
     @Test func aHistoryThatIsNotOursIsRefused() async throws {

@@ -29,20 +29,20 @@ import VaultStorage
         let owner = try owner(lines)
         let store = try fixture.open()
         #expect(store.isOwnerAlive(owner))
-        #expect(try store.spooledReplies().isEmpty)
+        #expect(try store.spool.listings().isEmpty)
         probe.killAlone()
         for _ in 0..<10_000 where store.isOwnerAlive(owner) { try await Task.sleep(for: .milliseconds(1)) }
         // The fork lives, and keeps nobody from taking over.
         #expect(Foundation.kill(child, 0) == 0)
         #expect(!store.isOwnerAlive(owner))
-        let left = try store.spooledReplies()
+        let left = try store.spool.listings()
         #expect(left.count == 1 && left.first?.reply != nil)
-        for listing in left { try store.unspool(try #require(listing.handle)) }
+        for listing in left { try store.spool.remove(try #require(listing.handle)) }
         #expect(try fixture.spoolFiles() == [])
         Foundation.kill(child, SIGKILL)
         _ = probe.wait()
-        #expect(try store.session(.user("liveness-\(owner)")).session.attempts == 20)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.session(.user("liveness-\(owner)")).session.attempts == 20)
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func aForkOfAProcessWithManyVaultsKeepsNoneOfTheirLocks() throws {
@@ -76,9 +76,9 @@ import VaultStorage
         let owner = try owner(lines)
         let store = try fixture.open()
         #expect(!store.isOwnerAlive(owner))
-        #expect(try store.session(.user("liveness-\(owner)")).session.attempts == 0)
-        #expect(try store.spooledReplies().count { $0.reply != nil } == 1)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.session(.user("liveness-\(owner)")).session.attempts == 0)
+        #expect(try store.spool.listings().count { $0.reply != nil } == 1)
+        #expect(try await store.verify().findings == [])
     }
 
     /// Somebody who tidies up: others lock another file of that name from now on, and see nobody of this one.

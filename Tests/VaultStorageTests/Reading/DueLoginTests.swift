@@ -18,12 +18,12 @@ struct DueLoginTests {
         never.dueAt = nil
         _ = try await store.insertLogin(never)
 
-        let page = try store.dueLogins(before: fixture.now.advanced(by: .seconds(30)), limit: 10)
+        let page = try await store.dueLogins(before: fixture.now.advanced(by: .seconds(30)), limit: 10)
         #expect(page.logins.map(\.login) == [handles[1], handles[2], handles[0]])
         #expect(page.logins.allSatisfy { $0.hasRefreshCell && $0.provider == nil })
         #expect(page.cursor == nil)
         #expect(page.nextDueAt == fixture.now.advanced(by: .seconds(40)))
-        let all = try store.dueLogins(before: fixture.now.advanced(by: .seconds(99)), limit: 10)
+        let all = try await store.dueLogins(before: fixture.now.advanced(by: .seconds(99)), limit: 10)
         #expect(all.logins.count == 4)
         #expect(all.nextDueAt == nil)
     }
@@ -39,7 +39,7 @@ struct DueLoginTests {
         var seen: [LoginHandle] = []
         var cursor: DueCursor?
         repeat {
-            let page = try store.dueLogins(
+            let page = try await store.dueLogins(
                 before: fixture.now.advanced(by: .seconds(60)), after: cursor, limit: 4)
             seen += page.logins.map(\.login)
             cursor = page.cursor

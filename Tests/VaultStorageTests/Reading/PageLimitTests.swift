@@ -10,14 +10,14 @@ import VaultCrypto
         let store = try vault.fixture.open()
         defer { store.close() }
         let end = Timestamp(milliseconds: .max)
-        #expect(try store.users(after: nil, limit: limit).isEmpty)
-        #expect(try store.logins(ofUser: nil, after: nil, limit: limit).isEmpty)
-        #expect(try store.logins(ofUser: "alice", after: nil, limit: limit).isEmpty)
-        #expect(try store.outbox(after: nil, limit: limit).isEmpty)
-        #expect(try store.dueOutboxEntries(at: end, limit: limit).isEmpty)
-        #expect(try store.auditEntries(after: 0, limit: limit).isEmpty)
-        #expect(try store.openIntents(after: nil, limit: limit).intents.isEmpty)
-        #expect(try store.dueLogins(before: end, limit: limit).logins.isEmpty)
+        #expect(try await store.users(after: nil, limit: limit).isEmpty)
+        #expect(try await store.logins(ofUser: nil, after: nil, limit: limit).isEmpty)
+        #expect(try await store.logins(ofUser: "alice", after: nil, limit: limit).isEmpty)
+        #expect(try await store.outbox(after: nil, limit: limit).isEmpty)
+        #expect(try await store.dueOutboxEntries(at: end, limit: limit).isEmpty)
+        #expect(try await store.auditEntries(after: 0, limit: limit).isEmpty)
+        #expect(try await store.openIntents(after: nil, limit: limit).intents.isEmpty)
+        #expect(try await store.dueLogins(before: end, limit: limit).logins.isEmpty)
     }
 
     @Test func aPageHasAnEnd() {
@@ -28,7 +28,7 @@ import VaultCrypto
         let fixture = try VaultFixture()
         let store = try fixture.create()
         defer { store.close() }
-        #expect(try !store.hasOpenIntents())
+        await #expect(try !store.hasOpenIntents())
         var fences: [Int64] = []
         for number in 0..<7 {
             let login = try await store.insertLogin(fixture.draft("user-\(number)"))
@@ -43,13 +43,13 @@ import VaultCrypto
         try fixture.edit("UPDATE refreshIntent SET tries = tries + 1 WHERE fence = \(fences[1])")
         var (found, pages, cursor) = ([Int64](), 0, nil as Int64?)
         repeat {
-            let page = try store.openIntents(after: cursor, limit: 2)
+            let page = try await store.openIntents(after: cursor, limit: 2)
             found += page.intents.map(\.record.fence)
             (pages, cursor) = (pages + 1, page.next)
         } while cursor != nil
         #expect(found == [0, 2, 3, 4, 5, 6].map { fences[$0] })
         #expect(pages == 4)
-        #expect(try store.hasOpenIntents())
+        #expect(try await store.hasOpenIntents())
     }
 
     /// Neither is sorted, nor goes through the whole table.
@@ -71,6 +71,6 @@ import VaultCrypto
         try vault.fixture.edit("DELETE FROM audit WHERE sequence = 5")
         let store = try vault.fixture.open()
         defer { store.close() }
-        #expect(try Int64(store.statistics().auditRows) == rows)
+        await #expect(try Int64(store.statistics().auditRows) == rows)
     }
 }

@@ -32,7 +32,7 @@ struct SpoolDamageTests {
                 bytes.replaceSubrange(start..<start + 512, with: [UInt8](repeating: 0, count: 512))
             }
             try fixture.overwriteSpool(of: owner, with: bytes)
-            let found = try store.spooledReplies()
+            let found = try store.spool.listings()
             #expect(found.compactMap(\.reply).contains(replies[0]) && found.compactMap(\.reply).contains(replies[2]))
             if bytes[second] == whole[second] {
                 #expect(found.compactMap(\.reply) == replies)
@@ -58,7 +58,7 @@ struct SpoolDamageTests {
             #expect(pieces.count == 2 && pieces.last?.cell != nil, "byte \(index)")
             guard index % 64 == 0 || index < 140 else { continue }
             try fixture.overwriteSpool(of: owner, with: bytes)
-            let found = try store.spooledReplies()
+            let found = try store.spool.listings()
             #expect(found.count == 2 && found.last?.reply == replies[1])
             // Only the filling of the last page says nothing.
             #expect(found[0].damage == .torn || found[0].reply == replies[0], "byte \(index)")
@@ -72,10 +72,10 @@ struct SpoolDamageTests {
             var bytes = whole
             bytes[index] ^= 1
             try fixture.overwriteSpool(of: owner, with: bytes)
-            let found = try store.spooledReplies()
+            let found = try store.spool.listings()
             #expect(found.map(\.damage) == [.torn, nil])
-            try store.unspool(try #require(found.first?.handle))
-            #expect(try store.spooledReplies().map(\.reply) == [replies[1]])
+            try store.spool.remove(try #require(found.first?.handle))
+            #expect(try store.spool.listings().map(\.reply) == [replies[1]])
         }
     }
 
@@ -85,7 +85,7 @@ struct SpoolDamageTests {
         var bytes = whole
         bytes[300] ^= 1
         try fixture.overwriteSpool(of: owner, with: bytes)
-        for _ in 0..<2 { #expect(try store.spooledReplies().map(\.damage) == [.torn]) }
+        for _ in 0..<2 { #expect(try store.spool.listings().map(\.damage) == [.torn]) }
     }
 
     /// With checksums that are right, as somebody makes them who knows the format but no key.
@@ -115,7 +115,7 @@ struct SpoolDamageTests {
         frames.append(("empty cell", SpoolFrame.bytes(head, cell: [])))
         for (name, frame) in frames {
             try fixture.overwriteSpool(of: owner, with: frame + whole[first.range.upperBound...])
-            let found = try store.spooledReplies()
+            let found = try store.spool.listings()
             #expect(found.count == 2 && found[0].reply == nil && found[1].reply != nil, "\(name)")
             guard case .unopenable(let error)? = found[0].damage else {
                 Issue.record("\(name): \(String(describing: found[0].damage))")
@@ -130,7 +130,7 @@ struct SpoolDamageTests {
         let (fixture, _, _, _) = try prepared(1)
         let (_, _, _, foreign) = try prepared(1)
         try fixture.overwriteSpool(of: 77, with: foreign)
-        let found = try fixture.open().spooledReplies()
+        let found = try fixture.open().spool.listings()
         #expect(found.count == 2 && found.count { $0.reply != nil } == 1)
         #expect(found.contains { if case .unopenable = $0.damage { $0.owner == 77 } else { false } })
     }
@@ -139,7 +139,7 @@ struct SpoolDamageTests {
         let (fixture, owner, _, whole) = try prepared(1)
         let store = try fixture.open()
         let path = fixture.spoolPath(of: owner)
-        func damage() throws -> SpoolListing.Damage? { try store.spooledReplies().first?.damage }
+        func damage() throws -> SpoolListing.Damage? { try store.spool.listings().first?.damage }
         func isRefused(_ damage: SpoolListing.Damage?) -> Bool {
             if case .unreadableFile(let error) = damage { error.code == .unsafeFile } else { false }
         }
@@ -163,19 +163,19 @@ struct SpoolDamageTests {
             return
         }
         #expect(unsafe chmod(fixture.spoolPath, 0o755) == 0)
-        let error = #expect(throws: StoreError.self) { try store.spooledReplies() }
+        let error = #expect(throws: StoreError.self) { try store.spool.listings() }
         #expect(error?.code == .unsafeFile)
-        #expect(throws: StoreError.self) { try store.prepareSpool() }
-        #expect(throws: StoreError.self) { try store.spool(.sample()) }
+        #expect(throws: StoreError.self) { try store.spool.prepare() }
+        #expect(throws: StoreError.self) { try store.spool.add(.sample()) }
     }
 
     @Test func otherNamesAreNoneOfItsBusiness() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        try store.prepareSpool()
+        try store.spool.prepare()
         let names = ["0.spool", "-5.spool", "012.spool", "x.spool", "7.spool.bak", "99999999999999999999.spool"]
         for name in names { try Data([1]).write(to: URL(fileURLWithPath: "\(fixture.spoolPath)/\(name)")) }
-        #expect(try store.spooledReplies().isEmpty)
+        #expect(try store.spool.listings().isEmpty)
         #expect(try fixture.spoolFiles().count == names.count + 1)
     }
 }

@@ -20,27 +20,27 @@ struct SpoolDiskTests {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
         let fixture = try VaultFixture(directory: disk.path)
         let store = try fixture.create()
-        try store.prepareSpool()
+        try store.spool.prepare()
         disk.fill()
         var kept: [SpooledReply] = []
         while kept.count < 100 {
             let reply = SpooledReply.sample("\(kept.count)")
-            guard code({ _ = try store.spool(reply) }) == nil else { break }
+            guard code({ _ = try store.spool.add(reply) }) == nil else { break }
             kept.append(reply)
         }
         #expect(kept.count == 16)
-        #expect(try store.spooledReplies().map(\.reply) == kept)
+        #expect(try store.spool.listings().map(\.reply) == kept)
         var long = SpooledReply.sample("long")
         long.accessToken = SecretBytes(copying: [UInt8](repeating: 1, count: 200_000))
-        #expect(code { _ = try store.spool(long) } == .full)
-        #expect(code { try store.prepareSpool() } == .full)
+        #expect(code { _ = try store.spool.add(long) } == .full)
+        #expect(code { try store.spool.prepare() } == .full)
         // Removing needs no room.
-        for listing in try store.spooledReplies() { try store.unspool(try #require(listing.handle)) }
-        #expect(code { _ = try store.spool(.sample()) } == nil)
+        for listing in try store.spool.listings() { try store.spool.remove(try #require(listing.handle)) }
+        #expect(code { _ = try store.spool.add(.sample()) } == nil)
         disk.empty()
-        #expect(code { _ = try store.spool(long) } == nil)
-        #expect(code { try store.prepareSpool() } == nil)
-        #expect(try store.spooledReplies().contains { $0.reply == long })
+        #expect(code { _ = try store.spool.add(long) } == nil)
+        #expect(code { try store.spool.prepare() } == nil)
+        #expect(try store.spool.listings().contains { $0.reply == long })
     }
 
     /// Everything that is under way when the disk fills up is kept, and not the first few replies alone.
@@ -48,33 +48,33 @@ struct SpoolDiskTests {
         let disk = try SmallFileSystem(byteCount: 6 << 20)
         let fixture = try VaultFixture(directory: disk.path)
         let store = try fixture.create()
-        for count in 1...100 { try store.prepareSpool(for: count) }
+        for count in 1...100 { try store.spool.prepare(for: count) }
         disk.fill()
         var kept = 0
-        while kept < 1_000, (try? store.spool(.sample("\(kept)"))) != nil { kept += 1 }
+        while kept < 1_000, (try? store.spool.add(.sample("\(kept)"))) != nil { kept += 1 }
         #expect((100..<1_000).contains(kept), "\(kept) replies")
-        #expect(try store.spooledReplies().count { $0.reply != nil } == kept)
+        #expect(try store.spool.listings().count { $0.reply != nil } == kept)
         print("spool: \(kept) replies kept on a full disk, 100 under way")
     }
 
     @Test func theReserveHasALimit() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        try store.prepareSpool(for: .max)
-        try store.prepareSpool(for: -1)
-        #expect(try store.spoolDepth().bytes == SpoolFile.mostReserved)
+        try store.spool.prepare(for: .max)
+        try store.spool.prepare(for: -1)
+        #expect(try store.spool.depth().bytes == SpoolFile.mostReserved)
     }
 
-    @Test func aDiskThatIsNearlyFullIsTold() throws {
+    @Test func aDiskThatIsNearlyFullIsTold() async throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
         let fixture = try VaultFixture(directory: disk.path)
         let store = try fixture.create()
-        try store.prepareSpool()
+        try store.spool.prepare()
         disk.fill()
-        #expect(code { try store.prepareSpool() } == .full)
-        #expect(try store.statistics().spool.files == 1)
+        #expect(code { try store.spool.prepare() } == .full)
+        #expect(try await store.statistics().spool.files == 1)
         disk.empty()
-        #expect(code { try store.prepareSpool() } == nil)
+        #expect(code { try store.spool.prepare() } == nil)
     }
 
     @Test func withoutRoomNothingIsLeftBehind() throws {
@@ -82,10 +82,10 @@ struct SpoolDiskTests {
         let fixture = try VaultFixture(directory: disk.path)
         let store = try fixture.create()
         disk.fill()
-        #expect(code { try store.prepareSpool() } == .full)
-        #expect(code { _ = try store.spool(.sample()) } == .full)
+        #expect(code { try store.spool.prepare() } == .full)
+        #expect(code { _ = try store.spool.add(.sample()) } == .full)
         #expect(try fixture.spoolFiles() == [])
         disk.empty()
-        #expect(code { try store.prepareSpool() } == nil)
+        #expect(code { try store.spool.prepare() } == nil)
     }
 }

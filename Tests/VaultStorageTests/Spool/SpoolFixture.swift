@@ -41,7 +41,7 @@ extension VaultFixture {
     func spoolAndDie(_ replies: [SpooledReply]) throws -> (owner: Int64, handles: [SpoolHandle]) {
         let store = try open()
         defer { store.close() }
-        let handles = try replies.map { try store.spool($0) }
+        let handles = try replies.map { try store.spool.add($0) }
         return (store.owner, handles)
     }
 }

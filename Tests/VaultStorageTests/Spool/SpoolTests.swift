@@ -12,7 +12,7 @@ struct SpoolTests {
         return info.st_mode & 0o7777
     }
 
-    @Test func aReplyComesBackAsItWas() throws {
+    @Test func aReplyComesBackAsItWas() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let full = SpooledReply.sample()
@@ -20,25 +20,25 @@ struct SpoolTests {
             login: .random(), user: .random(), provider: nil, position: .first, fence: 1, accessToken: nil,
             tokenType: "", obtainedAt: fixture.now)
         bare.refreshToken = SecretBytes(utf8: "r")
-        let handles = [try store.spool(full), try store.spool(bare)]
-        let found = try store.spooledReplies()
+        let handles = [try store.spool.add(full), try store.spool.add(bare)]
+        let found = try store.spool.listings()
         #expect(found.map(\.handle) == handles)
         #expect(found.map(\.reply) == [full, bare])
         #expect(found.allSatisfy { $0.damage == nil && $0.owner == store.owner })
-        #expect(try store.statistics().spool.entries == 2)
+        #expect(try await store.statistics().spool.entries == 2)
     }
 
     @Test func preparingMakesRoomOnceAndForItsOwnerAlone() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         #expect(try fixture.spoolFiles() == [])
-        for _ in 0..<3 { try store.prepareSpool() }
+        for _ in 0..<3 { try store.spool.prepare() }
         #expect(try fixture.spoolFiles() == ["\(store.owner).spool"])
         #expect(try mode(fixture.spoolPath) == 0o700)
         #expect(try mode(fixture.spoolPath(of: store.owner)) == 0o600)
         #expect(try fixture.spoolBytes(of: store.owner) == [UInt8](repeating: 0, count: 64 * 1024))
-        for _ in 0..<20 { _ = try store.spool(.sample()) }
-        try store.prepareSpool()
+        for _ in 0..<20 { _ = try store.spool.add(.sample()) }
+        try store.spool.prepare()
         // What is taken is made up for.
         #expect(try fixture.spoolBytes(of: store.owner).count >= 64 * 1024 + 20 * 4096)
     }
@@ -46,15 +46,15 @@ struct SpoolTests {
     @Test func anEntryMayBeLongerThanTheRoomThatIsLeft() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        try store.prepareSpool()
+        try store.spool.prepare()
         var replies: [SpooledReply] = []
         for length in [10, 70_000, 300_000, 4_000, 890_000] {
             var reply = SpooledReply.sample()
             reply.accessToken = SecretBytes(copying: [UInt8](repeating: 7, count: length))
-            _ = try store.spool(reply)
+            _ = try store.spool.add(reply)
             replies.append(reply)
         }
-        let found = try store.spooledReplies()
+        let found = try store.spool.listings()
         #expect(found.count == replies.count)
         for reply in replies { #expect(found.contains { $0.reply == reply }) }
     }
@@ -62,7 +62,7 @@ struct SpoolTests {
     @Test func noSecretIsReadableInTheFile() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        _ = try store.spool(.sample())
+        _ = try store.spool.add(.sample())
         let bytes = try fixture.spoolBytes(of: store.owner)
         #expect(bytes.firstRange(of: Array("CANARY".utf8)) == nil)
         #expect(bytes.firstRange(of: Array("example".utf8)) == nil)
@@ -71,15 +71,15 @@ struct SpoolTests {
     @Test func whatIsUnspooledIsGoneForGoodAndItsPlaceIsUsedAgain() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        let handles = try (0..<3).map { try store.spool(.sample("\($0)")) }
-        try store.unspool(handles[1])
-        try store.unspool(handles[1])
-        #expect(try store.spooledReplies().map(\.handle) == [handles[0], handles[2]])
+        let handles = try (0..<3).map { try store.spool.add(.sample("\($0)")) }
+        try store.spool.remove(handles[1])
+        try store.spool.remove(handles[1])
+        #expect(try store.spool.listings().map(\.handle) == [handles[0], handles[2]])
         let bytes = try fixture.spoolBytes(of: store.owner)
         // The cell is overwritten; only the head of the entry is left.
         #expect(bytes[4096 + 512..<8192].allSatisfy { $0 == 0 })
-        let later = try store.spool(.sample("later"))
-        #expect(try store.spooledReplies().map(\.handle) == [handles[0], later, handles[2]])
+        let later = try store.spool.add(.sample("later"))
+        #expect(try store.spool.listings().map(\.handle) == [handles[0], later, handles[2]])
         #expect(try fixture.spoolBytes(of: store.owner).count == bytes.count)
     }
 
@@ -91,51 +91,51 @@ struct SpoolTests {
         _ = try fixture.spoolAndDie([])
         #expect(try fixture.spoolFiles() == ["\(dead.owner).spool"])
         let store = try fixture.open()
-        let found = try store.spooledReplies()
+        let found = try store.spool.listings()
         #expect(found.map(\.handle) == dead.handles)
         #expect(found.first?.reply == reply)
-        try store.unspool(dead.handles[0])
-        #expect(try store.spooledReplies().map(\.handle) == [dead.handles[1]])
+        try store.spool.remove(dead.handles[0])
+        #expect(try store.spool.listings().map(\.handle) == [dead.handles[1]])
         #expect(try fixture.spoolFiles().count == 1)
-        try store.unspool(dead.handles[1])
+        try store.spool.remove(dead.handles[1])
         #expect(try fixture.spoolFiles() == [])
-        try store.unspool(dead.handles[1])
-        #expect(try store.spooledReplies().isEmpty)
+        try store.spool.remove(dead.handles[1])
+        #expect(try store.spool.listings().isEmpty)
     }
 
     @Test func aDeadProcessesEmptyFileIsRemovedByWhoeverSeesIt() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        try store.prepareSpool()
+        try store.spool.prepare()
         for (owner, content) in [(store.owner ^ 1, [UInt8](repeating: 0, count: 65_536)), (store.owner ^ 2, [])] {
             let isMade = FileManager.default.createFile(
                 atPath: "\(fixture.spoolPath)/\(owner).spool", contents: Data(content),
                 attributes: [.posixPermissions: 0o600])
             #expect(isMade)
         }
-        #expect(try store.spooledReplies().isEmpty)
+        #expect(try store.spool.listings().isEmpty)
         #expect(try fixture.spoolFiles() == ["\(store.owner).spool"])
     }
 
-    @Test func theLivingKeepTheirOwn() throws {
+    @Test func theLivingKeepTheirOwn() async throws {
         let fixture = try VaultFixture()
         let first = try fixture.create()
         let second = try fixture.open()
-        let handle = try first.spool(.sample())
-        #expect(try second.spooledReplies().isEmpty)
-        #expect(try second.statistics().spool.entries == 1)
-        let error = #expect(throws: StoreError.self) { try second.unspool(handle) }
+        let handle = try first.spool.add(.sample())
+        #expect(try second.spool.listings().isEmpty)
+        #expect(try await second.statistics().spool.entries == 1)
+        let error = #expect(throws: StoreError.self) { try second.spool.remove(handle) }
         #expect(error?.code == .conflict)
-        #expect(try first.spooledReplies().count == 1)
+        #expect(try first.spool.listings().count == 1)
         first.close()
-        #expect(try second.spooledReplies().map(\.handle) == [handle])
+        #expect(try second.spool.listings().map(\.handle) == [handle])
     }
 
     @Test func aClosedStoreSpoolsNothing() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         store.close()
-        let error = #expect(throws: StoreError.self) { try store.spool(.sample()) }
+        let error = #expect(throws: StoreError.self) { try store.spool.add(.sample()) }
         #expect(error?.code == .closed)
         #expect(!store.ownsItsLock)
     }
@@ -144,12 +144,12 @@ struct SpoolTests {
     @Test func aFileThatWasRemovedIsMadeAgain() throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
-        try store.prepareSpool()
+        try store.spool.prepare()
         #expect(unsafe unlink(fixture.spoolPath(of: store.owner)) == 0)
-        let handle = try store.spool(.sample())
-        #expect(try store.spooledReplies().map(\.handle) == [handle])
+        let handle = try store.spool.add(.sample())
+        #expect(try store.spool.listings().map(\.handle) == [handle])
         try FileManager.default.removeItem(atPath: fixture.spoolPath)
-        try store.prepareSpool()
+        try store.spool.prepare()
         #expect(try fixture.spoolFiles().count == 1)
     }
 
@@ -169,13 +169,13 @@ struct SpoolTests {
                 group.addTask {
                     var seen: Set<SpooledReply> = []
                     while true {
-                        let listings = try store.spooledReplies()
+                        let listings = try store.spool.listings()
                         if listings.isEmpty { return seen }
                         for listing in listings {
                             #expect(listing.damage != .torn)
                             guard let reply = listing.reply, let handle = listing.handle else { continue }
                             seen.insert(reply)
-                            try store.unspool(handle)
+                            try store.spool.remove(handle)
                         }
                     }
                 }

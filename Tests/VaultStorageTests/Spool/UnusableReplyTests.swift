@@ -20,8 +20,8 @@ import VaultMigrations
         let login = try await store.insertLogin(fixture.draft("alice")).handle
         let kept = reply(login, fixture)
         try await store.keepUnusableReply(kept)
-        #expect(try store.unusableReplies(of: login) == [.init(handle: kept.handle, record: kept, damage: nil)])
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.unusableReplies(of: login) == [.init(handle: kept.handle, record: kept, damage: nil)])
+        #expect(try await store.verify().isClean)
         // Sealed, and under the user's key.
         #expect(
             !String(decoding: try fixture.bytes("SELECT cell FROM unusableReply"), as: UTF8.self).contains("CANARY"))
@@ -35,7 +35,7 @@ import VaultMigrations
             try await store.keepUnusableReply(
                 reply(login, fixture, body: Array(repeating: UInt8(number), count: 70_000)))
         }
-        let kept = try store.unusableReplies(of: login).compactMap(\.record)
+        let kept = try await store.unusableReplies(of: login).compactMap(\.record)
         #expect(kept.count == UnusableReplyRecord.mostOfALogin)
         #expect(kept.allSatisfy { $0.body.count == 65_536 && !$0.isComplete })
     }
@@ -51,11 +51,11 @@ import VaultMigrations
         let bob = try await store.insertLogin(fixture.draft("bob")).handle
         try await store.keepUnusableReply(reply(alice, fixture))
         try fixture.edit(sql)
-        let listings = try store.unusableReplies(of: alice) + store.unusableReplies(of: bob)
+        let listings = try await store.unusableReplies(of: alice) + store.unusableReplies(of: bob)
         #expect(listings.count == 1)
         #expect(listings.first?.record == nil && listings.first?.damage != nil)
-        #expect(try store.verify { _ in }.findings.map(\.place) == ["unusableReply"])
-        #expect(try store.session(.user("alice")).login == alice)
+        #expect(try await store.verify().findings.map(\.place) == ["unusableReply"])
+        #expect(try await store.session(.user("alice")).login == alice)
     }
 
     @Test func theyGoWithLoginUserAndTime() async throws {
@@ -77,6 +77,6 @@ import VaultMigrations
         #expect(store.commitCount == commits, "nothing is written for nothing")
         try await store.forgetUnusableReplies(before: fixture.now.advanced(by: .seconds(1)))
         #expect(try fixture.integer("SELECT count(*) FROM unusableReply") == 0)
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
     }
 }

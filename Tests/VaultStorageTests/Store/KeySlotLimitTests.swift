@@ -16,8 +16,8 @@ import VaultStorage
         for number in 2...32 { try await addKeyFile(number, to: store, fixture) }
         let error = await #expect(throws: StoreError.self) { try await addKeyFile(33, to: store, fixture) }
         #expect(error?.code == .conflict)
-        #expect(try store.keySlots().count == 32)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.keySlots().count == 32)
+        #expect(try await store.verify().findings == [])
         store.close()
         try SQLiteVaultStore.open(
             at: fixture.path, unlocker: KeyFileUnlocker(path: fixture.directory + "/key-32"), clock: fixture.clock

@@ -10,19 +10,19 @@ struct LoginTests {
         let provider = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
         let draft = fixture.draft("alice", provider: provider.handle, isBound: true)
         let inserted = try await store.insertLogin(draft)
-        #expect(try store.login(inserted.handle) == inserted)
+        #expect(try await store.login(inserted.handle) == inserted)
         #expect(inserted.session == draft.session)
         #expect(inserted.refresh == draft.refresh)
         #expect(inserted.key == draft.key)
         #expect(inserted.userID == "alice")
         #expect(inserted.position == .first)
-        let snapshot = try store.session(.user("alice"))
+        let snapshot = try await store.session(.user("alice"))
         #expect(snapshot.login == inserted.handle)
         #expect(snapshot.session == draft.session)
         #expect(snapshot.isRefreshable && snapshot.isDPoPBound && !snapshot.isHeld)
-        #expect(try store.session(.login(inserted.handle)) == snapshot)
-        #expect(try store.session(.userLogin("alice", inserted.handle)) == snapshot)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.session(.login(inserted.handle)) == snapshot)
+        #expect(try await store.session(.userLogin("alice", inserted.handle)) == snapshot)
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func everythingIsThereAfterReopening() async throws {
@@ -31,8 +31,8 @@ struct LoginTests {
         let login = try await store.insertLogin(fixture.draft("alice"))
         store.close()
         let reopened = try fixture.open()
-        #expect(try reopened.login(login.handle) == login)
-        #expect(throws: StoreError.closed) { try store.session(.user("alice")) }
+        #expect(try await reopened.login(login.handle) == login)
+        await #expect(throws: StoreError.closed) { try await store.session(.user("alice")) }
         await #expect(throws: StoreError.closed) { try await store.addOutbox([]) }
     }
 
@@ -49,19 +49,19 @@ struct LoginTests {
             return state.position.generation
         }
         #expect(generation == 2)
-        let stored = try store.login(login.handle)
+        let stored = try await store.login(login.handle)
         #expect(stored.position == ChainPosition(chain: 1, generation: 2))
         #expect(stored.session.accessToken == .canary("access-2"))
         #expect(stored.refresh?.refreshToken == .canary("refresh-2"))
         #expect(stored.key == login.key)
         #expect(stored.revision == 2)
         #expect(try fixture.bytes("SELECT keyCell FROM loginSecret") == keyCell)
-        let audit = try store.auditEntries(after: 0, limit: 100)
+        let audit = try await store.auditEntries(after: 0, limit: 100)
         #expect(audit.map(\.kind) == [.vaultCreated, .loginCreated, .renewed])
         #expect(audit.last?.value("generation") == "2")
         #expect(audit.last?.look?.token == .init(generation: 2, expiresAt: Timestamp(milliseconds: 1_800_003_601_000)))
         #expect(audit.last?.look?.isNew == false)
-        #expect(try store.verify { _ in }.findings == [])
+        await #expect(try store.verify { _ in }.findings == [])
     }
 
     @Test func aBodyThatThrowsLeavesNothingBehind() async throws {
@@ -75,8 +75,8 @@ struct LoginTests {
                 throw Refusal()
             }
         }
-        #expect(try store.login(login.handle) == login)
-        #expect(try store.auditEntries(after: 0, limit: 100).count == 2)
+        #expect(try await store.login(login.handle) == login)
+        #expect(try await store.auditEntries(after: 0, limit: 100).count == 2)
     }
 
     @Test func anIntentLeavesTheLoginAsItIsAndItsFenceIsNeverUsedTwice() async throws {
@@ -91,22 +91,22 @@ struct LoginTests {
                 return state.openIntent(owner: owner, at: now)
             }
             fences.append(intent.fence)
-            #expect(try store.login(login.handle).intent == intent)
+            #expect(try await store.login(login.handle).intent == intent)
             try await store.updateLogin(login.handle) { state in
                 state.intent?.doubtSince = Timestamp(milliseconds: 7)
                 state.intent?.tries = 2
             }
-            #expect(try store.login(login.handle).intent?.isInDoubt == true)
+            #expect(try await store.login(login.handle).intent?.isInDoubt == true)
             try await store.updateLogin(login.handle) { state in
                 state.intent = nil
                 state.auditEvents = [AuditEvent(.renewalFailed)]
             }
-            #expect(try store.login(login.handle).intent == nil)
+            #expect(try await store.login(login.handle).intent == nil)
         }
         #expect(fences == [1, 2, 3])
         #expect(try fixture.bytes("SELECT cell FROM login") == cell)
-        #expect(try store.login(login.handle).revision == 1)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.login(login.handle).revision == 1)
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func severalLoginsAreNotGuessedAmong() async throws {
@@ -114,17 +114,17 @@ struct LoginTests {
         let store = try fixture.create()
         let first = try await store.insertLogin(fixture.draft("alice", "one"))
         let second = try await store.insertLogin(fixture.draft("alice", "two"))
-        let error = #expect(throws: StoreError.self) { try store.session(.user("alice")) }
+        let error = await #expect(throws: StoreError.self) { try await store.session(.user("alice")) }
         #expect(error?.code == .ambiguousLogin([first.handle, second.handle]))
-        #expect(try store.session(.userLogin("alice", second.handle)).session == second.session)
+        #expect(try await store.session(.userLogin("alice", second.handle)).session == second.session)
         try await store.updateLogin(first.handle) { $0.session.state = .terminated }
-        #expect(try store.session(.user("alice")).login == second.handle)
+        #expect(try await store.session(.user("alice")).login == second.handle)
         try await store.updateLogin(second.handle) { $0.isRemoved = true }
-        #expect(try store.session(.user("alice")).session.state == .terminated)
-        #expect(throws: StoreError.notFound(.login)) { try store.login(second.handle) }
-        #expect(throws: StoreError.notFound(.user)) { try store.session(.user("bob")) }
+        #expect(try await store.session(.user("alice")).session.state == .terminated)
+        await #expect(throws: StoreError.notFound(.login)) { try await store.login(second.handle) }
+        await #expect(throws: StoreError.notFound(.user)) { try await store.session(.user("bob")) }
         await #expect(throws: StoreError.notFound(.login)) { try await store.updateLogin(second.handle) { _ in } }
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func anErasedUserLeavesRandomHandlesOnly() async throws {
@@ -135,17 +135,17 @@ struct LoginTests {
             _ = $0.openIntent(owner: owner, at: now)
         }
         try await store.updateUser("alice") { $0.isErased = true }
-        #expect(throws: StoreError.notFound(.user)) { try store.user("alice") }
+        await #expect(throws: StoreError.notFound(.user)) { try await store.user("alice") }
         for table in ["user", "login", "loginSecret", "refreshIntent"] {
             #expect(try fixture.integer("SELECT count(*) FROM \(table)") == 0)
         }
-        let audit = try store.auditEntries(after: 0, limit: 100)
+        let audit = try await store.auditEntries(after: 0, limit: 100)
         #expect(audit.last?.kind == .userErased)
         #expect(audit.last?.user == login.user)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
         let again = try await store.insertLogin(fixture.draft("alice"))
         #expect(again.user != login.user)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func aDisabledUserGetsNoNewLogin() async throws {
@@ -157,11 +157,11 @@ struct LoginTests {
             state.auditEvents = [AuditEvent(.userDisabled)]
             state.logins[0].session.label = "off"
         }
-        #expect(try store.session(.user("alice")).userStatus == .disabled)
-        #expect(try store.login(login.handle).session.label == "off")
+        #expect(try await store.session(.user("alice")).userStatus == .disabled)
+        #expect(try await store.login(login.handle).session.label == "off")
         let error = await #expect(throws: StoreError.self) { try await store.insertLogin(fixture.draft("alice")) }
         #expect(error?.code == .userDisabled)
-        #expect(try store.user("alice").revision == 2)
+        #expect(try await store.user("alice").revision == 2)
     }
 
     @Test func listsGoPageByPage() async throws {
@@ -170,17 +170,17 @@ struct LoginTests {
         for index in 0..<7 { _ = try await store.insertLogin(fixture.draft("user-\(index % 3)", "\(index)")) }
         var seen: [LoginHandle] = []
         while true {
-            let page = try store.logins(ofUser: nil, after: seen.last, limit: 3)
+            let page = try await store.logins(ofUser: nil, after: seen.last, limit: 3)
             if page.isEmpty { break }
             #expect(page.allSatisfy { $0.damage == nil && $0.content?.isRefreshable == true })
             seen += page.map(\.handle)
         }
         #expect(Set(seen).count == 7 && seen.count == 7)
-        let own = try store.logins(ofUser: "user-0", after: nil, limit: 2)
-        let rest = try store.logins(ofUser: "user-0", after: own.last?.handle, limit: 2)
-        #expect(Set((own + rest).map(\.handle)) == Set(try store.user("user-0").logins))
-        let users = try store.users(after: nil, limit: 2)
-        let more = try store.users(after: users.last?.handle, limit: 2)
+        let own = try await store.logins(ofUser: "user-0", after: nil, limit: 2)
+        let rest = try await store.logins(ofUser: "user-0", after: own.last?.handle, limit: 2)
+        #expect(Set((own + rest).map(\.handle)) == Set(try await store.user("user-0").logins))
+        let users = try await store.users(after: nil, limit: 2)
+        let more = try await store.users(after: users.last?.handle, limit: 2)
         #expect(Set((users + more).compactMap(\.user?.id)) == ["user-0", "user-1", "user-2"])
     }
 
@@ -191,7 +191,7 @@ struct LoginTests {
         let store = try fixture.create()
         let error = await #expect(throws: StoreError.self) { try await store.insertLogin(fixture.draft(id)) }
         #expect(error?.code == .invalidValue)
-        #expect(throws: StoreError.notFound(.user)) { try store.user(id) }
+        await #expect(throws: StoreError.notFound(.user)) { try await store.user(id) }
     }
 
     @Test func theLongestUserIDFits() async throws {
@@ -199,7 +199,7 @@ struct LoginTests {
         let store = try fixture.create()
         let id = String(repeating: "é", count: 512)
         _ = try await store.insertLogin(fixture.draft(id, "long"))
-        #expect(try store.user(id).id == id)
+        #expect(try await store.user(id).id == id)
     }
 
     @Test(arguments: ["a\nb", "\u{1b}[31m", "naïve", "a\0b", "../../etc/passwd"])
@@ -207,6 +207,6 @@ struct LoginTests {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         _ = try await store.insertLogin(fixture.draft(id))
-        #expect(try store.user(id).id == id)
+        #expect(try await store.user(id).id == id)
     }
 }

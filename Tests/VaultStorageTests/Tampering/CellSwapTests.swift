@@ -42,7 +42,7 @@ import VaultStorage
         #expect(cells.count >= 40)
         let readings = await Readings(of: store, expecting: history.baseline)
         for (key, before) in history.baseline.all { #expect(readings.all[key] == before, "\(key)") }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
     }
 }
 
@@ -120,13 +120,13 @@ private struct PlacedCell: CustomStringConvertible {
         do {
             switch touch {
             case .opening: try vault.open().close()
-            case .user(let id): _ = try store.user(id)
-            case .login(let handle): _ = try store.login(handle)
-            case .provider(let handle): _ = try store.provider(handle)
-            case .outbox(let handle): _ = try store.outboxEntry(handle)
+            case .user(let id): _ = try await store.user(id)
+            case .login(let handle): _ = try await store.login(handle)
+            case .provider(let handle): _ = try await store.provider(handle)
+            case .outbox(let handle): _ = try await store.outboxEntry(handle)
             case .request(let state): _ = try await store.takeAuthorizationRequest(.unbound(state))
             case .audit(let sequence):
-                return try store.auditEntries(after: sequence - 1, limit: 1).first?.damage != nil
+                return try await store.auditEntries(after: sequence - 1, limit: 1).first?.damage != nil
             }
             return false
         } catch let error as StoreError {

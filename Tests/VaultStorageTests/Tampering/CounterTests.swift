@@ -14,11 +14,11 @@ import VaultStorage
         let vault = try await vault("UPDATE sqlite_sequence SET seq = 9223372036854775807")
         let store = try vault.open()
         defer { store.close() }
-        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
+        let login = try #require(try await store.user(SampleVault.oneLogin).logins.first)
         await #expect(throws: StoreError.self) {
             try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
         }
-        _ = try store.session(.login(login))
+        _ = try await store.session(.login(login))
     }
 
     @Test(arguments: ["UPDATE sqlite_sequence SET seq = 0", "DELETE FROM sqlite_sequence"])
@@ -26,12 +26,16 @@ import VaultStorage
         let vault = try await vault(sql)
         let store = try vault.open()
         defer { store.close() }
-        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
+        let login = try #require(try await store.user(SampleVault.oneLogin).logins.first)
         try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
-        let fences = try SampleVault.userIDs.flatMap { try store.user($0).logins }
-            .compactMap { try store.login($0).intent?.fence }
+        var fences: [Int64] = []
+        for user in SampleVault.userIDs {
+            for login in try await store.user(user).logins {
+                if let fence = try await store.login(login).intent?.fence { fences.append(fence) }
+            }
+        }
         #expect(fences.count == 4 && Set(fences).count == 4)
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
     }
 
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "-1"])
@@ -40,10 +44,10 @@ import VaultStorage
             "UPDATE audit SET sequence = \(sequence) WHERE sequence = (SELECT max(sequence) FROM audit)")
         let store = try vault.open()
         defer { store.close() }
-        let login = try #require(try store.user(SampleVault.oneLogin).logins.first)
-        _ = try store.session(.login(login))
+        let login = try #require(try await store.user(SampleVault.oneLogin).logins.first)
+        _ = try await store.session(.login(login))
         // It may be taken or refused, but the damage stays visible.
         try? await store.updateLogin(login) { $0.session.label = "CANARY-new" }
-        #expect(!(try store.verify { _ in }.isClean))
+        #expect(!(try await store.verify().isClean))
     }
 }

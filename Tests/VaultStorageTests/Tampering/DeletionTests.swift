@@ -39,27 +39,29 @@ import VaultStorage
                 return Row(table: table, id: id)
             }
         }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
         var single = 0
         var pairs = 0
         for (index, first) in rows.enumerated() {
             try delete(first, database)
-            #expect(isMissed(store), "\(first)")
+            #expect(await isMissed(store), "\(first)")
             single += 1
             for second in rows[(index + 1)...] {
                 try delete(second, database)
-                if !isMissed(store) { Issue.record("\(first) and \(second) are not missed") }
+                if await !isMissed(store) { Issue.record("\(first) and \(second) are not missed") }
                 try putBack(second, database)
                 pairs += 1
             }
             try putBack(first, database)
         }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
         print("deletion: \(single) rows and \(pairs) pairs of rows, all missed")
         #expect(single > 30)
     }
 
-    private func isMissed(_ store: SQLiteVaultStore) -> Bool { !((try? store.verify { _ in }.isClean) ?? false) }
+    private func isMissed(_ store: SQLiteVaultStore) async -> Bool {
+        await !((try? store.verify { _ in }.isClean) ?? false)
+    }
 
     private func delete(_ row: Row, _ database: RawDatabase) throws {
         try database.execute("DELETE FROM main.\(row.table) WHERE rowid = \(row.id)")

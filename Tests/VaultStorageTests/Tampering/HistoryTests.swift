@@ -42,13 +42,13 @@ import VaultStorage
             try database.execute("ATTACH '\(vault.directory.file("old-\(age)"))' AS old")
             for (table, sql) in Self.rows.sorted(by: { $0.key < $1.key }) {
                 try database.execute(sql)
-                #expect(throws: StoreError.self, "\(table) of change \(age)") { try store.login(login) }
-                #expect(try store.session(.login(other)).login == other)
+                await #expect(throws: StoreError.self, "\(table) of change \(age)") { try await store.login(login) }
+                #expect(try await store.session(.login(other)).login == other)
                 try putBack(database)
                 tally["rows seen at the touch", default: 0] += 1
             }
             try database.execute(Self.wholeUser)
-            let findings = try store.verify { _ in }.findings
+            let findings = try await store.verify().findings
             #expect(findings.contains { $0.place == "user" }, "the user as of change \(age)")
             tally["users seen by verify", default: 0] += 1
 
@@ -61,8 +61,8 @@ import VaultStorage
             try replace(with: "now", in: database)
             try database.execute("DETACH old")
         }
-        #expect(try store.verify { _ in }.isClean)
-        #expect(try store.login(login).position.generation == Int64(Self.changes) + 1)
+        #expect(try await store.verify().isClean)
+        #expect(try await store.login(login).position.generation == Int64(Self.changes) + 1)
         print("rollback: each of \(Self.changes) earlier moments: \(tally.sorted { $0.key < $1.key })")
         #expect(tally.values.reduce(0, +) == 5 * Self.changes)
     }

@@ -18,16 +18,16 @@ import VaultStorage
         let store = try fixture.create()
         let login = try await store.insertLogin(fixture.draft("alice")).handle
         try await begin(store, login, inDoubt: true, at: fixture.now)
-        #expect(try store.login(login).intent?.isInDoubt == true)
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.login(login).intent?.isInDoubt == true)
+        #expect(try await store.verify().isClean)
         try fixture.edit("DELETE FROM refreshIntent")
         let expected = StoreError.Code.quarantined(table: "refreshIntent", handle: login.text)
-        #expect(throws: StoreError.self) { try store.login(login) }
+        await #expect(throws: StoreError.self) { try await store.login(login) }
         let error = await #expect(throws: StoreError.self) { try await store.updateLogin(login) { _ in } }
         #expect(error?.code == expected)
-        #expect(try store.verify { _ in }.findings.map(\.place) == ["refreshIntent"])
+        #expect(try await store.verify().findings.map(\.place) == ["refreshIntent"])
         // A read of a good token does not ask for it.
-        #expect(try store.session(.user("alice")).session.doubtCause == 2)
+        #expect(try await store.session(.user("alice")).session.doubtCause == 2)
     }
 
     @Test func aRenewalUnderWayWhoseIntentIsTakenAwayIsSeenByTheFullCheck() async throws {
@@ -36,9 +36,9 @@ import VaultStorage
         let login = try await store.insertLogin(fixture.draft("alice")).handle
         let other = try await store.insertLogin(fixture.draft("bob")).handle
         for handle in [login, other] { try await begin(store, handle, inDoubt: false, at: fixture.now) }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
         try fixture.edit("DELETE FROM refreshIntent WHERE login = 1")
-        let findings = try store.verify { _ in }.findings
+        let findings = try await store.verify().findings
         #expect(findings.map(\.place) == ["refreshIntent"])
         #expect(findings.first?.subject == login.text)
     }
@@ -53,10 +53,10 @@ import VaultStorage
                 state.intent = nil
                 state.auditEvents.append(AuditEvent(kind))
             }
-            #expect(try store.verify { _ in }.isClean)
+            #expect(try await store.verify().isClean)
         }
         try await begin(store, login, inDoubt: false, at: fixture.now)
         try await store.updateLogin(login) { $0.isRemoved = true }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
     }
 }

@@ -38,10 +38,10 @@ struct ManifestTests {
         }
 
         /// What a process says that has been running all the time, and one that opens the vault now.
-        func eachProcess(_ body: (SQLiteVaultStore) throws -> Void) throws {
-            try body(store)
+        func eachProcess(_ body: (SQLiteVaultStore) async throws -> Void) async throws {
+            try await body(store)
             let other = try fixture.open()
-            try body(other)
+            try await body(other)
             other.close()
         }
     }
@@ -51,10 +51,10 @@ struct ManifestTests {
     @Test func aFormerStateOfAProviderIsRefused() async throws {
         let copies = try await Copies()
         try copies.putBack("provider")
-        try copies.eachProcess { store in
-            let error = #expect(throws: StoreError.self) { try store.provider(copies.acme) }
+        try await copies.eachProcess { store in
+            let error = await #expect(throws: StoreError.self) { try await store.provider(copies.acme) }
             #expect(error?.code == .quarantined(table: "provider", handle: copies.acme.text))
-            let findings = try store.verify { _ in }.findings
+            let findings = try await store.verify().findings
             #expect(findings.contains { $0.place == "provider" })
         }
     }
@@ -63,9 +63,9 @@ struct ManifestTests {
         let copies = try await Copies()
         try await copies.store.removeProvider(copies.acme)
         try copies.putBack("provider")
-        try copies.eachProcess { store in
-            #expect(throws: StoreError.self) { try store.provider(copies.acme) }
-            let findings = try store.verify { _ in }.findings
+        try await copies.eachProcess { store in
+            await #expect(throws: StoreError.self) { try await store.provider(copies.acme) }
+            let findings = try await store.verify().findings
             #expect(findings.contains { $0.place == "provider" })
         }
     }
@@ -73,7 +73,7 @@ struct ManifestTests {
     @Test func aMissingProviderIsFound() async throws {
         let copies = try await Copies()
         try copies.fixture.edit("DELETE FROM provider")
-        #expect(try copies.store.verify { _ in }.findings.contains { $0.reason.contains("manifest names it") })
+        #expect(try await copies.store.verify().findings.contains { $0.reason.contains("manifest names it") })
     }
 
     /// What another process has changed is read anew, and is no reason to refuse anything.
@@ -87,10 +87,10 @@ struct ManifestTests {
                 record.tokenEndpoint = "https://new.example/token-\(number)"
                 return []
             }
-            let found = try reader.provider(copies.acme)
+            let found = try await reader.provider(copies.acme)
             #expect(found.record.tokenEndpoint == "https://new.example/token-\(number)")
         }
-        #expect(try other.verify { _ in }.findings == [])
+        #expect(try await other.verify().findings == [])
         other.close()
     }
 
@@ -106,7 +106,7 @@ struct ManifestTests {
         #expect(copies.store.context.rows.current.revision == before.revision)
         _ = try await copies.store.putProvider(.sample("third", at: copies.fixture.now), replacing: nil)
         #expect(copies.store.context.rows.current.revision == before.revision + 1)
-        #expect(try copies.store.verify { _ in }.findings == [])
+        #expect(try await copies.store.verify().findings == [])
     }
 
     // MARK: The vault's row
@@ -114,7 +114,7 @@ struct ManifestTests {
     @Test func theVaultsRowIsNotRolledBackWithItsProviders() async throws {
         let copies = try await Copies()
         try copies.putBack("provider", "vault", "keySlot")
-        let running = #expect(throws: StoreError.self) { try copies.store.provider(copies.acme) }
+        let running = await #expect(throws: StoreError.self) { try await copies.store.provider(copies.acme) }
         #expect(running?.code == .rollbackSuspected)
         let writing = await #expect(throws: StoreError.self) {
             try await copies.store.insertLogin(copies.fixture.draft("alice"))
@@ -132,7 +132,7 @@ struct ManifestTests {
             try await copies.store.insertLogin(copies.fixture.draft("alice"))
         }
         #expect(error?.code == .rollbackSuspected)
-        #expect(throws: StoreError.self) { try copies.store.provider(copies.acme) }
+        await #expect(throws: StoreError.self) { try await copies.store.provider(copies.acme) }
         try copies.fixture.open().close()
     }
 
@@ -144,7 +144,7 @@ struct ManifestTests {
         let copies = try await Copies()
         try copies.fixture.edit("UPDATE vault SET \(change)")
         #expect(throws: StoreError.self) { try copies.fixture.open() }
-        #expect(!(try copies.store.verify { _ in }.isClean))
+        #expect(!(try await copies.store.verify().isClean))
     }
 
     /// A row in the trail that does not continue the chain must not close the vault.
@@ -156,7 +156,7 @@ struct ManifestTests {
             ORDER BY sequence DESC LIMIT 1
             """)
         let store = try copies.fixture.open()
-        #expect(!(try store.verify { _ in }.isClean))
+        #expect(!(try await store.verify().isClean))
         store.close()
     }
 
@@ -168,7 +168,7 @@ struct ManifestTests {
             try transaction.changeVault(event) { $0.keyring = next }
         }
         _ = try await copies.store.insertLogin(copies.fixture.draft("alice"))
-        #expect(try copies.store.verify { _ in }.findings == [])
+        #expect(try await copies.store.verify().findings == [])
         try copies.fixture.edit(
             """
             ATTACH '\(copies.fixture.directory)/kept.db' AS kept;
@@ -176,7 +176,7 @@ struct ManifestTests {
             """)
         let error = #expect(throws: StoreError.self) { try copies.fixture.open() }
         #expect(error?.code == .damaged)
-        #expect(try copies.store.verify { _ in }.findings.contains { $0.place == "vault" })
+        #expect(try await copies.store.verify().findings.contains { $0.place == "vault" })
     }
 
     // MARK: Key slots
@@ -187,8 +187,8 @@ struct ManifestTests {
         try copies.putBack("keySlot")
         let error = #expect(throws: StoreError.self) { try copies.open(with: copies.spareKey) }
         #expect(error?.code == .quarantined(table: "keySlot", handle: copies.spare.text))
-        try copies.eachProcess { store in
-            let findings = try store.verify { _ in }.findings
+        try await copies.eachProcess { store in
+            let findings = try await store.verify().findings
             #expect(findings.contains { $0.place == "keySlot" && $0.subject == copies.spare.text })
         }
     }

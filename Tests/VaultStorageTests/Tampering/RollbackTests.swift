@@ -52,43 +52,43 @@ struct RollbackTests {
     func anOlderRowIsNoticedAtTheNextRead(tables: [String]) async throws {
         let copies = try await Copies()
         for table in tables { try copies.putBack(table) }
-        let error = #expect(throws: StoreError.self) { try copies.store.session(.user("alice")) }
+        let error = await #expect(throws: StoreError.self) { try await copies.store.session(.user("alice")) }
         let isUser = tables == ["user"]
         #expect(
             error?.code
                 == (isUser ? .rollbackSuspected : .quarantined(table: "login", handle: copies.login.handle.text)))
         let other = try copies.fixture.open()
-        let stranger = #expect(throws: StoreError.self) { try other.session(.user("alice")) }
+        let stranger = await #expect(throws: StoreError.self) { try await other.session(.user("alice")) }
         #expect(stranger?.code == .quarantined(table: "login", handle: copies.login.handle.text))
-        #expect(!(try copies.store.verify { _ in }.isClean))
+        #expect(!(try await copies.store.verify().isClean))
     }
 
     @Test func anOlderRefreshCellIsNoticedBeforeItIsSpent() async throws {
         let copies = try await Copies()
         try copies.putBack("loginSecret")
-        let error = #expect(throws: StoreError.self) { try copies.store.login(copies.login.handle) }
+        let error = await #expect(throws: StoreError.self) { try await copies.store.login(copies.login.handle) }
         #expect(error?.code == .quarantined(table: "loginSecret", handle: copies.login.handle.text))
-        _ = try copies.store.session(.user("alice"))
+        _ = try await copies.store.session(.user("alice"))
     }
 
     @Test func aWholeOlderUserIsRefusedByWhoHasSeenTheNewerOne() async throws {
         let copies = try await Copies()
         try copies.putBack("user", "login", "loginSecret")
         let (store, login) = (copies.store, copies.login.handle)
-        let reads: [() throws -> Void] = [
-            { _ = try store.session(.user("alice")) }, { _ = try store.session(.login(login)) },
-            { _ = try store.session(.userLogin("alice", login)) }, { _ = try store.login(login) },
-            { _ = try store.user("alice") },
+        let reads: [@Sendable () async throws -> Void] = [
+            { _ = try await store.session(.user("alice")) }, { _ = try await store.session(.login(login)) },
+            { _ = try await store.session(.userLogin("alice", login)) }, { _ = try await store.login(login) },
+            { _ = try await store.user("alice") },
         ]
         for read in reads {
-            let error = #expect(throws: StoreError.self) { try read() }
+            let error = await #expect(throws: StoreError.self) { try await read() }
             #expect(error?.code == .rollbackSuspected)
         }
         let error = await #expect(throws: StoreError.self) {
             try await store.updateLogin(login) { $0.session.label = "x" }
         }
         #expect(error?.code == .rollbackSuspected)
-        let findings = try store.verify { _ in }.findings
+        let findings = try await store.verify().findings
         #expect(findings.contains { $0.place == "user" && $0.subject == copies.login.user.text })
     }
 
@@ -97,18 +97,18 @@ struct RollbackTests {
         let copies = try await Copies()
         try copies.putBack("user", "login", "loginSecret")
         let other = try copies.fixture.open()
-        _ = try other.session(.user("alice"))
+        _ = try await other.session(.user("alice"))
         let (owner, now) = (other.owner, copies.fixture.now)
         let error = await #expect(throws: StoreError.self) {
             try await other.updateLogin(copies.login.handle) { _ = $0.openIntent(owner: owner, at: now) }
         }
         #expect(error?.code == .rollbackSuspected)
-        #expect(try other.login(copies.login.handle).intent == nil)
+        #expect(try await other.login(copies.login.handle).intent == nil)
         // The way out.
         try await other.updateUser("alice") { $0.isErased = true }
         let anew = try await other.insertLogin(copies.fixture.draft("alice"))
         try await other.updateLogin(anew.handle) { _ = $0.openIntent(owner: owner, at: now) }
-        #expect(try other.verify { _ in }.findings == [])
+        #expect(try await other.verify().findings == [])
     }
 
     /// A row in the trail that does not continue the chain must not make somebody refused.
@@ -122,7 +122,7 @@ struct RollbackTests {
         let other = try copies.fixture.open()
         let (owner, now) = (other.owner, copies.fixture.now)
         try await other.updateLogin(copies.login.handle) { _ = $0.openIntent(owner: owner, at: now) }
-        #expect(!(try other.verify { _ in }.isClean))
+        #expect(!(try await other.verify().isClean))
     }
 
     /// Somebody else's later commits must not hide that this process's are gone.
@@ -140,10 +140,10 @@ struct RollbackTests {
 
     @Test func aTrailThatEndsBeforeWhatWasSeenOfItIsNotRead() async throws {
         let copies = try await Copies()
-        let head = try copies.store.auditHead()
+        let head = try await copies.store.auditHead()
         try copies.putBack("audit")
         #expect(try copies.fixture.integer("SELECT max(sequence) FROM audit") < head)
-        let error = #expect(throws: StoreError.self) { try copies.store.auditHead() }
+        let error = await #expect(throws: StoreError.self) { try await copies.store.auditHead() }
         #expect(error?.code == .rollbackSuspected)
     }
 
@@ -151,7 +151,7 @@ struct RollbackTests {
     @Test func whatIsCommittedDuringAReadIsNotMissed() async throws {
         let copies = try await Copies()
         let context = copies.store.context
-        let head = try copies.store.auditHead()
+        let head = try await copies.store.auditHead()
         let open = try OpenReader(copies.store.database, context)
         let reader = open.reader
         let read = try reader.withSnapshot { () throws(StoreError) in
@@ -161,7 +161,7 @@ struct RollbackTests {
         }
         #expect(read == head)
         // Afterwards it is known, and must be there.
-        let error = #expect(throws: StoreError.self) { try copies.store.auditHead() }
+        let error = await #expect(throws: StoreError.self) { try await copies.store.auditHead() }
         #expect(error?.code == .rollbackSuspected)
     }
 
@@ -182,14 +182,14 @@ struct RollbackTests {
                 dueAt, expiresAt, refreshTag, keyTag, cell FROM login
             """)
         // It does not stand in the way of the login that the vault has written.
-        #expect(try copies.store.session(.user("alice")).login == copies.login.handle)
-        let listings = try copies.store.logins(ofUser: "alice", after: nil, limit: 10)
+        #expect(try await copies.store.session(.user("alice")).login == copies.login.handle)
+        let listings = try await copies.store.logins(ofUser: "alice", after: nil, limit: 10)
         let planted = try #require(listings.first { $0.handle != copies.login.handle })
         #expect(listings.count == 2)
         #expect(planted.damage != nil)
-        let error = #expect(throws: StoreError.self) { try copies.store.session(.login(planted.handle)) }
+        let error = await #expect(throws: StoreError.self) { try await copies.store.session(.login(planted.handle)) }
         #expect(error?.code == .quarantined(table: "login", handle: planted.handle.text))
-        #expect(!(try copies.store.verify { _ in }.isClean))
+        #expect(!(try await copies.store.verify().isClean))
     }
 
     @Test func aDeletedLoginIsNoticed() async throws {
@@ -197,12 +197,12 @@ struct RollbackTests {
         let second = try await copies.store.insertLogin(copies.fixture.draft("alice", "second"))
         try copies.fixture.edit("DELETE FROM loginSecret WHERE login = 1; DELETE FROM login WHERE id = 1")
         // It does not hide the one that is left.
-        #expect(try copies.store.session(.user("alice")).login == second.handle)
-        let error = #expect(throws: StoreError.self) {
-            try copies.store.session(.userLogin("alice", copies.login.handle))
+        #expect(try await copies.store.session(.user("alice")).login == second.handle)
+        let error = await #expect(throws: StoreError.self) {
+            try await copies.store.session(.userLogin("alice", copies.login.handle))
         }
         #expect(error?.code == .quarantined(table: "user", handle: copies.login.user.text))
-        let listings = try copies.store.logins(ofUser: "alice", after: nil, limit: 10)
+        let listings = try await copies.store.logins(ofUser: "alice", after: nil, limit: 10)
         #expect(listings.contains { $0.handle == copies.login.handle && $0.damage != nil })
     }
 }

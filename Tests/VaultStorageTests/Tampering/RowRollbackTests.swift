@@ -41,15 +41,15 @@ import VaultStorage
         try RawDatabase(vault.path).execute("ATTACH '\(older.path)' AS older; \(sql)")
         let store = try vault.open()
         defer { store.close() }
-        let login = try #require(try store.user(Self.victim).logins.first)
-        #expect(throws: StoreError.self) { try store.session(.user(Self.victim)) }
-        #expect(throws: StoreError.self) { try store.session(.login(login)) }
-        #expect(throws: StoreError.self) { try store.login(login) }
-        #expect(Set(try store.verify { _ in }.findings.map(\.place)).isSuperset(of: ["user", "login"]))
+        let login = try #require(try await store.user(Self.victim).logins.first)
+        await #expect(throws: StoreError.self) { try await store.session(.user(Self.victim)) }
+        await #expect(throws: StoreError.self) { try await store.session(.login(login)) }
+        await #expect(throws: StoreError.self) { try await store.login(login) }
+        #expect(Set(try await store.verify().findings.map(\.place)).isSuperset(of: ["user", "login"]))
         // A change of the user as a whole is possible, and makes nothing good.
         try await store.updateUser(Self.victim) { $0.status = .disabled }
-        #expect(throws: StoreError.self) { try store.login(login) }
-        #expect(Set(try store.verify { _ in }.findings.map(\.place)).isSuperset(of: ["user", "login"]))
+        await #expect(throws: StoreError.self) { try await store.login(login) }
+        #expect(Set(try await store.verify().findings.map(\.place)).isSuperset(of: ["user", "login"]))
     }
 
     /// All of a user's rows at once are as they once were. No read of this user alone can tell; the audit trail can.
@@ -62,7 +62,7 @@ import VaultStorage
             "ATTACH '\(older.path)' AS older; \(Self.rollBackLogin) \(Self.rollBackSecret) \(Self.rollBackUser)")
         let store = try vault.open()
         defer { store.close() }
-        let report = try store.verify { _ in }
+        let report = try await store.verify()
         #expect(report.findings.map(\.place).contains("user"))
         #expect(report.findings.contains { $0.reason.contains("older than the audit trail") })
     }
@@ -100,10 +100,10 @@ import VaultStorage
         let history = try await VaultImage.history()
         let vault = try history.current.layOut()
         let store = try vault.open()
-        let removed = try #require(try store.user(SampleVault.manyLogins[0]).logins.first)
+        let removed = try #require(try await store.user(SampleVault.manyLogins[0]).logins.first)
         try await store.updateLogin(removed) { $0.isRemoved = true }
         try await store.updateUser(Self.victim) { $0.isErased = true }
-        #expect(try store.verify { _ in }.isClean)
+        #expect(try await store.verify().isClean)
         store.close()
 
         let backup = try history.current.layOut()
@@ -117,9 +117,9 @@ import VaultStorage
             """)
         let reopened = try vault.open()
         defer { reopened.close() }
-        #expect(throws: StoreError.self) { try reopened.login(removed) }
-        #expect(throws: StoreError.self) { try reopened.session(.login(removed)) }
-        let report = try reopened.verify { _ in }
+        await #expect(throws: StoreError.self) { try await reopened.login(removed) }
+        await #expect(throws: StoreError.self) { try await reopened.session(.login(removed)) }
+        let report = try await reopened.verify()
         #expect(report.findings.contains { $0.place == "login" && $0.subject == removed.text })
         #expect(report.findings.contains { $0.place == "user" && $0.reason.contains("older than the audit trail") })
     }
@@ -151,9 +151,9 @@ import VaultStorage
         try RawDatabase(vault.path).execute(sql)
         let store = try vault.open()
         defer { store.close() }
-        let report = try store.verify { _ in }
+        let report = try await store.verify()
         #expect(!report.isClean, "\(sql)")
-        for user in SampleVault.userIDs { #expect(throws: Never.self) { _ = try store.user(user) } }
+        for user in SampleVault.userIDs { await #expect(throws: Never.self) { _ = try await store.user(user) } }
     }
 
     /// Everything after the last change of a user or provider can be cut off unseen: only a witness that is kept apart
@@ -169,7 +169,7 @@ import VaultStorage
             try RawDatabase(vault.path).execute("DELETE FROM audit WHERE sequence > \(sequence)")
             let store = try vault.open()
             defer { store.close() }
-            let isClean = try store.verify { _ in }.isClean
+            let isClean = try await store.verify().isClean
             if !isClean { found += 1 }
             if sequence < lastBound { #expect(!isClean, "cut after \(sequence) of \(last)") }
         }

@@ -104,6 +104,6 @@ import VaultStorage
             """)
         let store = try vault.open()
         defer { store.close() }
-        #expect(try store.verify { _ in }.findings.contains { $0.place == "file" && $0.reason.contains("damaged") })
+        #expect(try await store.verify().findings.contains { $0.place == "file" && $0.reason.contains("damaged") })
     }
 }

@@ -13,7 +13,7 @@ struct TamperingTests {
             try vault.restore()
             try vault.fixture.edit(
                 "DELETE FROM \(table) WHERE rowid = (SELECT rowid FROM \(table) LIMIT 1 OFFSET \(offset))")
-            #expect(try vault.verdict() != .unnoticed, "\(table) \(offset)")
+            await #expect(try vault.verdict() != .unnoticed, "\(table) \(offset)")
         }
     }
 
@@ -22,22 +22,23 @@ struct TamperingTests {
         try vault.fixture.edit(
             "UPDATE login SET generation = generation + 1 WHERE rowid = (SELECT min(rowid) FROM login)")
         let store = try vault.fixture.open()
-        let listings = try store.logins(ofUser: nil, after: nil, limit: 100)
+        let listings = try await store.logins(ofUser: nil, after: nil, limit: 100)
         #expect(listings.count == 6)
         let damaged = try #require(listings.first { $0.damage != nil })
         #expect(listings.filter { $0.damage != nil }.count == 1)
-        let error = #expect(throws: StoreError.self) { try store.session(.login(damaged.handle)) }
+        let error = await #expect(throws: StoreError.self) { try await store.session(.login(damaged.handle)) }
         #expect(error?.code == .quarantined(table: "login", handle: damaged.handle.text))
         await #expect(throws: StoreError.self) { try await store.updateLogin(damaged.handle) { _ in } }
         for listing in listings where listing.damage == nil {
-            #expect(try store.session(.login(listing.handle)).session.accessToken != nil)
+            #expect(try await store.session(.login(listing.handle)).session.accessToken != nil)
             try await store.updateLogin(listing.handle) { $0.session.label = "still works" }
         }
-        let owner = try #require(
-            vault.users.first { user in
-                (try? store.user(user).logins.contains(damaged.handle)) ?? false
-            })
+        var owners: [String] = []
+        for user in vault.users where (try? await store.user(user).logins.contains(damaged.handle)) ?? false {
+            owners.append(user)
+        }
+        let owner = try #require(owners.first)
         try await store.updateUser(owner) { $0.isErased = true }
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 }

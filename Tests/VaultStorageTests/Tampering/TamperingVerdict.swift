@@ -36,10 +36,10 @@ struct TamperingJudge {
         }
         defer { store.close() }
         var isSeenByVerify = false
-        do throws(StoreError) {
-            isSeenByVerify = try !store.verify { _ in }.isClean
+        do {
+            isSeenByVerify = try await !store.verify { _ in }.isClean
         } catch {
-            guard Self.isNamed(error) else { return .wrong("verify: \(error.code) \(error)") }
+            guard let error = error as? StoreError, Self.isNamed(error) else { return .wrong("verify: \(error)") }
             isSeenByVerify = true
         }
         let readings = await Readings(of: store, expecting: history.baseline, takesRequests: takesRequests)

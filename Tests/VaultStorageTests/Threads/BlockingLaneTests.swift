@@ -95,12 +95,10 @@ import Testing
         let steps = Gauge()
         let begun = DispatchSemaphore(value: 0)
         let task = Task {
-            try await BlockingLane.care.run {
-                try store.verify { _ in
-                    steps.enter()
-                    begun.signal()
-                    while !BlockingWork.isCancelled { usleep(200) }
-                }
+            try await store.verify { _ in
+                steps.enter()
+                begun.signal()
+                while !BlockingWork.isCancelled { usleep(200) }
             }
         }
         await Task.detached { _ = Self.wait(begun) }.value

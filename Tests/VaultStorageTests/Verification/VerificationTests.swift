@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
@@ -10,8 +11,9 @@ import VaultStorage
         let vault = try history.current.layOut()
         let store = try vault.open()
         defer { store.close() }
-        var steps: [VerificationProgress] = []
-        let report = try store.verify { steps.append($0) }
+        let told = Mutex<[VerificationProgress]>([])
+        let report = try await store.verify { step in told.withLock { $0.append(step) } }
+        let steps = told.withLock { $0 }
         #expect(report.isClean, "\(report.findings)")
         #expect(report.users == 4 && report.logins == 10 && report.providers == 2)
         // Users, three cells for each login, providers, pending log-ins and revocations, the keyring, and some details.
@@ -22,12 +24,12 @@ import VaultStorage
         #expect(steps.map(\.checked) == steps.map(\.checked).sorted())
     }
 
-    @Test func anEmptyVaultIsClean() throws {
+    @Test func anEmptyVaultIsClean() async throws {
         let vault = try SampleVault()
         try vault.create()
         let store = try vault.open()
         defer { store.close() }
-        let report = try store.verify { _ in }
+        let report = try await store.verify()
         #expect(report.isClean && report.users == 0 && report.auditRows == 1)
     }
 
@@ -54,7 +56,7 @@ import VaultStorage
         let before = try dump(database)
         let store = try vault.open()
         defer { store.close() }
-        let report = try store.verify { _ in }
+        let report = try await store.verify()
         let places = Set(report.findings.map(\.place))
         for place in [
             "user", "login", "loginSecret", "refreshIntent", "provider", "outbox", "authorizationRequest", "audit",
@@ -69,7 +71,7 @@ import VaultStorage
         #expect(report.users == 4, "a damaged user does not end the check")
         #expect(try dump(database) == before, "nothing is repaired, removed or stamped anew")
         // Those who are not touched are served.
-        _ = try store.session(.user(SampleVault.oneLogin))
+        _ = try await store.session(.user(SampleVault.oneLogin))
     }
 
     /// Each table of the schema, whatever it may be called in a version to come: something in each of its blobs, or
@@ -96,7 +98,7 @@ import VaultStorage
                         ELSE \(column) + 1 END
                     WHERE rowid = (SELECT max(rowid) FROM \(table) WHERE \(column) IS NOT NULL)
                     """
-                found += try findings(after: change, in: history, place: table).count
+                await found += try findings(after: change, in: history, place: table).count
             }
             #expect(found > 0, "no change in \(table) is told")
             for case .text(let column)? in try schema.run("SELECT \"from\" FROM pragma_foreign_key_list('\(table)')")
@@ -107,7 +109,7 @@ import VaultStorage
                     UPDATE \(table) SET \(column) = CASE typeof(\(column)) WHEN 'blob' THEN randomblob(16) ELSE 4711 END
                     WHERE rowid = (SELECT max(rowid) FROM \(table) WHERE \(column) IS NOT NULL)
                     """
-                let reasons = try findings(after: orphan, in: history, place: table)
+                let reasons = try await findings(after: orphan, in: history, place: table)
                 #expect(reasons.contains { $0.contains("does not exist") }, "\(table).\(column): \(reasons)")
             }
         }
@@ -115,13 +117,13 @@ import VaultStorage
         #expect(tables >= 12)
     }
 
-    private func findings(after sql: String, in history: VaultImage.History, place: String) throws -> [String] {
+    private func findings(after sql: String, in history: VaultImage.History, place: String) async throws -> [String] {
         let vault = try history.current.layOut()
         // What the schema forbids is not to be found.
         do { try RawDatabase(of: vault).execute(sql) } catch { return [] }
         guard let store = try? vault.open() else { return ["refused"] }
         defer { store.close() }
-        return try store.verify { _ in }.findings.filter { $0.place == place }.map(\.reason)
+        return try await store.verify().findings.filter { $0.place == place }.map(\.reason)
     }
 
     private func dump(_ database: RawDatabase) throws -> [String: [[RawDatabase.Value]]] {
@@ -145,7 +147,7 @@ import VaultStorage
             """)
         let store = try vault.open()
         defer { store.close() }
-        let report = try store.verify { _ in }
+        let report = try await store.verify()
         #expect(report.findings.filter { $0.place == "user" }.count >= 2)
         #expect(report.findings.filter { $0.place == "outbox" }.count >= 2)
         #expect(report.findings.contains { $0.place == "audit" && $0.subject == "9" })
@@ -162,7 +164,7 @@ import VaultStorage
             """)
         let store = try vault.open()
         defer { store.close() }
-        let report = try store.verify { _ in }
+        let report = try await store.verify()
         #expect(report.findingCount == 2000)
         #expect(report.findings.count == VerificationReport.findingLimit)
     }
@@ -191,7 +193,7 @@ import VaultStorage
                 }
             }
             for _ in 0..<8 {
-                let report = try store.verify { _ in }
+                let report = try await store.verify()
                 #expect(report.isClean, "\(report.findings.prefix(3))")
                 await Task.yield()
             }
@@ -205,7 +207,7 @@ import VaultStorage
     /// Renews, adds, removes and erases.
     private static func churn(_ store: SQLiteVaultStore, _ task: Int, _ round: Int) async throws {
         let user = "user-\((round * 7 + task * 20) % 60)"
-        if let login = try? store.user(user).logins.first {
+        if let login = try? await store.user(user).logins.first {
             let now = SteppingClock.start
             _ = try? await store.updateLogin(login) { $0.renew(marker: "\(task)-\(round)", at: now) }
         }

@@ -25,8 +25,8 @@ struct GroupCommitTests {
         #expect(commits < writers)
         store.close()
         let reopened = try fixture.open()
-        for number in 0..<writers { _ = try reopened.session(.user("user-\(number)")) }
-        #expect(try reopened.verify { _ in }.findings == [])
+        for number in 0..<writers { _ = try await reopened.session(.user("user-\(number)")) }
+        #expect(try await reopened.verify().findings == [])
     }
 
     /// Observers hear of a commit before whoever waited for it goes on.
@@ -65,9 +65,9 @@ struct GroupCommitTests {
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(failures == 34)
-        #expect(try store.login(login.handle).session.attempts == 66)
-        #expect(try store.auditEntries(after: 0, limit: 1000).count == 2 + 66)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.login(login.handle).session.attempts == 66)
+        #expect(try await store.auditEntries(after: 0, limit: 1000).count == 2 + 66)
+        #expect(try await store.verify().findings == [])
     }
 
     /// The user's row is written before the provider is found missing.
@@ -82,9 +82,9 @@ struct GroupCommitTests {
                 }
             }
         }
-        #expect(try store.statistics().users == 20)
-        #expect(try store.statistics().logins == 20)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.statistics().users == 20)
+        #expect(try await store.statistics().logins == 20)
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func twoStoresOnOneFileTakeTurns() async throws {
@@ -98,12 +98,12 @@ struct GroupCommitTests {
             for number in 0..<60 {
                 let store = number.isMultiple(of: 2) ? first : second
                 group.addTask { try await store.updateLogin(login.handle) { $0.session.attempts += 1 } }
-                group.addTask { _ = try store.session(.user("alice")) }
+                group.addTask { _ = try await store.session(.user("alice")) }
             }
             try await group.waitForAll()
         }
-        #expect(try first.login(login.handle).session.attempts == 60)
-        #expect(try second.verify { _ in }.findings == [])
+        #expect(try await first.login(login.handle).session.attempts == 60)
+        #expect(try await second.verify().findings == [])
     }
 
     @Test func busyIsToldAsBusyAndNothingIsWritten() async throws {
@@ -118,7 +118,7 @@ struct GroupCommitTests {
         }
         #expect(error?.code == .busy)
         #expect(ContinuousClock.now - start >= .seconds(5))
-        #expect(try store.session(.user("alice")).session == login.session)
+        #expect(try await store.session(.user("alice")).session == login.session)
         try holder.execute("ROLLBACK")
         try await store.updateLogin(login.handle) { $0.session.label = "x" }
     }
@@ -130,7 +130,7 @@ struct GroupCommitTests {
         let reader = Task.detached {
             var count = 0
             while !Task.isCancelled {
-                _ = try store.session(.user("alice"))
+                _ = try await store.session(.user("alice"))
                 count += 1
             }
             return count
@@ -143,7 +143,7 @@ struct GroupCommitTests {
         let later = try walPages(fixture)
         print("WAL after 400 updates beside a reader: \(pages) pages, after 400 more: \(later)")
         #expect(later < pages + 2 * Int(CheckpointSchedule.threshold))
-        #expect(try store.login(login.handle).session.attempts == 800)
+        #expect(try await store.login(login.handle).session.attempts == 800)
     }
 
     private func walPages(_ fixture: VaultFixture) throws -> Int {

@@ -85,7 +85,7 @@ struct JournalTests {
         await #expect(throws: StoreError.notFound(.authorizationRequest)) {
             try await store.takeAuthorizationRequest(.unbound(old.state))
         }
-        #expect(try store.statistics().authorizationRequests == 1)
+        #expect(try await store.statistics().authorizationRequests == 1)
         #expect(try await store.takeAuthorizationRequest(.unbound(new.state)) == new)
     }
 
@@ -97,18 +97,18 @@ struct JournalTests {
             provider: provider.handle, login: nil, user: nil, refreshToken: .canary("late"), accessToken: nil,
             dpopPrivateKey: .canary("key"), nonces: ["https://as": "n"], createdAt: fixture.now)
         try await store.addOutbox([record])
-        let entry = try #require(try store.outboxEntries(limit: 10).first)
+        let entry = try #require(try await store.outboxEntries(limit: 10).first)
         #expect(entry.record == record && entry.attempts == 0)
         let later = fixture.now.advanced(by: .seconds(60))
         try await store.resolveOutbox(entry.handle, .retry(at: later))
-        let again = try store.outboxEntry(entry.handle)
+        let again = try await store.outboxEntry(entry.handle)
         #expect(again.nextAttemptAt == later && again.attempts == 1 && again.record == record)
         try await store.resolveOutbox(entry.handle, .done)
-        #expect(try store.outboxEntries(limit: 10).isEmpty)
+        #expect(try await store.outboxEntries(limit: 10).isEmpty)
         await #expect(throws: StoreError.notFound(.outboxEntry)) {
             try await store.resolveOutbox(entry.handle, .done)
         }
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func aDamagedRevocationHidesNoOther() async throws {
@@ -122,20 +122,20 @@ struct JournalTests {
         }
         try await store.addOutbox(records)
         try fixture.edit("UPDATE outbox SET attempts = 7 WHERE id = 2")
-        let listings = try store.outbox(after: nil, limit: 10)
+        let listings = try await store.outbox(after: nil, limit: 10)
         #expect(listings.map(\.handle) == records.map(\.handle))
         #expect(listings.filter { $0.entry == nil && $0.damage != nil }.map(\.handle) == [records[1].handle])
-        #expect(throws: StoreError.self) { try store.outboxEntries(limit: 10) }
-        #expect(try store.outbox(after: listings[0].sequence, limit: 10) == Array(listings.dropFirst()))
-        #expect(try store.dueOutboxEntries(at: fixture.now, limit: 10).count == 2)
-        #expect(try store.dueOutboxEntries(at: fixture.now.advanced(by: .seconds(-1)), limit: 10).isEmpty)
+        await #expect(throws: StoreError.self) { try await store.outboxEntries(limit: 10) }
+        #expect(try await store.outbox(after: listings[0].sequence, limit: 10) == Array(listings.dropFirst()))
+        #expect(try await store.dueOutboxEntries(at: fixture.now, limit: 10).count == 2)
+        #expect(try await store.dueOutboxEntries(at: fixture.now.advanced(by: .seconds(-1)), limit: 10).isEmpty)
     }
 
     @Test func providersHaveUniqueNamesAndStayWhileTheyAreUsed() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let acme = try await store.putProvider(.sample(at: fixture.now), replacing: nil)
-        #expect(try store.provider(named: "acme") == acme)
+        #expect(try await store.provider(named: "acme") == acme)
         let taken = await #expect(throws: StoreError.self) {
             try await store.putProvider(.sample(at: fixture.now), replacing: nil)
         }
@@ -144,19 +144,19 @@ struct JournalTests {
         changed.tokenEndpoint = "https://new.example/token"
         let updated = try await store.putProvider(changed, replacing: acme.handle)
         #expect(updated.revision == 2 && updated.handle == acme.handle)
-        #expect(try store.provider(acme.handle).record == changed)
-        let told = try #require(try store.auditEntries(after: 0, limit: 10).last)
+        #expect(try await store.provider(acme.handle).record == changed)
+        let told = try #require(try await store.auditEntries(after: 0, limit: 10).last)
         #expect(told.detail.contains(.init("previousTokenEndpoint", "https://as.example/token")))
         let login = try await store.insertLogin(fixture.draft("alice", provider: acme.handle))
         let used = await #expect(throws: StoreError.self) { try await store.removeProvider(acme.handle) }
         #expect(used?.code == .providerInUse)
         try await store.updateLogin(login.handle) { $0.isRemoved = true }
         try await store.removeProvider(acme.handle)
-        #expect(throws: StoreError.notFound(.provider)) { try store.provider(acme.handle) }
+        await #expect(throws: StoreError.notFound(.provider)) { try await store.provider(acme.handle) }
         await #expect(throws: StoreError.notFound(.provider)) {
             try await store.insertLogin(fixture.draft("alice", provider: acme.handle))
         }
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func keySlotsOpenTheSameVaultAndTheLastOneStays() async throws {
@@ -165,10 +165,10 @@ struct JournalTests {
         _ = try await store.insertLogin(fixture.draft("alice"))
         let passphrase = try PassphraseUnlocker(SecretBytes(utf8: "correct horse"), cost: .minimum)
         let added = try await store.addKeySlot(passphrase, label: "second")
-        let slots = try store.keySlots()
+        let slots = try await store.keySlots()
         #expect(slots.map(\.description.label) == ["test", "second"])
         let byPassphrase = try SQLiteVaultStore.open(at: fixture.path, unlocker: passphrase, clock: fixture.clock)
-        #expect(try byPassphrase.session(.user("alice")) == store.session(.user("alice")))
+        await #expect(try byPassphrase.session(.user("alice")) == store.session(.user("alice")))
         let wrong = try PassphraseUnlocker(SecretBytes(utf8: "wrong horse"), cost: .minimum)
         let refusal = #expect(throws: StoreError.self) {
             try SQLiteVaultStore.open(at: fixture.path, unlocker: wrong, clock: fixture.clock)
@@ -181,12 +181,12 @@ struct JournalTests {
         #expect(removed?.code == .wrongKey)
         let last = await #expect(throws: StoreError.self) { try await store.removeKeySlot(added.handle) }
         #expect(last?.code == .lastKeySlot)
-        #expect(try store.verify { _ in }.findings == [])
+        #expect(try await store.verify().findings == [])
     }
 
     @Test func statisticsCount() async throws {
         let vault = try await PopulatedVault()
-        let found = try vault.fixture.open().statistics()
+        let found = try await vault.fixture.open().statistics()
         #expect(found.users == 3 && found.logins == 6 && found.providers == 2 && found.openIntents == 3)
         #expect(found.pendingRevocations == 3 && found.authorizationRequests == 3 && found.keySlots == 1)
         if found.engine.version == "3.40.1" { #expect(found.engine.canLoseCommits) }

@@ -7,13 +7,13 @@ struct HealthRoutes: Sendable {
 
     func add(to router: Router<BasicRequestContext>) {
         router.get("health/live") { _, _ in Answer.json(.ok, ["status": "live"]) }
-        router.get("health/ready") { _, _ in ready() }
+        router.get("health/ready") { _, _ in await ready() }
     }
 
     /// A provider that is down is no reason to be taken out of service: good tokens are served all the same.
-    private func ready() -> Response {
+    private func ready() async -> Response {
         do {
-            try vault.checkReadiness()
+            try await vault.checkReadiness()
             return Answer.json(.ok, ["status": "ready"])
         } catch {
             let code = (error as? VaultError)?.code.name ?? "unknown"

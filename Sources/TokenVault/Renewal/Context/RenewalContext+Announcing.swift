@@ -51,8 +51,9 @@ extension RenewalContext {
     }
 
     /// For all that processes without a handler have found, whether or not a caller asks for these logins.
-    func announceUntoldFailures() {
-        guard handler != nil, let logins = try? vault.store.untoldFailures(limit: Self.mostUntold), !logins.isEmpty
+    func announceUntoldFailures() async {
+        guard handler != nil, let logins = try? await vault.store.untoldFailures(limit: Self.mostUntold),
+            !logins.isEmpty
         else { return }
         announceSoon(logins)
     }

@@ -22,11 +22,11 @@ extension RenewalContext {
     /// (RFC 7662). In the background: until the answer is there, what the profile assumes holds.
     ///
     /// - Parameter time: what is left of the renewal's; of a log-in it is all.
-    func learnExpiry(of login: LoginHandle, within time: Duration = ReplayPolicy().budget) {
-        guard let stored = try? vault.store.login(login), let provider = stored.provider,
+    func learnExpiry(of login: LoginHandle, within time: Duration = ReplayPolicy().budget) async {
+        guard let stored = try? await vault.store.login(login), let provider = stored.provider,
             stored.session.expiresAt == nil || stored.session.isExpiryAssumed,
             let token = stored.session.accessToken, let accessToken = token.string().flatMap({ try? AccessToken($0) }),
-            let record = try? vault.store.provider(provider).record,
+            let record = try? await vault.store.provider(provider).record,
             let endpoint = introspection(of: record, within: time), vault.flightStarted()
         else { return }
         vault.spawn {

@@ -23,9 +23,9 @@ extension RenewalContext {
     }
 
     /// Counts a login that is dead from now on.
-    func noteDead(_ login: LoginHandle) {
-        guard let stored = try? vault.store.login(login), let failure = stored.session.failure else { return }
-        let name = stored.provider.flatMap { try? vault.store.provider($0).record.name } ?? "app"
+    func noteDead(_ login: LoginHandle) async {
+        guard let stored = try? await vault.store.login(login), let failure = stored.session.failure else { return }
+        let name = await vault.name(of: stored.provider) ?? "app"
         metrics.dead(RefreshFailure.Reason(code: failure.reason), provider: name)
     }
 }

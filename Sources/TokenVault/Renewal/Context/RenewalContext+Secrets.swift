@@ -14,7 +14,7 @@ extension RenewalContext {
         guard secretTrials.begin(provider.handle) else {
             return await secretTrials.outcome(provider.handle, within: time, timeSource: vault.timeSource)
         }
-        var hasFound = hasOtherSecret(than: provider)
+        var hasFound = await hasOtherSecret(than: provider)
         if !hasFound, case .other(let index)? = await trial(of: provider, within: time)?.run() {
             hasFound = await promote(index, of: provider)
         }
@@ -24,8 +24,8 @@ extension RenewalContext {
 
     /// Whether the vault has had another first secret put in place since the refused request was built: a trial that ended
     /// a moment ago has found it, or an operator has entered it. Asking again would answer no new question.
-    private func hasOtherSecret(than provider: StoredProvider) -> Bool {
-        guard let stored = try? vault.store.provider(provider.handle) else { return false }
+    private func hasOtherSecret(than provider: StoredProvider) async -> Bool {
+        guard let stored = try? await vault.store.provider(provider.handle) else { return false }
         return stored.record.clientSecrets.first != provider.record.clientSecrets.first
     }
 
@@ -33,7 +33,7 @@ extension RenewalContext {
     /// before another login is sent; a secret that is refused opens the breaker.
     func checkSecret(of provider: StoredProvider, within time: Duration) async {
         guard !provider.record.clientSecrets.isEmpty, secretTrials.begin(provider.handle) else { return }
-        guard !hasOtherSecret(than: provider) else { return secretTrials.end(provider.handle, hasFound: true) }
+        guard await !hasOtherSecret(than: provider) else { return secretTrials.end(provider.handle, hasFound: true) }
         var hasFound = false
         switch await trial(of: provider, within: time)?.run() {
         case .other(let index): hasFound = await promote(index, of: provider)

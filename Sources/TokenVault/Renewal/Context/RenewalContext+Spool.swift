@@ -15,7 +15,7 @@ extension RenewalContext {
         var restored = Restored()
         let listings: [SpoolListing]
         do throws(StoreError) {
-            listings = try vault.store.spooledReplies()
+            listings = try vault.store.spool.listings()
         } catch {
             restored.isComplete = false
             restored.failure = error
@@ -54,12 +54,12 @@ extension RenewalContext {
     private func dropIfTorn(_ listing: SpoolListing) {
         guard listing.damage == .torn, let handle = listing.handle, listing.owner != vault.store.owner else { return }
         vault.logger.warning("a spooled reply was cut short when its process ended")
-        try? vault.store.unspool(handle)
+        try? vault.store.spool.remove(handle)
     }
 
     /// One of ours whose renewal is still trying: it comes to its end by itself.
     private func isBeingStored(_ reply: SpooledReply, _ owner: Int64) -> Bool {
-        owner == vault.store.owner ? vault.isUnderWay(reply.fence) : vault.store.isOwnerAlive(owner)
+        owner == vault.store.owner && vault.isUnderWay(reply.fence)
     }
 
     private func restore(_ reply: SpooledReply, _ handle: SpoolHandle) async throws {
@@ -73,6 +73,6 @@ extension RenewalContext {
         } catch let error as StoreError where error.code == .notFound(.login) {
             if let record = reply.revocation(at: now) { try await vault.store.addOutbox([record]) }
         }
-        try vault.store.unspool(handle)
+        try vault.store.spool.remove(handle)
     }
 }

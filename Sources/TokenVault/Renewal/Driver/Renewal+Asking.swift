@@ -62,7 +62,7 @@ extension Renewal {
             let answer = OneAnswer<SessionAnswer>()
             guard let question = context.sessionHandlers.begin(answer, for: installed) else { continue }
             defer { context.sessionHandlers.end(question) }
-            let task = put(question: answer, to: installed.handler, claim, current)
+            let task = await put(question: answer, to: installed.handler, claim, current)
             switch await bounded(answer, timedOut: .timedOut, withdrawn: .withdrawn) {
             case .consent: return .consented
             case .authToken(let token):
@@ -86,13 +86,14 @@ extension Renewal {
     private func put(
         question answer: OneAnswer<SessionAnswer>, to handler: any SessionHandler, _ claim: RenewalClaim,
         _ current: RenewalAttempt
-    ) -> Task<Void, Never> {
+    ) async -> Task<Void, Never> {
         let (vault, login) = (vault, login)
         let renewal = AccessTokenRenewal(
             userId: current.stored.userId, login: LoginID(login),
             isLogIn: current.stored.session.hasExpired(at: vault.now), means: means(current), answer: answer
         ) {
-            guard try !vault.isStillWaiting(login, for: claim) else { return }
+            let isStillWaiting = try await vault.isStillWaiting(login, for: claim)
+            guard !isStillWaiting else { return }
             answer.give(.withdrawn)
         }
         let asked = AskedLogin(login: login) { answer.isOpen }
@@ -134,9 +135,9 @@ extension RenewalAttempt {
 
 extension Vault {
     /// Whether the row says that the answer to this question would still be taken.
-    fileprivate func isStillWaiting(_ login: LoginHandle, for claim: RenewalClaim) throws -> Bool {
+    fileprivate func isStillWaiting(_ login: LoginHandle, for claim: RenewalClaim) async throws -> Bool {
         do throws(StoreError) {
-            let stored = try store.login(login)
+            let stored = try await store.login(login)
             return stored.intent?.fence == claim.fence && stored.position == claim.position
                 && stored.userStatus == .active
         } catch {

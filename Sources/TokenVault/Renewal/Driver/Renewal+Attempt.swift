@@ -20,12 +20,12 @@ extension Renewal {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
-            mayRepeat: { hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
+            mayRepeat: { await hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope =
             claim.target.scope ?? (binding.style.sendsScopeOnRefresh ? stored.session.grantedScope : nil)
-        let classification = ClassificationContext(
+        let classification = await ClassificationContext(
             expectedTokenType: stored.key == nil ? .bearer : .dpop,
             inDoubtIntentExisted: claim.isInDoubt,
             rejections: rejections(current, provider),
@@ -35,7 +35,7 @@ extension Renewal {
         exchange.resources = claim.target.resource.map { [$0] } ?? []
         exchange.insistsOnScope = claim.target.scope != nil
         guard hasTimeForRequest(current) else { return .replied(.verdict(.notSent(.outOfTime))) }
-        if let hindrance = hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
+        if let hindrance = await hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: classification)
         if let offset = result.clockOffset {
@@ -61,35 +61,38 @@ extension Renewal {
         }
         let reply = RenewalReply(result, for: claim.target)
         guard reply == .verdict(.inDoubt(mayReplay: false)) else { return .replied(reply) }
-        return .replied(.verdict(.inDoubt(mayReplay: mayReplay(claim, current, startedAt))))
+        return await .replied(.verdict(.inDoubt(mayReplay: mayReplay(claim, current, startedAt))))
     }
 
     /// What the provider has refused this login before, and whether others of it fared better meanwhile.
     private func rejections(
         _ attempt: RenewalAttempt, _ provider: StoredProvider
-    ) -> OAuthClient.RejectionHistory? {
+    ) async -> OAuthClient.RejectionHistory? {
         guard let history = attempt.stored.session.rejections else { return nil }
         let span = max(.zero, vault.span(since: history.since).atLeast)
         let limit = (try? provider.record.profile.reply.rejectionLimit) ?? ReplyRules.rfc.rejectionLimit
         // Looked for only where it decides.
         let isAtLimit = history.count >= limit.count - 1 && span >= limit.span
-        let evidence =
-            isAtLimit && context.successes.isKnown(at: provider.handle, than: login, since: history.since, vault)
+        var evidence = false
+        if isAtLimit {
+            evidence = await context.successes.isKnown(
+                at: provider.handle, than: login, since: history.since, vault)
+        }
         return OAuthClient.RejectionHistory(count: history.count, span: span, othersSucceeded: evidence)
     }
 
-    private func mayReplay(_ claim: RenewalClaim, _ attempt: RenewalAttempt, _ startedAt: Timestamp) -> Bool {
+    private func mayReplay(_ claim: RenewalClaim, _ attempt: RenewalAttempt, _ startedAt: Timestamp) async -> Bool {
         guard hasTimeForRequest(attempt, after: Self.pauseBeforeReplay) else { return false }
-        let situation = ReplayPolicy.Situation(
+        let situation = await ReplayPolicy.Situation(
             vault.span(since: claim.doubtSince ?? startedAt), tries: claim.tries,
             hasOtherLogins: hasOtherLogins(attempt))
         return attempt.policy.answer(situation) == .atOnce
     }
 
     /// Whether other logins of the user could be harmed, where that is a question.
-    func hasOtherLogins(_ attempt: RenewalAttempt) -> Bool {
+    func hasOtherLogins(_ attempt: RenewalAttempt) async -> Bool {
         guard attempt.policy.asksForOtherLogins, let provider = attempt.provider?.handle else { return false }
-        return vault.hasOtherLogins(than: login, of: attempt.stored.userId, at: provider)
+        return await vault.hasOtherLogins(than: login, of: attempt.stored.userId, at: provider)
     }
 }
 

@@ -21,11 +21,11 @@ extension Renewal {
         let sends: Bool
         do {
             // Before anything is written: whether the provider is there and may be asked.
-            let stored = try vault.store.login(login)
+            let stored = try await vault.store.login(login)
             sends = stored.refresh?.refreshToken != nil && !asks
             let needsProvider = stored.refresh?.refreshToken != nil || context.sessionHandlers.isInstalled
             let needed = needsProvider ? stored.provider : nil
-            provider = try needed.map { try vault.store.provider($0) }
+            provider = if let needed { try await vault.store.provider(needed) } else { nil }
             if let intent = stored.intent, vault.owner(of: intent) == .gone {
                 // What its owner may have left beside the vault comes first: a token that was replaced must not be
                 // sent.
@@ -38,10 +38,10 @@ extension Renewal {
             if abandoned != nil || stored.refresh?.doubtSince != nil, let provider,
                 (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true
             {
-                hasOtherLogins = vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
+                hasOtherLogins = await vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
             }
             // Room for the reply, should the vault not be able to take it.
-            if provider != nil { try vault.store.prepareSpool(for: vault.flightCount) }
+            if provider != nil { try vault.store.spool.prepare(for: vault.flightCount) }
         } catch {
             return (Self.event(for: error), nil)
         }

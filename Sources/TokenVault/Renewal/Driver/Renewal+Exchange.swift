@@ -21,7 +21,7 @@ extension Renewal {
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
-        if let hindrance = hindrance(current, claim, since: vault.timeSource.uptime()) {
+        if let hindrance = await hindrance(current, claim, since: vault.timeSource.uptime()) {
             return .replied(.verdict(.notSent(hindrance)))
         }
         budget.begin(uptime: vault.timeSource.uptime())

@@ -15,17 +15,17 @@ extension Renewal {
     /// - Parameter since: what counts as the time of the claim, if the app was asked in between.
     func hindrance(
         _ attempt: RenewalAttempt, _ claim: RenewalClaim, since: Duration? = nil
-    ) -> RenewalVerdict.Hindrance? {
+    ) async -> RenewalVerdict.Hindrance? {
         guard vault.store.ownsItsLock else { return .ownershipLost }
         let lookedAt = vault.timeSource.uptime()
         do throws(StoreError) {
-            let stored = try vault.store.login(login)
+            let stored = try await vault.store.login(login)
             guard stored.position == claim.position, stored.intent?.fence == claim.fence,
                 stored.intent?.owner == vault.store.owner, !stored.isHeld, stored.userStatus == .active,
                 stored.session.state != .terminated
             else { return .changed }
             if let provider = attempt.provider {
-                let current = try vault.store.provider(provider.handle)
+                let current = try await vault.store.provider(provider.handle)
                 guard current.revision == provider.revision else { return .changed }
             }
         } catch {

@@ -73,7 +73,7 @@ extension Renewal {
     func spool(_ attempt: inout RenewalAttempt?) -> RenewalMachine.Event {
         guard let reply = attempt?.reply else { return .spoolFailed }
         do throws(StoreError) {
-            attempt?.spooled = try vault.store.spool(reply)
+            attempt?.spooled = try vault.store.spool.add(reply)
             return .spooled
         } catch {
             vault.logger.warning(
@@ -88,7 +88,7 @@ extension Renewal {
         guard let handle = attempt?.spooled else { return }
         attempt?.spooled = nil
         do throws(StoreError) {
-            try vault.store.unspool(handle)
+            try vault.store.spool.remove(handle)
         } catch {
             // Whoever finds the entry finds its tokens in the vault too.
             vault.logger.debug(
@@ -104,10 +104,11 @@ extension Renewal {
         let policy = attempt?.policy ?? ReplayPolicy()
         // Should this not be written, this process still knows that nothing was spent.
         if verdict.newDoubt == nil, attempt?.leavesDoubt != true { vault.noteUnspent(claim.fence) }
+        var hasOthers = false
+        if let attempt { hasOthers = await hasOtherLogins(attempt) }
         let trial = LoginState.Trial(
             claim: claim, leavesDoubt: attempt?.leavesDoubt ?? false, policy: policy,
-            hasOtherLogins: attempt.map { hasOtherLogins($0) } ?? false,
-            now: vault.now, random: context.random())
+            hasOtherLogins: hasOthers, now: vault.now, random: context.random())
         let nonces = attempt?.nonces ?? [:]
         let repeatEvents = attempt?.repeatEvents ?? []
         let answer = attempt?.answer

@@ -26,8 +26,9 @@ extension Renewal {
 
     /// How long the owner of an intent may take; nil: there is no limit. Asking the app is no request, and what it
     /// answers may have to be given to the provider then.
-    private func stallLimit(of intent: IntentRecord, at provider: ProviderHandle?) -> Duration? {
-        let limit = context.options.stallLimit ?? vault.stallLimit(of: provider)
+    private func stallLimit(of intent: IntentRecord, at provider: ProviderHandle?) async -> Duration? {
+        let limit =
+            if let set = context.options.stallLimit { set } else { await vault.stallLimit(of: provider) }
         return intent.isAsking ? context.options.handlerTimeLimit.map { $0 + limit } : limit
     }
 
@@ -41,7 +42,7 @@ extension Renewal {
             guard !vault.isClosing else { return .closed }
             let stored: StoredLogin
             do throws(StoreError) {
-                stored = try vault.store.login(login)
+                stored = try await vault.store.login(login)
             } catch {
                 return .pauseEnded
             }
@@ -50,7 +51,7 @@ extension Renewal {
             if watched?.fence != intent.fence { watched = (intent.fence, since: uptime) }
             let waited = watched.map { uptime - $0.since } ?? .zero
             // An app may take as long as it likes, if no limit is set.
-            guard let limit = stallLimit(of: intent, at: stored.provider) else { continue }
+            guard let limit = await stallLimit(of: intent, at: stored.provider) else { continue }
             switch context.options.stallPolicy {
             case .safety:
                 // One that has been at it for so long already is not waited for again by every caller.

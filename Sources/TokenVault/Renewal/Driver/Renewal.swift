@@ -57,7 +57,7 @@ struct Renewal: Sendable {
             vault.attemptsEnded(fences.all)
             turn.end()
         }
-        var machine = RenewalMachine(hasConsent: hasConsent)
+        var machine = RenewalMachine(hasConsent: await hasConsent())
         var attempt: RenewalAttempt?
         var patience = ClosingPatience()
         var event = RenewalMachine.Event.started
@@ -105,12 +105,12 @@ struct Renewal: Sendable {
                     guard let provider = attempt?.provider else { continue }
                     context.conduct.change(provider.handle) { $0.breaker = Breaker() }
                     if attempt?.hasKnownLifetime == false, attempt?.reply.map(context.shouldLearnExpiry) == true {
-                        context.learnExpiry(of: login, within: timeLeft(attempt))
+                        await context.learnExpiry(of: login, within: timeLeft(attempt))
                     }
                 case .noteRefusedTarget:
                     context.refusedTargets.note(target, of: login, now: vault.now)
                 case .announceRefreshFailed:
-                    context.noteDead(login)
+                    await context.noteDead(login)
                     if attempt?.refusal == .bare, let provider = attempt?.provider {
                         await context.checkSecret(of: provider, within: timeLeft(attempt))
                     }
@@ -129,9 +129,9 @@ struct Renewal: Sendable {
     }
 
     /// Whether the app has agreed to this very renewal a moment ago.
-    private var hasConsent: Bool {
+    private func hasConsent() async -> Bool {
         guard let position = context.consents.take(login, uptime: vault.timeSource.uptime()) else { return false }
-        return (try? vault.store.login(login).position) == position
+        return (try? await vault.store.login(login).position) == position
     }
 
     private func rememberConsent(after ending: RenewalMachine.Ending, _ attempt: RenewalAttempt?) {

@@ -12,7 +12,7 @@ extension RenewalEngine {
     private func hasNewSecret(_ flight: Flight, _ wait: Flight.Wait, _ login: LoginHandle) async -> Bool {
         guard case .ended(let ending) = wait else { return false }
         let hasFound: Bool
-        let provider = (try? vault.store.login(login))?.provider
+        let provider = (try? await vault.store.login(login))?.provider
         switch ending {
         case .failed(.clientRefused), .failed(.misconfigured): hasFound = flight.hasNewSecret
         case .refused(.breakerOpen):

@@ -66,7 +66,7 @@ final class RenewalEngine: Sendable {
             // Whatever came of it, the row says what is true now.
             let current: SessionSnapshot
             do {
-                current = try vault.session(.login(login))
+                current = try await vault.session(.login(login))
             } catch let error as VaultError where error.code == .newerSchema {
                 // This version can no longer read any row of the vault. The caller still gets the token that has just come.
                 guard case .spooled(let reply) = wait, let token = usableToken(received: reply, known) else {

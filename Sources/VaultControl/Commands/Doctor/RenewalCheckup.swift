@@ -13,10 +13,11 @@ struct RenewalCheckup {
         self.invocation = invocation
     }
 
-    func findings(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
+    func findings(_ diagnosis: VaultDiagnosis) async -> [DoctorFinding] {
         let renewals = diagnosis.openRenewals
         guard !renewals.isEmpty else { return [DoctorFinding(.ok, .renewal, "none in progress")] }
-        let listed = renewals.prefix(Self.mostListed).map { finding($0) }
+        var listed: [DoctorFinding] = []
+        for renewal in renewals.prefix(Self.mostListed) { listed.append(await finding(renewal)) }
         guard renewals.count > listed.count else { return listed }
         let count = diagnosis.hasMoreOpenRenewals ? "more than \(renewals.count)" : "\(renewals.count)"
         let dead = renewals.count { $0.owner == .dead }
@@ -28,12 +29,12 @@ struct RenewalCheckup {
         ]
     }
 
-    private func finding(_ renewal: OpenRenewal) -> DoctorFinding {
+    private func finding(_ renewal: OpenRenewal) async -> DoctorFinding {
         let id = renewal.login.description
         var text = RenewalFacts.words(renewal, now: invocation.now)
         if let doubt = renewal.doubt { text += "; in doubt \(RenewalFacts.words(doubt, now: invocation.now))" }
         do {
-            let login = try vault.diagnosis(of: renewal.login)
+            let login = try await vault.diagnosis(of: renewal.login)
             // It may have ended while this was read.
             guard login.renewal != nil else {
                 return DoctorFinding(.ok, .renewal, about: id, "has since ended")

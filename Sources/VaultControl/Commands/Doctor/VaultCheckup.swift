@@ -14,7 +14,7 @@ struct VaultCheckup {
     private func diagnosis() async -> [DoctorFinding] {
         do {
             let diagnosis = try await vault.diagnosis()
-            return Self.memory(diagnosis.status.lockedMemory) + ownership(diagnosis)
+            return await Self.memory(diagnosis.status.lockedMemory) + ownership(diagnosis)
                 + RenewalCheckup(vault, invocation).findings(diagnosis)
                 + Self.spool(diagnosis.spool)
         } catch {
@@ -88,7 +88,7 @@ struct VaultCheckup {
 
     private func outbox() async -> [DoctorFinding] {
         do {
-            let first = try vault.pendingRevocations(limit: 1)
+            let first = try await vault.pendingRevocations(limit: 1)
             let count = try await vault.status().pendingRevocations
             guard let oldest = first.entries.first else {
                 return [DoctorFinding(.ok, .outbox, "no revocation is pending")]
@@ -111,12 +111,12 @@ struct VaultCheckup {
     }
 
     /// Reads every login: sealed cells hold which of them are dead.
-    private func logins() -> [DoctorFinding] {
+    private func logins() async -> [DoctorFinding] {
         var (count, failed, damaged) = (0, 0, 0)
         var last: LoginID?
         do {
             while true {
-                let page = try vault.logins(after: last, limit: pageSize)
+                let page = try await vault.logins(after: last, limit: pageSize)
                 for entry in page {
                     count += 1
                     switch entry {

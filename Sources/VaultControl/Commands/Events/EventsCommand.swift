@@ -38,7 +38,7 @@ struct EventsCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             // First, so that nothing is lost between what was and what comes.
             let coming = follow ? vault.events(login: login, userId: user) : nil
-            let past = try pastEvents(of: vault, login, count)
+            let past = try await pastEvents(of: vault, login, count)
             var lines = EventLines(invocation)
             for event in past { try lines.print(event) }
             guard let coming else {
@@ -64,10 +64,10 @@ struct EventsCommand: VaultCommand {
         }
     }
 
-    private func pastEvents(of vault: Vault, _ login: LoginID?, _ count: Int) throws -> [SessionEvent] {
+    private func pastEvents(of vault: Vault, _ login: LoginID?, _ count: Int) async throws -> [SessionEvent] {
         guard count > 0 else { return [] }
         do {
-            return try vault.pastEvents(login: login, userId: user, limit: count)
+            return try await vault.pastEvents(login: login, userId: user, limit: count)
         } catch let error as VaultError where follow && error.code == .unknownUser {
             // He may be waited for.
             return []

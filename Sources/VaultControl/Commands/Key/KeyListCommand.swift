@@ -7,7 +7,7 @@ struct KeyListCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let slots = try await VaultAccess(global, invocation).open { try $0.keySlots() }
+        let slots = try await VaultAccess(global, invocation).open { try await $0.keySlots() }
         try invocation.emit("keySlots", slots.map(KeyFacts.sheet), ["SLOT", "KIND", "LABEL", "CREATED"])
     }
 }

@@ -27,7 +27,7 @@ struct KeyRemoveCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault, reader in
             let proof = try proof(&reader)
-            let found = try removableSlot(of: vault, isProven: proof != nil)
+            let found = try await removableSlot(of: vault, isProven: proof != nil)
             try confirmation.require(
                 "Remove key slot \(found.id) (\(Printable.shortened(found.label)))", invocation)
             try await vault.removeKeySlot(found.id, provenBy: proof)
@@ -37,13 +37,13 @@ struct KeyRemoveCommand: VaultCommand {
     }
 
     /// What cannot be done is said before anything is asked.
-    private func removableSlot(of vault: Vault, isProven: Bool) throws -> KeySlot {
+    private func removableSlot(of vault: Vault, isProven: Bool) async throws -> KeySlot {
         guard let id = KeySlotID(slot) else {
             throw Failure.usage(
                 "\(Printable.shortened(slot)) is not a key slot id, which is 26 letters and digits",
                 hint: "list all key slots: vaultctl key list")
         }
-        let slots = try vault.keySlots()
+        let slots = try await vault.keySlots()
         guard let found = slots.first(where: { $0.id == id }) else {
             throw Failure(.unknownKeySlot, "the vault has no such key slot")
         }

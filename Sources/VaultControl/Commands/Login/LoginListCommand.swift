@@ -14,11 +14,11 @@ struct LoginListCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
-            if let user { _ = try vault.user(user) }
-            if let provider { _ = try vault.provider(named: provider) }
+            if let user { _ = try await vault.user(user) }
+            if let provider { _ = try await vault.provider(named: provider) }
             var listing = Listing("logins", LoginFacts.headings, invocation)
-            try listing.appendAll { last in
-                let page = try vault.logins(ofUser: user, after: last, limit: Listing.pageSize)
+            try await listing.appendAll { last in
+                let page = try await vault.logins(ofUser: user, after: last, limit: Listing.pageSize)
                 let sheets = page.filter(isWanted).map { LoginFacts.sheet($0, now: invocation.now) }
                 return (sheets, page.count == Listing.pageSize ? page.last.map(Self.id) : nil)
             }

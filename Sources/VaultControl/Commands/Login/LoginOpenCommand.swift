@@ -38,7 +38,7 @@ struct LoginOpenCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }
         let login = try await VaultAccess(global, invocation).manage { users in
-            let uri = try redirect(users)
+            let uri = try await redirect(users)
             let listener = try await listen(at: uri)
             do {
                 let login = try await logIn(users, listener, invocation)
@@ -72,7 +72,7 @@ struct LoginOpenCommand: VaultCommand {
     }
 
     /// What the options or the provider's registration say, if that is on this machine.
-    private func redirect(_ users: UserManager) throws -> LoopbackRedirectURI {
+    private func redirect(_ users: UserManager) async throws -> LoopbackRedirectURI {
         guard port.map({ (1...65_535).contains($0) }) ?? true else {
             throw Failure.usage("--port must be between 1 and 65535")
         }
@@ -84,7 +84,7 @@ struct LoginOpenCommand: VaultCommand {
                     hint: "for a callback elsewhere: vaultctl login begin")
             }
             uri = given
-        } else if let registered = try users.vault.provider(named: logIn.provider).redirectURI {
+        } else if let registered = try await users.vault.provider(named: logIn.provider).redirectURI {
             uri = LoopbackRedirectURI(registered.rawValue) ?? uri
         }
         return port.map { uri.at(port: $0) } ?? uri

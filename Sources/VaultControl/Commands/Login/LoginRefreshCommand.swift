@@ -10,7 +10,7 @@ struct LoginRefreshCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let token = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
+            let login = try await selection.find(in: users.vault)
             return try await users.accessToken(for: .login(login.id), .renewed)
         }
         try invocation.emit(TokenFacts.sheet(token, now: invocation.now))

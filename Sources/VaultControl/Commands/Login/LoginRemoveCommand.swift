@@ -14,7 +14,7 @@ struct LoginRemoveCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in
-            switch try damaged.find(selection, in: users.vault) {
+            switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
                 try confirmation.require("Forget \(LoginFacts.name(login))", invocation)
                 try await users.removeLogin(.login(login.id))

@@ -23,10 +23,10 @@ struct LoginReviveCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
+            let login = try await selection.find(in: users.vault)
             return try await users.revive(.login(login.id))
         }
-        let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
+        let diagnosis = try await VaultAccess(global, invocation).open { try await $0.diagnosis(of: login.id) }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
         invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }

@@ -17,7 +17,7 @@ struct LoginRevokeCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let (done, report) = try await VaultAccess(global, invocation).manage { users in
-            switch try damaged.find(selection, in: users.vault) {
+            switch try await damaged.find(selection, in: users.vault) {
             case .login(let login):
                 try confirmation.require("Revoke \(LoginFacts.name(login))", invocation)
                 return ("revoked \(LoginFacts.name(login))", try await users.logOut(.login(login.id)))

@@ -54,10 +54,10 @@ struct LoginSalvageCommand: VaultCommand {
 
     private func list(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
-            let login = try selection.find(in: vault)
+            let login = try await selection.find(in: vault)
             var listing = Listing(
                 "replies", ["REPLY", "RECEIVED", "STATUS", "BYTES", "REFRESH TOKENS", "CAUSE"], invocation)
-            let replies = try vault.unusableReplies(of: login.id)
+            let replies = try await vault.unusableReplies(of: login.id)
             for reply in replies { try listing.append(Self.sheet(reply)) }
             try listing.finish()
             if listing.isEmpty {
@@ -70,12 +70,12 @@ struct LoginSalvageCommand: VaultCommand {
 
     private func use(_ id: UnusableReplyID, _ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
+            let login = try await selection.find(in: users.vault)
             try confirmation.require(
                 "Take the refresh token from this reply for \(LoginFacts.name(login))", isFinal: false, invocation)
             return try await users.useUnusableReply(id, of: login.id)
         }
-        let diagnosis = try await VaultAccess(global, invocation).open { try $0.diagnosis(of: login.id) }
+        let diagnosis = try await VaultAccess(global, invocation).open { try await $0.diagnosis(of: login.id) }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
         invocation.hint("see whether it works: vaultctl login refresh \(login.id)")
     }
@@ -87,7 +87,7 @@ struct LoginSalvageCommand: VaultCommand {
                 hint: "write it to a file or a pipe, or add --on-terminal")
         }
         let (body, isUTF8) = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
+            let login = try await selection.find(in: users.vault)
             let body = try await users.revealUnusableReply(id, of: login.id)
             return (body, String(validating: body, as: UTF8.self) != nil)
         }

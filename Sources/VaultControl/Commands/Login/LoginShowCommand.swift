@@ -11,7 +11,7 @@ struct LoginShowCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let diagnosis = try await VaultAccess(global, invocation).open { vault in
-            try vault.diagnosis(of: try selection.find(in: vault).id)
+            try await vault.diagnosis(of: try selection.find(in: vault).id)
         }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
     }

@@ -22,13 +22,13 @@ struct LoginTakeOverCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let diagnosis = try await VaultAccess(global, invocation).manage { users in
-            let login = try selection.find(in: users.vault)
-            let before = try users.vault.diagnosis(of: login.id)
+            let login = try await selection.find(in: users.vault)
+            let before = try await users.vault.diagnosis(of: login.id)
             let renewal = try Self.renewal(of: before)
             warn(renewal, before, invocation)
             try confirmation.require(typing: "take over", to: "take over the renewal", invocation)
             try await users.takeOver(.login(login.id))
-            return try users.vault.diagnosis(of: login.id)
+            return try await users.vault.diagnosis(of: login.id)
         }
         try invocation.emit(LoginFacts.sheet(diagnosis, now: invocation.now))
         invocation.note("took over the renewal of \(LoginFacts.name(diagnosis.login)); it is now in doubt")

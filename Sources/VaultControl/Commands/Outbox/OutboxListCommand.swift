@@ -12,8 +12,8 @@ struct OutboxListCommand: VaultCommand {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing(
                 "revocations", ["REVOCATION", "PROVIDER", "TOKEN", "SINCE", "TRIES", "NEXT TRY"], invocation)
-            try listing.appendAll { cursor in
-                let page = try vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
+            try await listing.appendAll { cursor in
+                let page = try await vault.pendingRevocations(after: cursor, limit: Listing.pageSize)
                 return (page.entries.map { Self.sheet($0, now: invocation.now) }, page.next)
             }
             invocation.hint(listing.isEmpty ? "no revocations are pending" : "try again: vaultctl outbox retry")

@@ -7,7 +7,7 @@ struct ProviderListCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let providers = try await VaultAccess(global, invocation).open { try $0.providers() }
+        let providers = try await VaultAccess(global, invocation).open { try await $0.providers() }
         try invocation.emit("providers", providers.map(ProviderFacts.sheet), ProviderFacts.headings)
         if providers.isEmpty {
             invocation.hint("there is no provider yet; add one: vaultctl provider add NAME --issuer URL --client-id ID")

@@ -13,7 +13,7 @@ struct ProviderRemoveCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
-            _ = try vault.provider(named: name)
+            _ = try await vault.provider(named: name)
             try confirmation.require("Remove provider \(Printable.shortened(name))", invocation)
             do {
                 try await vault.removeProvider(named: name)

@@ -11,7 +11,7 @@ struct ProviderShowCommand: VaultCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let provider = try await VaultAccess(global, invocation).open { try $0.provider(named: name) }
+        let provider = try await VaultAccess(global, invocation).open { try await $0.provider(named: name) }
         try invocation.emit(ProviderFacts.sheet(provider))
     }
 }

@@ -21,7 +21,7 @@ struct ProviderTestCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let (provider, profile) = try await access.open { vault in
-            (try vault.provider(named: name), try vault.profile(ofProvider: name))
+            await (try vault.provider(named: name), try vault.profile(ofProvider: name))
         }
         let metadata = try await metadata(of: provider, access)
         let findings = ProviderFindings(provider, profile, metadata)

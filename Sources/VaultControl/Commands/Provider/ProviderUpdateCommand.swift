@@ -38,7 +38,7 @@ struct ProviderUpdateCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
-            let provider = try vault.provider(named: name)
+            let provider = try await vault.provider(named: name)
             let change = try await options.change(of: provider, in: vault, &reader, access)
             let preview = try await vault.previewProviderUpdate(named: name, change)
             let changes = ProviderChanges(preview, namesSecrets: change.namesSecrets)

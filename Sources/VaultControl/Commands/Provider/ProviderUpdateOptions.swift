@@ -49,7 +49,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         try check()
         let chosen = try ChosenProfile(name: settings.profile, file: settings.profileFile)
         let isProfileChosen = settings.profile != nil || settings.profileFile != nil
-        let known = isProfileChosen ? chosen.profile : try vault.profile(ofProvider: provider.name)
+        let known = await isProfileChosen ? chosen.profile : try vault.profile(ofProvider: provider.name)
         var change = try await discovered(provider, known, access)
         if isProfileChosen { change.profile = chosen.document.map { .document($0) } ?? .shipped(chosen.profile.name) }
         if try client.isGiven {

@@ -89,10 +89,10 @@ struct TokenGetCommand: VaultCommand {
                     userId: user, minimumValidity: minValidity?.duration, deadline: deadline?.duration)
             } catch let error as VaultError {
                 // None of a disabled user's logins would do.
-                if error.code == .ambiguousLogin, try !users.vault.user(user).isEnabled {
+                if error.code == .ambiguousLogin, try await !users.vault.user(user).isEnabled {
                     throw Failure(.userDisabled, "the user is disabled")
                 }
-                throw LoginSelection.explained(error, user, users.vault)
+                throw await LoginSelection.explained(error, user, users.vault)
             }
         }
     }

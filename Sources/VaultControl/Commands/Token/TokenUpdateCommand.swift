@@ -26,7 +26,7 @@ struct TokenUpdateCommand: VaultCommand {
             throw Failure.usage("no access token was given", hint: "use --access-token-file PATH or --access-token -")
         }
         let login = try await VaultAccess(global, invocation).manage { users, reader in
-            let login = try selection.find(in: users.vault)
+            let login = try await selection.find(in: users.vault)
             let accessToken = try AccessToken(reader.read("Access token", from: accessSource))
             let refreshToken = try refreshSource.map { try RefreshToken(reader.read("Refresh token", from: $0)) }
             return try await users.updateAccessToken(

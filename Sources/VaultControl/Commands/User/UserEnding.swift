@@ -19,16 +19,16 @@ struct UserEnding: ParsableArguments {
     ) async throws {
         let name = Printable.shortened(id)
         let report = try await access.manage { users in
-            try confirmation.require(
+            try await confirmation.require(
                 question(name, try logins(in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             return try await body(users, id)
         }
         try RevocationFacts.emit(report, done: "\(deed) user \(name)", access.invocation)
     }
 
-    private func logins(in vault: Vault, endsDamaged: Bool) throws -> String {
+    private func logins(in vault: Vault, endsDamaged: Bool) async throws -> String {
         do {
-            return Count.of(try vault.user(id).logins.count, "login")
+            return await Count.of(try vault.user(id).logins.count, "login")
         } catch let error as VaultError where error.code == .quarantined && endsDamaged {
             return "all logins, none of which can be read or revoked"
         }

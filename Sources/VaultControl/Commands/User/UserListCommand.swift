@@ -9,8 +9,8 @@ struct UserListCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing("users", UserFacts.headings, invocation)
-            try listing.appendAll { cursor in
-                let page = try vault.users(after: cursor, limit: Listing.pageSize)
+            try await listing.appendAll { cursor in
+                let page = try await vault.users(after: cursor, limit: Listing.pageSize)
                 return (page.entries.map(UserFacts.sheet), page.next)
             }
             if listing.isEmpty {

@@ -11,7 +11,7 @@ struct UserShowCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let (user, logins) = try await VaultAccess(global, invocation).open { vault in
-            (try vault.user(id), try vault.logins(ofUser: id, limit: 1_000))
+            await (try vault.user(id), try vault.logins(ofUser: id, limit: 1_000))
         }
         let sheets = logins.map { LoginFacts.sheet($0, now: invocation.now) }
         let table = invocation.text(Table(LoginFacts.headings, sheets))

@@ -8,7 +8,7 @@ import VaultCrypto
 ///
 /// The upper bits of a name say in which lock file the byte is. A free byte says nothing about a process that has
 /// locked it in another file, because this one was removed or replaced: that process counts as alive.
-package final class OwnerLock: Sendable {
+package final class OwnerLock: Ownership {
     /// From 1 to 2⁶² − 1: the lock file's number, and a random one.
     package let owner: Int64
     private let path: String

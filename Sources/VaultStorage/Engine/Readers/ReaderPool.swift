@@ -36,39 +36,55 @@ final class ReaderPool: Sendable {
         state = Mutex(State(idle: [first]))
     }
 
+    /// Reads, again if what was read looks older than what is known: that may be known only since the reading began.
+    /// What falls behind the same mark twice is older, because the mark was there before the second reading.
     @inline(__always)
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
+        var mark: Int64?
+        while true {
+            let open = try take()
+            defer { giveBack(open) }
+            do throws(StoreError) { return try body(open.reader) } catch {
+                try goOn(after: error, open.reader, &mark)
+            }
+        }
+    }
+
+    /// The same on a connection that only this reading has: those of the pool stay free for others.
+    func survey<R>(_ body: (Reader) throws -> R) throws -> R {
+        try requireOpen()
+        let open = try OpenReader(database, context)
+        defer { open.connection.close(checkpointing: checkpointsWhenLast) }
+        if database.access.isWritable { try place.checkDatabase() }
+        var mark: Int64?
+        while true {
+            do { return try body(open.reader) } catch let error as StoreError {
+                try goOn(after: error, open.reader, &mark)
+            }
+        }
+    }
+
+    /// Returns if what was met is reason to read once more; throws it if not.
+    private func goOn(after error: StoreError, _ reader: Reader, _ mark: inout Int64?) throws(StoreError) {
+        guard let met = reader.mark(behindWhich: error), met != mark else {
+            throw database.explain(place.explain(error))
+        }
+        mark = met
+    }
+
+    private func requireOpen() throws(StoreError) {
+        try database.liveness.check()
+        if state.withLock({ $0.isClosed }) { throw .closed }
+    }
+
+    @inline(__always)
+    private func take() throws(StoreError) -> OpenReader {
         try database.liveness.check()
         let idle = try state.withLock { state throws(StoreError) -> OpenReader? in
             if state.isClosed { throw .closed }
             return state.idle.popLast()
         }
-        let open = if let idle { idle } else { try makeReader() }
-        defer { giveBack(open) }
-        do throws(StoreError) { return try body(open.reader) } catch {
-            throw database.explain(place.explain(error))
-        }
-    }
-
-    /// The same, again if what was read looks older than what is known: that may be known only since the reading began.
-    /// What falls behind the same mark twice is older, because the mark was there before the second reading.
-    @inline(__always)
-    func readNewest<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
-        var mark: Int64?
-        while true {
-            var met: Int64?
-            do throws(StoreError) {
-                return try read { reader throws(StoreError) in
-                    do throws(StoreError) { return try body(reader) } catch {
-                        met = reader.opener.contradiction.mark
-                        throw error
-                    }
-                }
-            } catch {
-                guard error.code == .rollbackSuspected, let met, met != mark else { throw error }
-                mark = met
-            }
-        }
+        return if let idle { idle } else { try makeReader() }
     }
 
     /// What has taken the place of the vault or of its WAL meanwhile is not read beside it, nor is a newer schema.

@@ -32,6 +32,12 @@ extension Connection: TableAccess {
         }
     }
 
+    func checkStorage(_ findings: any StorageFindings) throws(StoreError) {
+        try DatabaseCheck(connection: self).check(findings)
+    }
+
+    func isOwnerAlive(_ owner: Int64) -> Bool { owners?.isAlive(owner) ?? true }
+
     /// SQLite 3.7.0–3.51.2 can lose commits when a checkpoint meets a restart of the WAL: see ``CheckpointGate``.
     func facts() throws(StoreError) -> EngineFacts {
         EngineFacts(

@@ -7,6 +7,8 @@ import VaultCrypto
     let path: String
     let access: Access
     let liveness: Liveness?
+    /// Who may have begun something in the vault; nil if that is not known yet.
+    var owners: (any Ownership)?
     private var statements: [UInt: Statement] = [:]
     /// Kept, so that no other query gets the address by which a statement is found.
     private var queries: [Query] = []

@@ -3,6 +3,8 @@ struct Database: Sendable {
     let path: String
     let access: Connection.Access
     let liveness: Liveness
+    /// Nil before the store has one.
+    var owners: (any Ownership)?
 
     init(_ path: String, access: Connection.Access = .readWrite, liveness: Liveness = Liveness()) {
         self.path = path
@@ -11,7 +13,9 @@ struct Database: Sendable {
     }
 
     func connect() throws(StoreError) -> Connection {
-        try Connection(path: path, access: access, liveness: liveness)
+        let connection = try Connection(path: path, access: access, liveness: liveness)
+        connection.owners = owners
+        return connection
     }
 
     /// What looks like damage where nothing can be written may be a writer that works through another mount.

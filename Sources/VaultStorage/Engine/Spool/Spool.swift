@@ -7,7 +7,7 @@ import VaultCrypto
 final class Spool: Sendable {
     private let directory: SpoolDirectory
     private let context: VaultContext
-    private let lock: OwnerLock
+    private let lock: any Ownership
     private let own = Mutex<Own>(.unopened)
 
     private enum Own: @unchecked Sendable {
@@ -16,7 +16,7 @@ final class Spool: Sendable {
         case closed
     }
 
-    init(_ file: VaultFile, _ context: VaultContext, _ lock: OwnerLock) {
+    init(_ file: VaultFile, _ context: VaultContext, _ lock: any Ownership) {
         directory = SpoolDirectory(file)
         self.context = context
         self.lock = lock

@@ -96,79 +96,10 @@ extension SQLiteVaultStore {
         _ connection: Connection, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy,
         _ clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> VaultContext {
-        let row = try Statement(connection, "SELECT vaultID FROM vault")
-        guard try row.step(), let vaultID = row.bytes16(0) else {
-            try VaultSchema.checkFinished(connection)
-            throw StoreError(.damaged, "the vault's own row is missing", hint: "restore a backup")
+        if let context = try VaultContext.open(connection, unlocker: unlocker, policy: policy, clock: clock) {
+            return context
         }
-        row.reset()
-        let (slots, damage) = try KeySlotRows.all(connection)
-        let opened = try unlock(slots, unlocker, policy, vaultID, damage)
-        // The row, and what the trail says of it, are of one moment.
-        try connection.execute("BEGIN")
-        defer { try? connection.execute("ROLLBACK") }
-        let vault = try VaultRow.load(connection, vault: vaultID, under: opened.vaultKey)
-        let slot = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
-        let context = VaultContext(
-            vaultID: vaultID, vaultKey: opened.vaultKey, openedBy: slot, row: vault, clock: clock)
-        let trail = AuditTrail(tables: connection, context: context)
-        guard try !trail.tellsOfLater(than: vault) else {
-            throw StoreError(
-                .rollbackSuspected,
-                "the vault's own row is older than the audit trail records: a former state was put back",
-                hint: "find out who changed the file; restore a whole backup")
-        }
-        return context
-    }
-
-    private static func unlock(
-        _ slots: [KeySlot], _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16,
-        _ damage: StoreError?
-    ) throws(StoreError) -> (vaultKey: SealingKey, slot: KeySlot) {
-        do throws(VaultCryptoError) {
-            return try KeySlot.unlock(slots, with: unlocker, vault: vault, policy: policy)
-        } catch {
-            if let damage, error.code == .wrongKey {
-                throw StoreError(
-                    .damaged, "this key opens no readable key slot of the vault; \(damage.reason)",
-                    hint: "use another key of the vault, or restore a backup")
-            }
-            throw StoreError(opening: error)
-        }
-    }
-
-    /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still
-    /// wraps the vault key: put back, it must not open the vault.
-    private static func slot(
-        of row: VaultRow, _ opened: (vaultKey: SealingKey, slot: KeySlot), _ slots: [KeySlot],
-        _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16
-    ) throws(StoreError) -> ProvenKeySlot {
-        do throws(VaultCryptoError) {
-            if row.knows(opened.slot) { return try ProvenKeySlot(opened.slot) }
-            return try ProvenKeySlot(
-                KeySlot.unlock(
-                    slots.filter { row.knows($0) }, with: unlocker, vault: vault, policy: policy
-                ).slot)
-        } catch {
-            throw .quarantined(
-                "keySlot", opened.slot.description.id, "the vault does not know it: it was planted or put back")
-        }
-    }
-}
-
-extension StoreError {
-    /// Tells a wrong key from one that cannot be read, and both from a damaged vault.
-    init(opening error: VaultCryptoError) {
-        switch error.code {
-        case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
-        case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
-            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear:
-            self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
-        case .outOfMemory, .outOfGuardedMemory, .unavailable:
-            self.init(.outOfMemory, error.reason, hint: error.hint)
-        default:
-            self.init(
-                .damaged, "the vault's keys are damaged: \(error.reason)", hint: error.hint ?? "restore a backup")
-        }
+        try VaultSchema.checkFinished(connection)
+        throw StoreError(.damaged, "the vault's own row is missing", hint: "restore a backup")
     }
 }

@@ -3,7 +3,7 @@ import VaultMigrations
 
 /// The vault as one SQLite file, shared by all processes of the machine.
 package final class SQLiteVaultStore: Sendable {
-    let context: VaultContext
+    package let context: VaultContext
     let database: Database
     /// Why nothing can be written; `nil` if it can be.
     package let readOnlyRefusal: StoreError?
@@ -12,6 +12,7 @@ package final class SQLiteVaultStore: Sendable {
     let ownerLock: OwnerLock
     let place: VaultPlace
     let spoolFile: Spool
+    package let spool: any ReplySpool
     package let changes = ChangeSignal()
 
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
@@ -19,17 +20,22 @@ package final class SQLiteVaultStore: Sendable {
         _ file: VaultFile, _ database: Database, _ context: VaultContext, _ opened: Connection? = nil
     ) throws(StoreError) {
         self.context = context
-        self.database = database
         let isWritable = database.access.isWritable
         readOnlyRefusal = isWritable ? nil : file.readOnlyRefusal
         let lock = isWritable ? try OwnerLock(file) : OwnerLock(readOnly: file)
         guard !isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
+        var database = database
+        database.owners = lock
+        opened?.owners = lock
+        self.database = database
         let place = VaultPlace(file, lock, database.liveness)
         let first = try OpenReader(database, context, opened)
         if isWritable { try place.learnFiles(first.connection) }
         readers = ReaderPool(database, context, place, first: first)
-        writer = WriterThread(changes) { WriteBatch(database, context, place) }
+        writer = WriterThread(changes) { [database] in WriteBatch(database, context, place) }
         spoolFile = Spool(file, context, lock)
+        spool = GuardedSpool(
+            spool: spoolFile, place: place, liveness: database.liveness, readOnlyRefusal: readOnlyRefusal)
         ownerLock = lock
         self.place = place
     }
@@ -40,14 +46,6 @@ package final class SQLiteVaultStore: Sendable {
 
     /// Commits so far: with many writers at once there are fewer of them than changes.
     package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
-
-    func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
-        try database.liveness.check()
-        if let readOnlyRefusal { throw readOnlyRefusal }
-        return try await withCheckedThrowingContinuation { continuation in
-            writer.submit(BodyOperation(continuation, body))
-        }
-    }
 
     /// Finishes what is under way, and leaves intents and spooled replies to whoever lives.
     package func close() {
@@ -68,6 +66,6 @@ package final class SQLiteVaultStore: Sendable {
         withExtendedLifetime(lockFile) {}
     }
 
-    /// As ``close()``, on a thread of its own: the last operations may wait for other processes' locks, and for the disk.
+    /// On a thread of its own: the last operations may wait for other processes' locks, and for the disk.
     package func shutDown() async { await BlockingLane.closing.complete { self.close() } }
 }

@@ -4,6 +4,7 @@ import Logging
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
+import VaultCrypto
 import VaultStorage
 
 /// A property of the real engine, for many scripts: whatever a provider says to one login changes nothing for another.
@@ -42,8 +43,10 @@ final class IsolatedWorld: @unchecked Sendable {
     private let jobs = JobQueue.shared
     private let events = EventQueue()
     private let time: SimulatedTime
+    private let key: MemoryKey
     private let memory: MemoryVault
-    private let vault: Vault
+    private var vault: Vault
+    private var reader: MemoryVaultStore
     private var logins: [LoginID] = []
     private var random = SeededRandom(seed: 0)
     /// Of the login that the script is for.
@@ -54,15 +57,20 @@ final class IsolatedWorld: @unchecked Sendable {
     /// Who was called while the script was played, and what was wrong.
     private var called: Set<LoginID> = []
     private var problems: [String] = []
+    private var hasEnded = false
 
     init() {
         let events = events
         let time = SimulatedTime(events)
         self.time = time
-        memory = MemoryVault { time.timestamp }
-        vault = Vault(
-            path: "memory", store: MemoryVaultStore(memory), timeSource: time,
-            logger: Logger(label: "isolation") { _ in SwiftLogNoOpLogHandler() })
+        Randomness.begin(0)
+        do {
+            key = try MemoryKey()
+            memory = try MemoryVault(firstSlot: key) { time.timestamp }
+            (vault, reader) = try Self.open(memory, key, time)
+        } catch {
+            preconditionFailure("the vault cannot be made: \(error)")
+        }
         jobs.reset()
         finish { [self] in
             for index in 0..<3 { try await vault.addProvider(Self.registration(index)) }
@@ -75,6 +83,16 @@ final class IsolatedWorld: @unchecked Sendable {
                 logins.append(login.id)
             }
         }
+    }
+
+    private static func open(
+        _ memory: MemoryVault, _ key: MemoryKey, _ time: SimulatedTime
+    ) throws -> (Vault, MemoryVaultStore) {
+        let store = try memory.open(key)
+        let vault = Vault(
+            path: "memory", store: store, timeSource: time,
+            logger: Logger(label: "isolation") { _ in SwiftLogNoOpLogHandler() })
+        return (vault, store)
     }
 
     private func manager() async throws -> UserManager {
@@ -111,7 +129,8 @@ final class IsolatedWorld: @unchecked Sendable {
         victim = random.below(logins.count)
         script = (0..<random.between(1, 12)).map { _ in IsolatedReply.draw(&random) }
         played = 0
-        let before = memory.logins
+        let before = memory.database.current
+        hasEnded = false
         called = [logins[victim]]
         problems = []
         finish { [self] in
@@ -131,23 +150,47 @@ final class IsolatedWorld: @unchecked Sendable {
         counts.scripts += 1
         counts.replies += played
         counts.renewals += called.count - 1
-        if memory.logins[logins[victim].handle]?.session.failure != nil { counts.ended += 1 }
-        for (index, login) in logins.enumerated() where index != victim {
-            counts.rows += 1
-            guard let row = memory.logins[login.handle] else {
-                problems.append("login \(index) is gone")
+        let changed = changedLogins(since: before)
+        finish { [self] in try await judge(changed) }
+        counts.rows += logins.count - 1
+        if hasEnded { counts.ended += 1 }
+        for problem in problems.prefix(3) {
+            counts.violations.append("seed \(seed), script for login \(victim): \(problem)")
+        }
+        // The next script finds all logins as they were, and is played to a process that has just opened the vault.
+        memory.database.putBack(before)
+        reader.close()
+        do { (vault, reader) = try Self.open(memory, key, time) } catch {
+            counts.violations.append("seed \(seed): the vault does not open again: \(error)")
+        }
+    }
+
+    /// By their rows as they lie there, sealed.
+    private func changedLogins(since before: MemoryState) -> Set<LoginHandle> {
+        let after = memory.database.current
+        var keys = Set(after.changedRows(of: .login, since: before))
+        keys.formUnion(after.changedRows(of: .loginSecret, since: before))
+        for key in after.changedRows(of: .refreshIntent, since: before) {
+            if let login = after.integer(Table.refreshIntent["login"], ofRow: key) { keys.insert(login) }
+        }
+        return Set(
+            keys.compactMap { key in
+                (after.bytes16(Table.login["handle"], ofRow: key)
+                    ?? before.bytes16(Table.login["handle"], ofRow: key)).map { LoginHandle($0) }
+            })
+    }
+
+    private func judge(_ changed: Set<LoginHandle>) async throws {
+        hasEnded = try await reader.login(logins[victim].handle).session.failure != nil
+        for (index, login) in logins.enumerated() where index != victim && changed.contains(login.handle) {
+            guard called.contains(login), let row = try? await reader.login(login.handle) else {
+                problems.append("login \(index) has changed")
                 continue
             }
-            let isUntouched = row == before[login.handle]
             let isHealthy =
                 row.session.failure == nil && row.session.notBefore == nil && row.session.rejections == nil
                 && row.intent == nil && row.refresh?.refreshToken != nil
-            if !isHealthy || !called.contains(login) && !isUntouched { problems.append("login \(index) has changed") }
-        }
-        // The next script finds all logins as they were.
-        memory.logins[logins[victim].handle] = before[logins[victim].handle]
-        for problem in problems.prefix(3) {
-            counts.violations.append("seed \(seed), script for login \(victim): \(problem)")
+            if !isHealthy { problems.append("login \(index) is not as it should be") }
         }
     }
 

@@ -3,9 +3,9 @@ import VaultCrypto
 import VaultStorage
 
 // What may become durable.
-extension Judge: MemoryVaultObserver {
+extension Judge: VaultObserver {
     func loginChanged(
-        from old: MemoryVault.Login?, to new: MemoryVault.Login?, by owner: Int64, telling events: [AuditEvent]
+        from old: StoredLogin?, to new: StoredLogin?, by owner: Int64, telling events: [AuditEvent]
     ) {
         world.trace.remark(at: world.now, "commit by owner \(owner): \(describe(old)) -> \(describe(new))")
         count(events)
@@ -32,7 +32,7 @@ extension Judge: MemoryVaultObserver {
     }
 
     /// I5: a reply is stored by the attempt that the login waits for, or not at all.
-    private func judgeTokens(_ old: MemoryVault.Login, _ new: MemoryVault.Login) {
+    private func judgeTokens(_ old: StoredLogin, _ new: StoredLogin) {
         // One that was kept beside the current one may take its place.
         guard let token = text(new), token != text(old), token != old.refresh?.previousRefresh?.string(),
             let delivery = delivered[token]
@@ -43,7 +43,7 @@ extension Judge: MemoryVaultObserver {
     }
 
     /// I6, I7: what a login may die of.
-    private func judgeVerdict(_ old: MemoryVault.Login, _ new: MemoryVault.Login) {
+    private func judgeVerdict(_ old: StoredLogin, _ new: StoredLogin) {
         guard let failure = new.session.failure, old.session.failure != failure else { return }
         guard let token = text(old), let grant = world.server.tokens[token]?.grant else {
             return fail("I6", "a login without a refresh token died")
@@ -87,7 +87,7 @@ extension Judge: MemoryVaultObserver {
         let excuses = (current.contains(token) ? 1 : 0) + (inSpool.contains(token) ? 1 : 0)
         if queued[token, default: 0] > 1 + excuses { fail("I9", "\(token) is queued for revocation again") }
         let grant = world.server.tokens[token]?.grant
-        for login in world.memory.logins.values where login.session.failure == nil {
+        for login in world.ledger.logins.values where login.session.failure == nil {
             if let current = text(login), world.server.tokens[current]?.grant == grant {
                 fail("I9", "\(token) is to be revoked, and its chain lives with \(current)")
             }
@@ -102,6 +102,8 @@ extension Judge: MemoryVaultObserver {
         inSpool.insert(token)
     }
 
+    func unreadable(_ problem: String) { fail("I17", "the vault cannot be read back: \(problem)") }
+
     private func count(_ events: [AuditEvent]) {
         for event in events {
             if event.kind == .renewalInDoubt { world.counts.doubts += 1 }
@@ -112,9 +114,9 @@ extension Judge: MemoryVaultObserver {
         }
     }
 
-    func text(_ login: MemoryVault.Login) -> String? { login.refresh?.refreshToken?.string() }
+    func text(_ login: StoredLogin) -> String? { login.refresh?.refreshToken?.string() }
 
-    func describe(_ login: MemoryVault.Login?) -> String {
+    func describe(_ login: StoredLogin?) -> String {
         guard let login else { return "gone" }
         let intent = login.intent.map { "intent(f\($0.fence) o\($0.owner)\($0.isInDoubt ? " doubt" : ""))" } ?? "idle"
         let failure = login.session.failure.map { " failed(\($0.reason))" } ?? ""

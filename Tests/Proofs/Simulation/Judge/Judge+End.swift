@@ -5,10 +5,10 @@ import VaultStorage
 extension Judge {
     /// Whether nothing is left to be done for this login: I11, I16.
     func isAtRest(_ login: LoginID) -> Bool {
-        guard let login = world.memory.logins[login.handle] else { return true }
+        guard let login = world.ledger.logins[login.handle] else { return true }
         if login.session.state == .terminated || login.session.failure != nil { return login.intent == nil }
-        if login.incarnation < world.memory.incarnation { return true }
-        if world.memory.users[login.userID]?.status == .disabled { return true }
+        if login.incarnation < world.ledger.incarnation { return true }
+        if login.userStatus == .disabled { return true }
         guard login.intent == nil, let token = text(login), let grant = world.server.tokens[token]?.grant else {
             return login.intent == nil
         }
@@ -17,26 +17,36 @@ extension Judge {
     }
 
     func judgeEnd() {
-        for login in world.memory.logins.values.sorted(by: { $0.handle.text < $1.handle.text }) {
+        for login in world.ledger.logins.values.sorted(by: { $0.handle.text < $1.handle.text }) {
             judgeRest(login)
         }
+        judgeVault()
         judgeDeliveries()
         judgeLoad()
-        for (owner, entries) in world.memory.spools where !entries.isEmpty {
-            fail("I16", "the spool of owner \(owner) still holds \(entries.count)")
+        for (owner, count) in world.ledger.spooled.sorted(by: { $0.key < $1.key }) {
+            fail("I16", "the spool of owner \(owner) still holds \(count)")
         }
     }
 
-    private func judgeRest(_ login: MemoryVault.Login) {
+    private func judgeRest(_ login: StoredLogin) {
         // A request that arrives late may end a grant behind everybody's back, at any time.
         let isResting = isAtRest(LoginID(login.handle)) || (login.intent == nil && login.session.failure == nil)
         if !isResting { fail("I16", "it does not come to rest: \(describe(login))") }
         guard login.session.failure == nil, login.session.state != .terminated, let token = text(login),
             let grant = world.server.tokens[token]?.grant, login.intent == nil,
-            login.incarnation == world.memory.incarnation
+            login.incarnation == world.ledger.incarnation
         else { return }
         if !world.server.takes(token, at: world.now), !world.server.grants[grant].endedElsewhere {
             fail("I3", "a chain is lost without a word: \(describe(login))")
+        }
+    }
+
+    /// I17: what was committed is whole.
+    private func judgeVault() {
+        do {
+            for finding in try world.ledger.findings() { fail("I17", finding) }
+        } catch {
+            unreadable("\(error)")
         }
     }
 

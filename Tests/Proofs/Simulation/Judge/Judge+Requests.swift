@@ -21,8 +21,8 @@ extension Judge {
         exchange.wasUnsure = unsure[token] != nil
         unsure[token] = intent.fence
         requests[intent.login, default: 0] += 1
-        guard let login = world.memory.logins[intent.login] else { return }
-        if login.incarnation < world.memory.incarnation { fail("I14", "a held login sends") }
+        guard let login = world.ledger.logins[intent.login] else { return }
+        if login.incarnation < world.ledger.incarnation { fail("I14", "a held login sends") }
         if login.session.failure != nil, login.intent?.fence == intent.fence { fail("I6", "a dead login sends") }
     }
 

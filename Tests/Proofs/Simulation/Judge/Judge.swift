@@ -76,7 +76,7 @@ final class Judge: @unchecked Sendable {
     }
 
     /// I8: what a caller gets.
-    func given(_ token: VaultToken, of login: LoginID, before: MemoryVault.Login?) {
+    func given(_ token: VaultToken, of login: LoginID, before: StoredLogin?) {
         guard let before else { return fail("I8", "a token of a login that was gone before the call") }
         if token.login != login { fail("I8", "a token of another login") }
         let isValid = token.expiresAt.map { $0 > world.time.now() } ?? true

@@ -14,7 +14,7 @@ final class SimulatedProcess: @unchecked Sendable {
     }
 
     let number: Int
-    let store: MemoryVaultStore
+    let store: SimulatedStore
     let vault: Vault
     var state = State.running
     /// Nil until it has started.
@@ -23,7 +23,7 @@ final class SimulatedProcess: @unchecked Sendable {
     /// Tokens that its callers got, to be reported as rejected.
     var tokens: [VaultToken] = []
 
-    init(number: Int, store: MemoryVaultStore, vault: Vault) {
+    init(number: Int, store: SimulatedStore, vault: Vault) {
         self.number = number
         self.store = store
         self.vault = vault

@@ -90,7 +90,7 @@ extension World {
         case .takeOver: takeOver(process, users, login)
         case .remove: call(process, "remove \(user)") { try await users.removeLogin(.login(login)) }
         case .userRevokes:
-            guard let token = memory.logins[login.handle]?.refresh?.refreshToken?.string(),
+            guard let token = ledger.logins[login.handle]?.refresh?.refreshToken?.string(),
                 let grant = server.tokens[token]?.grant
             else { return }
             trace.note("userRevokes", grant, at: now)
@@ -101,7 +101,7 @@ extension World {
 
     /// An operator's order, and the only way to rob a process that lives.
     private func takeOver(_ process: SimulatedProcess, _ users: UserManager, _ login: LoginID) {
-        guard let stored = memory.logins[login.handle], let intent = stored.intent,
+        guard let stored = ledger.logins[login.handle], let intent = stored.intent,
             processes.contains(where: { $0.state == .stalled && $0.store.owner == intent.owner })
         else { return }
         if let token = stored.refresh?.refreshToken?.string() { judge.robbed.insert(token) }
@@ -130,7 +130,7 @@ extension World {
 
     func logIn(_ user: String) {
         guard let process = processes.first(where: { $0.state == .running && $0.users != nil }),
-            let users = process.users, logIns[user].map({ memory.logins[$0.handle] == nil }) ?? true
+            let users = process.users, logIns[user].map({ ledger.logins[$0.handle] == nil }) ?? true
         else { return }
         let (access, refresh) = server.logIn(user)
         let key = server.behaviour == .nonceFirst ? DPoPKey.generate() : nil
@@ -160,7 +160,7 @@ extension World {
         _ process: SimulatedProcess, _ name: String, _ login: LoginID,
         _ body: @escaping @Sendable () async throws -> VaultToken
     ) {
-        let before = memory.logins[login.handle]
+        let before = ledger.logins[login.handle]
         call(process, name) { [unowned self] in
             let token = try await body()
             judge.given(token, of: login, before: before)

@@ -1,12 +1,13 @@
 import OAuthClient
 import TestSupport
 import TokenVault
+import TokenVaultTesting
 
 extension World {
     @discardableResult
     func startProcess() -> SimulatedProcess {
         let number = processes.count + 1
-        let store = MemoryVaultStore(memory)
+        let store = SimulatedStore(openVault(), ledger)
         store.pause = { [unowned self] in
             hazard(number)
             await JobQueue.shared.pause()
@@ -34,12 +35,16 @@ extension World {
         return process
     }
 
+    private func openVault() -> MemoryVaultStore {
+        do { return try ledger.vault.open(key) } catch { preconditionFailure("the vault does not open: \(error)") }
+    }
+
     /// It stops between two jobs, for ever. What it had sent goes on.
     func crash(_ process: SimulatedProcess) {
         trace.note("crash", process.number, at: now)
         counts.crashes += 1
         process.state = .dead
-        memory.ownerDied(process.store.owner)
+        ledger.vault.database.owners.leave(process.store.owner)
         graves.append(
             Grave(
                 jobs: jobs.removeJobs(of: process.number), events: events.removeEvents(of: process.number)))
@@ -95,19 +100,17 @@ extension World {
         }
     }
 
-    func commitFault(_ kind: MemoryVaultStore.Write, _ store: MemoryVaultStore) -> MemoryVaultStore.Fault? {
-        let fault: MemoryVaultStore.Fault
+    func commitFault(_ kind: SimulatedStore.Write, _ store: SimulatedStore) -> SimulatedStore.Fault? {
+        let fault: SimulatedStore.Fault
         switch kind {
         case .spool, .unspool:
             guard chaos.spool > 0, random.chance(40) else { return nil }
             chaos.spool -= 1
             fault = random.chance(50) ? .before : .after
-        case .login, .user, .outbox:
+        case .commit:
             guard chaos.commits > 0, random.chance(chaos.commitRate) else { return nil }
             chaos.commits -= 1
             fault = random.chance(50) ? .before : .after
-        case .provider:
-            return nil
         }
         counts.failedCommits += 1
         trace.note("commitFault", Int(store.owner), fault == .before ? 0 : 1, at: now, "\(kind)")

@@ -16,7 +16,7 @@ extension World {
             return
         }
         for _ in 0..<12 {
-            let restless = logIns.values.sorted { $0.description < $1.description }.filter { !judge.isAtRest($0) }
+            let restless = logIns.sorted { $0.key < $1.key }.map(\.value).filter { !judge.isAtRest($0) }
             if restless.isEmpty { break }
             for login in restless { wake(login) }
             _ = run(for: 1_000_000) { calls.isEmpty }
@@ -27,7 +27,7 @@ extension World {
 
     /// Waits until the login may be renewed, and renews it.
     private func wake(_ login: LoginID) {
-        if let notBefore = memory.logins[login.handle]?.session.notBefore {
+        if let notBefore = ledger.logins[login.handle]?.session.notBefore {
             let wait = notBefore.milliseconds - time.milliseconds
             if wait > 0 { _ = run(for: wait + 1) { false } }
         }

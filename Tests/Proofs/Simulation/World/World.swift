@@ -1,6 +1,7 @@
 import FoundationEssentials
 import OAuthClient
 import TokenVault
+import TokenVaultTesting
 import VaultStorage
 
 /// One simulated machine room: processes that share a vault, a network, a server; and the seed that decides everything.
@@ -11,7 +12,8 @@ final class World: @unchecked Sendable {
     let jobs = JobQueue.shared
     let events = EventQueue()
     let time: SimulatedTime
-    let memory: MemoryVault
+    let key: MemoryKey
+    let ledger: VaultLedger
     let server: SimulatedServer
     let judge: Judge
     var trace: Trace
@@ -63,7 +65,13 @@ final class World: @unchecked Sendable {
         var random = SeededRandom(seed: seed)
         time = SimulatedTime(events)
         let time = time
-        memory = MemoryVault { time.timestamp }
+        Randomness.begin(seed)
+        do {
+            key = try MemoryKey()
+            ledger = try VaultLedger(MemoryVault(firstSlot: key) { time.timestamp }, key)
+        } catch {
+            preconditionFailure("the vault cannot be made: \(error)")
+        }
         server = SimulatedServer(random.pick(Behaviour.allCases), lifetime: random.pick([20, 60, 600]))
         judge = Judge()
         trace = Trace(isPrinted: isTraced)
@@ -73,7 +81,7 @@ final class World: @unchecked Sendable {
             crashes: random.between(0, 2), stalls: random.chance(30) ? 1 : 0, networkRate: random.pick([10, 40, 80]),
             commitRate: random.pick([5, 15, 40]), hazardRate: random.pick([0, 2, 8]))
         self.random = random
-        memory.observer = judge
+        ledger.observer = judge
         judge.world = self
     }
 
@@ -145,11 +153,25 @@ final class World: @unchecked Sendable {
                 do { try await vault.addProvider(registration.get()) } catch { judge.fail("world", "\(error)") }
             }
         }
-        _ = run(for: 1_000) { memory.providers.count == 1 && processes.allSatisfy { $0.users != nil } }
+        _ = run(for: 1_000) { ledger.providerCount == 1 && processes.allSatisfy { $0.users != nil } }
         for index in 0..<random.between(1, 2) { logIn("u\(index)") }
         _ = run(for: 1_000) { calls.isEmpty }
-        if random.chance(4) { memory.incarnation += 1 }
+        if random.chance(4) { beginIncarnation() }
         chaos = plannedChaos
+    }
+
+    /// As a restored backup does: what a login can send is held.
+    private func beginIncarnation() {
+        jobs.asProcess(1) {
+            let store = processes[0].store
+            _ = Task {
+                do {
+                    try await store.write { try $0.changeVault(AuditEvent(.vaultMigrated)) { $0.incarnation += 1 } }
+                } catch { judge.fail("world", "\(error)") }
+            }
+        }
+        let incarnation = ledger.incarnation + 1
+        _ = run(for: 1_000) { ledger.incarnation == incarnation }
     }
 
     private func registration() throws -> ProviderRegistration {

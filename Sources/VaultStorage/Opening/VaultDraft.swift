@@ -1,8 +1,8 @@
-import VaultCrypto
+package import VaultCrypto
 import VaultMigrations
 
 /// A vault before it is written.
-struct VaultDraft {
+package struct VaultDraft {
     static let firstIncarnation: Int64 = 1
 
     let vaultID: Bytes16
@@ -14,7 +14,7 @@ struct VaultDraft {
     private let keyringCell: [UInt8]
     private let manifestCell: [UInt8]
 
-    init(firstSlot: any SlotMaker, label: String, now: Timestamp) throws(StoreError) {
+    package init(firstSlot: any SlotMaker, label: String, now: Timestamp) throws(StoreError) {
         do throws(VaultCryptoError) {
             try Sodium.initialize()
             vaultID = SecureRandom.bytes16()
@@ -36,31 +36,30 @@ struct VaultDraft {
         }
     }
 
-    /// Makes the vault in memory, as one whole file: nothing of it is on disk before all of it is.
-    func write(to file: VaultFile, clock: @escaping @Sendable () -> Timestamp) throws(StoreError) {
-        let connection = try Connection(path: ":memory:", access: .memory)
-        try connection.execute("PRAGMA page_size = 4096")
-        try connection.execute("PRAGMA application_id = \(Connection.applicationID)")
-        try connection.prepareForInspection()
-        let migrator = Migrator(file, clock: clock)
-        for migration in Migrations.all { try migrator.apply(migration, on: connection) }
-        try connection.execute("BEGIN IMMEDIATE")
-        try fill(connection, context(clock))
-        try connection.execute("COMMIT")
-        try unsafe connection.withImage { image throws(StoreError) in try unsafe file.create(image) }
-    }
-
-    func context(_ clock: @escaping @Sendable () -> Timestamp) -> VaultContext {
+    package func context(_ clock: @escaping @Sendable () -> Timestamp) -> VaultContext {
         VaultContext(vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
     }
 
     /// Writes the vault's first rows, into tables that hold no more than the record of migrations.
-    func fill(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
+    package func fill(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         try insertVault(tables)
         try KeySlotRows.insert(slot, tables)
         let transaction = try WriteTransaction(tables, context)
         try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject(revision: row.revision))
         try transaction.markMigrationsAsTold()
+    }
+
+    /// The same into tables that hold nothing at all: as if all migrations had just been made.
+    package func fillWhole(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
+        let insert = try tables.cursor(.insertMigration)
+        for migration in Migrations.all {
+            insert.bind(1, Int64(migration.version))
+            insert.bind(2, migration.name)
+            insert.bind(3, migration.checksum)
+            insert.bind(4, createdAt.milliseconds)
+            try insert.run()
+        }
+        try fill(tables, context)
     }
 
     private func insertVault(_ tables: any TableAccess) throws(StoreError) {
@@ -78,6 +77,7 @@ struct VaultDraft {
 }
 
 extension Query {
+    fileprivate static let insertMigration = insert(into: .migration, "version", "name", "checksum", "appliedAt")
     fileprivate static let insertVault = insert(
         into: .vault, "id", "vaultID", "incarnation", "createdAt", "keyringCell", "revision", "auditSequence",
         "manifestCell")

@@ -1,0 +1,96 @@
+import Synchronization
+package import VaultCrypto
+package import VaultStorage
+
+/// A vault in memory, sealed as one in a file is. Several stores share it as processes share a file.
+package final class MemoryVault: Sendable {
+    package let database = MemoryDatabase()
+    package let spools = MemorySpools()
+    package let clock: @Sendable () -> Timestamp
+
+    /// Makes a vault with one key slot.
+    package init(
+        firstSlot: any SlotMaker, label: String = "memory", clock: @escaping @Sendable () -> Timestamp
+    ) throws {
+        self.clock = clock
+        let draft = try VaultDraft(firstSlot: firstSlot, label: label, now: clock())
+        let context = draft.context(clock)
+        try database.write { try draft.fillWhole($0, context) }
+    }
+
+    /// Opens it as a process of its own.
+    package func open(_ unlocker: any SlotUnlocker) throws -> MemoryVaultStore {
+        guard let context = try VaultContext.open(database.reader(), unlocker: unlocker, clock: clock) else {
+            throw StoreError(.damaged, "the vault's own row is missing")
+        }
+        return MemoryVaultStore(self, context)
+    }
+}
+
+/// A key that never leaves this process.
+package struct MemoryKey: SlotMaker, SlotUnlocker {
+    private let key: SealingKey
+
+    package init() throws { key = try SealingKey.generate() }
+
+    package func makeSlot(
+        id: Bytes16, label: String, createdAt: Int64
+    ) throws(VaultCryptoError) -> (description: KeySlotDescription, key: SealingKey) {
+        (try KeySlotDescription(id: id, keyID: key.id, kind: .keyFile, label: label, createdAt: createdAt), key)
+    }
+
+    package func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
+        slot.keyID == key.id ? key : nil
+    }
+}
+
+/// The spools of all processes that have one vault open.
+package final class MemorySpools: Sendable {
+    private let state = Mutex<[SpoolListing]>([])
+
+    package init() {}
+
+    package var entries: [SpoolListing] { state.withLock { $0 } }
+
+    package func add(_ reply: SpooledReply, owner: Int64) -> SpoolHandle {
+        let handle = SpoolHandle(owner: owner, entry: SecureRandom.bytes16())
+        state.withLock { $0.append(SpoolListing(owner: owner, handle: handle, reply: reply, damage: nil)) }
+        return handle
+    }
+
+    package func remove(_ handle: SpoolHandle) {
+        state.withLock { $0.removeAll { $0.handle == handle } }
+    }
+
+    /// The owners of all entries have died: no process has the names that they had.
+    package func orphanAll() {
+        state.withLock { entries in
+            entries = entries.map { entry in
+                SpoolListing(owner: 0, handle: entry.handle, reply: entry.reply, damage: entry.damage)
+            }
+        }
+    }
+}
+
+/// What one process sees of the spools.
+struct MemorySpool: ReplySpool {
+    let spools: MemorySpools
+    let owner: Int64
+    let owners: MemoryOwners
+
+    func prepare(for count: Int) throws(StoreError) {}
+    func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle { spools.add(reply, owner: owner) }
+    func remove(_ handle: SpoolHandle) throws(StoreError) { spools.remove(handle) }
+
+    func listings() throws(StoreError) -> [SpoolListing] {
+        spools.entries.filter { $0.owner == owner || !owners.isAlive($0.owner) }
+    }
+
+    func depth() throws(StoreError) -> SpoolDepth {
+        let entries = spools.entries
+        var depth = SpoolDepth()
+        depth.entries = entries.count
+        depth.files = Set(entries.map(\.owner)).count
+        return depth
+    }
+}

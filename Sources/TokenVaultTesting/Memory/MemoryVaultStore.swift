@@ -1,0 +1,99 @@
+import Synchronization
+package import VaultStorage
+
+/// One process's way to a ``MemoryVault``.
+package final class MemoryVaultStore: VaultStore {
+    private struct Readers {
+        var idle: [Reader] = []
+        var isClosed = false
+    }
+
+    /// What writes for this process, one transaction at a time.
+    private final class Writer: @unchecked Sendable {
+        let tables: MemoryTables
+        let transaction: WriteTransaction
+
+        init(_ vault: MemoryVault, _ context: VaultContext) throws(StoreError) {
+            tables = vault.database.writer()
+            transaction = try WriteTransaction(tables, context)
+        }
+    }
+
+    package let vault: MemoryVault
+    package let context: VaultContext
+    package let changes = ChangeSignal()
+    package let owner: Int64
+    package let spool: any ReplySpool
+    private let readers = Mutex(Readers())
+    private let writer = Mutex<Writer?>(nil)
+
+    init(_ vault: MemoryVault, _ context: VaultContext) {
+        self.vault = vault
+        self.context = context
+        let owners = vault.database.owners
+        owner = owners.enter()
+        spool = MemorySpool(spools: vault.spools, owner: owner, owners: owners)
+    }
+
+    package var ownsItsLock: Bool { vault.database.owners.isAlive(owner) }
+    package var readOnlyRefusal: StoreError? { nil }
+    package func files() -> [FileReport] { [] }
+
+    /// Nothing remains of what a row was.
+    package func removeRemnants() async -> Remnants { .gone }
+
+    package func close() {
+        readers.withLock { readers in
+            readers.isClosed = true
+            readers.idle = []
+        }
+        vault.database.owners.leave(owner)
+    }
+
+    package func shutDown() async { close() }
+
+    // MARK: Reading
+
+    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        try readNow(body)
+    }
+
+    package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
+        try readNow { reader throws(StoreError) in Result { try body(reader) } }.get()
+    }
+
+    private func readNow<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
+        let reader = try take()
+        defer { readers.withLock { if !$0.isClosed { $0.idle.append(reader) } } }
+        return try reader.readNewest(body)
+    }
+
+    private func take() throws(StoreError) -> Reader {
+        let idle = try readers.withLock { readers throws(StoreError) -> Reader? in
+            if readers.isClosed { throw StoreError(.closed, "the vault is closed") }
+            return readers.idle.popLast()
+        }
+        return if let idle { idle } else { try Reader(vault.database.reader(), context) }
+    }
+
+    // MARK: Writing
+
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
+        if readers.withLock({ $0.isClosed }) { throw StoreError(.closed, "the vault is closed") }
+        let result = try writer.withLock { kept in
+            let writer = if let kept { kept } else { try Writer(vault, context) }
+            kept = writer
+            let transaction = writer.transaction
+            let result = try vault.database.write(writer.tables) { _ in
+                try transaction.begin()
+                return try body(transaction)
+            }
+            transaction.committed()
+            return result
+        }
+        changes.fire()
+        return result
+    }
+}

@@ -1,0 +1,93 @@
+package import VaultCrypto
+
+extension VaultContext {
+    /// Opens a vault by one of its key slots; nil if it has no row of its own.
+    ///
+    /// What the row says is believed only as far as the trail does not tell of a later one, and only a slot that the row
+    /// knows opens the vault.
+    /// - Parameter policy: What trying the key slots may cost.
+    package static func open(
+        _ tables: any TableAccess, unlocker: any SlotUnlocker, policy: UnlockingPolicy = .init(),
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> VaultContext? {
+        guard let vaultID = try vaultID(tables) else { return nil }
+        let (slots, damage) = try KeySlotRows.all(tables)
+        let opened = try unlock(slots, unlocker, policy, vaultID, damage)
+        // The row, and what the trail says of it, are of one moment.
+        return try tables.snapshot { () throws(StoreError) in
+            let vault = try VaultRow.load(tables, vault: vaultID, under: opened.vaultKey)
+            let slot = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
+            let context = VaultContext(
+                vaultID: vaultID, vaultKey: opened.vaultKey, openedBy: slot, row: vault, clock: clock)
+            let trail = AuditTrail(tables: tables, context: context)
+            guard try !trail.tellsOfLater(than: vault) else {
+                throw StoreError(
+                    .rollbackSuspected,
+                    "the vault's own row is older than the audit trail records: a former state was put back",
+                    hint: "find out who changed the file; restore a whole backup")
+            }
+            return context
+        }
+    }
+
+    private static func vaultID(_ tables: any TableAccess) throws(StoreError) -> Bytes16? {
+        let row = try tables.cursor(.vaultID)
+        defer { row.reset() }
+        return try row.step() ? row.bytes16(0) : nil
+    }
+
+    private static func unlock(
+        _ slots: [KeySlot], _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16,
+        _ damage: StoreError?
+    ) throws(StoreError) -> (vaultKey: SealingKey, slot: KeySlot) {
+        do throws(VaultCryptoError) {
+            return try KeySlot.unlock(slots, with: unlocker, vault: vault, policy: policy)
+        } catch {
+            if let damage, error.code == .wrongKey {
+                throw StoreError(
+                    .damaged, "this key opens no readable key slot of the vault; \(damage.reason)",
+                    hint: "use another key of the vault, or restore a backup")
+            }
+            throw StoreError(opening: error)
+        }
+    }
+
+    /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still
+    /// wraps the vault key: put back, it must not open the vault.
+    private static func slot(
+        of row: VaultRow, _ opened: (vaultKey: SealingKey, slot: KeySlot), _ slots: [KeySlot],
+        _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16
+    ) throws(StoreError) -> ProvenKeySlot {
+        do throws(VaultCryptoError) {
+            if row.knows(opened.slot) { return try ProvenKeySlot(opened.slot) }
+            return try ProvenKeySlot(
+                KeySlot.unlock(
+                    slots.filter { row.knows($0) }, with: unlocker, vault: vault, policy: policy
+                ).slot)
+        } catch {
+            throw .quarantined(
+                "keySlot", opened.slot.description.id, "the vault does not know it: it was planted or put back")
+        }
+    }
+}
+
+extension StoreError {
+    /// Tells a wrong key from one that cannot be read, and both from a damaged vault.
+    init(opening error: VaultCryptoError) {
+        switch error.code {
+        case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
+        case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
+            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear:
+            self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
+        case .outOfMemory, .outOfGuardedMemory, .unavailable:
+            self.init(.outOfMemory, error.reason, hint: error.hint)
+        default:
+            self.init(
+                .damaged, "the vault's keys are damaged: \(error.reason)", hint: error.hint ?? "restore a backup")
+        }
+    }
+}
+
+extension Query {
+    fileprivate static let vaultID = select(Table.vault.columns("vaultID"), from: .vault)
+}

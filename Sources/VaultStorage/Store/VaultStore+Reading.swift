@@ -1,0 +1,207 @@
+import VaultCrypto
+
+extension VaultStore {
+    // MARK: Users and logins
+
+    /// The hot read. With ``LoginSelector/user(_:)``, terminated logins are no candidates, unless all are.
+    package func session(_ selector: LoginSelector) async throws(StoreError) -> SessionSnapshot {
+        switch selector {
+        case .user(let id):
+            let index = blindIndex(id)
+            return try await read { reader throws(StoreError) in try reader.session(ofUser: index, nil) }
+        case .login(let handle):
+            return try await read { reader throws(StoreError) in try reader.session(ofLogin: handle) }
+        case .userLogin(let id, let handle):
+            let index = blindIndex(id)
+            return try await read { reader throws(StoreError) in try reader.session(ofUser: index, handle) }
+        }
+    }
+
+    package func login(_ handle: LoginHandle) async throws(StoreError) -> StoredLogin {
+        try await read { reader throws(StoreError) in try reader.login(handle) }
+    }
+
+    /// In the order of their handles. A damaged row is listed as such.
+    package func logins(
+        ofUser userID: String?, after: LoginHandle?, limit: Int
+    ) async throws(StoreError) -> [LoginListing] {
+        guard let index = userID.map({ blindIndex($0) }) else {
+            return try await read { reader throws(StoreError) in try reader.logins(after: after, limit: limit) }
+        }
+        return try await read { reader throws(StoreError) in
+            try reader.logins(ofUser: index, after: after, limit: limit)
+        }
+    }
+
+    /// Logins that are due at this time, the longest due first; see ``LoginState/dueAt``. Reads the index and plaintext
+    /// columns alone: what they say is authenticated when the login itself is read.
+    ///
+    /// - Parameter cursor: ``DuePage/cursor`` of the page before; nil for the first.
+    package func dueLogins(
+        before time: Timestamp, after cursor: DueCursor? = nil, limit: Int
+    ) async throws(StoreError) -> DuePage {
+        try await read { reader throws(StoreError) in
+            try reader.dueLogins(before: time, after: cursor, limit: limit)
+        }
+    }
+
+    /// Logins with a failure that no handler has heard of, see ``SessionRecord/notifiedFailure``. What their sessions
+    /// say decides.
+    package func untoldFailures(limit: Int) async throws(StoreError) -> [LoginHandle] {
+        try await read { reader throws(StoreError) in try reader.untoldFailures(limit: limit) }
+    }
+
+    package func user(_ id: String) async throws(StoreError) -> StoredUser {
+        let index = blindIndex(id)
+        return try await read { reader throws(StoreError) in try reader.user(index) }
+    }
+
+    package func users(after: UserHandle?, limit: Int) async throws(StoreError) -> [UserListing] {
+        try await read { reader throws(StoreError) in try reader.users(after: after, limit: limit) }
+    }
+
+    /// Who has this handle: audit rows name users by it.
+    package func userID(of handle: UserHandle) async throws(StoreError) -> String {
+        try await read { reader throws(StoreError) in try reader.userID(of: handle) }
+    }
+
+    private func blindIndex(_ userID: String) -> BlindIndex { context.keyring.blindIndex(ofUserID: userID) }
+
+    // MARK: Providers
+
+    /// In the order in which they came; a page begins after ``ProviderListing/sequence`` of the one before, the first
+    /// after nil. A damaged row is listed as such.
+    package func providers(after sequence: Int64?, limit: Int) async throws(StoreError) -> [ProviderListing] {
+        try await read { reader throws(StoreError) in try reader.providers.listings(after: sequence, limit: limit) }
+    }
+
+    package func providers() async throws(StoreError) -> [ProviderListing] {
+        let size = 256
+        var all: [ProviderListing] = []
+        while true {
+            let page = try await providers(after: all.last?.sequence, limit: size)
+            all += page
+            if page.count < size { return all }
+        }
+    }
+
+    package func provider(_ handle: ProviderHandle) async throws(StoreError) -> StoredProvider {
+        try await read { reader throws(StoreError) in try reader.providers.provider(handle) }
+    }
+
+    /// By a keyed hash of the name: opens no other provider.
+    package func provider(named name: String) async throws(StoreError) -> StoredProvider {
+        try await read { reader throws(StoreError) in try reader.providers.provider(named: name) }
+    }
+
+    /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
+    package func providers(ofUser userID: String) async throws(StoreError) -> Set<ProviderHandle> {
+        let index = blindIndex(userID)
+        return try await read { reader throws(StoreError) in try reader.providers(ofUser: index) }
+    }
+
+    // MARK: The trail
+
+    package func auditEntries(after sequence: Int64, limit: Int) async throws(StoreError) -> [AuditEntry] {
+        try await read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
+    }
+
+    /// The number of the last audit row; 0 before the first.
+    package func auditHead() async throws(StoreError) -> Int64 {
+        try await read { reader throws(StoreError) in try reader.auditHead() }
+    }
+
+    /// When another login of this provider was last renewed, if that was after this time. Looks at the latest rows of
+    /// the trail alone, by plaintext columns.
+    package func lastRenewal(
+        at provider: ProviderHandle, otherThan login: LoginHandle, since: Timestamp
+    ) async throws(StoreError) -> Timestamp? {
+        try await read { reader throws(StoreError) in
+            try reader.lastRenewal(at: provider, otherThan: login, since: since)
+        }
+    }
+
+    // MARK: Journals
+
+    /// Those whose time has come, in its order. Damaged ones are passed over.
+    package func dueOutboxEntries(at time: Timestamp, limit: Int) async throws(StoreError) -> [StoredOutboxEntry] {
+        try await read { reader throws(StoreError) in try reader.dueOutboxEntries(at: time, limit: limit) }
+    }
+
+    /// All, in the order in which they came; a page begins after ``OutboxListing/sequence`` of the one before, the
+    /// first after nil. A damaged row is listed as such.
+    package func outbox(after sequence: Int64?, limit: Int) async throws(StoreError) -> [OutboxListing] {
+        try await read { reader throws(StoreError) in try reader.outbox(after: sequence, limit: limit) }
+    }
+
+    package func outboxEntry(_ handle: OutboxHandle) async throws(StoreError) -> StoredOutboxEntry {
+        try await read { reader throws(StoreError) in try reader.outboxEntry(handle) }
+    }
+
+    /// Unusable replies, in the order in which they came; none if there is no such login.
+    package func unusableReplies(of login: LoginHandle) async throws(StoreError) -> [UnusableReplyListing] {
+        try await read { reader throws(StoreError) in try reader.unusableReplies(of: login) }
+    }
+
+    /// Open intents, in the order in which they were begun. Damaged ones are passed over: reading the login itself
+    /// reports them.
+    ///
+    /// - Parameter fence: ``IntentPage/next`` of the page before; nil for the first.
+    package func openIntents(after fence: Int64?, limit: Int) async throws(StoreError) -> IntentPage {
+        try await read { reader throws(StoreError) in try reader.openIntents(after: fence, limit: limit) }
+    }
+
+    /// Whether there is an intent at all, damaged or not.
+    package func hasOpenIntents() async throws(StoreError) -> Bool {
+        try await read { reader throws(StoreError) in try reader.hasOpenIntents() }
+    }
+
+    // MARK: Keys
+
+    package func keySlots() async throws(StoreError) -> [StoredKeySlot] {
+        try await read { reader throws(StoreError) in try reader.keySlots() }
+    }
+
+    /// The slot by which this process has opened the vault.
+    package var openingKeySlot: KeySlotHandle { context.openedBy.handle }
+
+    // MARK: The whole vault
+
+    /// What is open, counted without counting everything.
+    package func depths() async throws(StoreError) -> StoreDepths {
+        try await read { reader throws(StoreError) in try reader.depths() }
+    }
+
+    /// Takes as long as it takes to count users and logins.
+    package func statistics() async throws -> StoreStatistics {
+        let spool = spool
+        return try await survey { reader in
+            var statistics = try reader.withSnapshot { () throws(StoreError) in try reader.statistics() }
+            statistics.spool = try spool.depth()
+            return statistics
+        }
+    }
+
+    /// Rows that cannot be opened, at most `limit`. Looks at every row there is, but for the audit trail and what has
+    /// to open before anything does.
+    package func damagedRows(limit: Int) async throws -> [DamagedRow] {
+        try await survey { try $0.damage.all(limit: limit) }
+    }
+
+    /// A damaged row as it lies there. Not found if there is none of that name; in conflict if the row opens.
+    package func damagedRow(_ name: DamagedRowName) async throws -> DamagedRowContent {
+        try await survey { reader in
+            try reader.withSnapshot { () throws(StoreError) in
+                let row = try reader.damage.find(name)
+                return try reader.damage.content(of: row)
+            }
+        }
+    }
+
+    /// Checks every cell, manifest and audit row. Takes as long as the vault is big, in bounded memory; writers go on.
+    package func verify(
+        _ progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
+    ) async throws -> VerificationReport {
+        try await survey { try VaultCheck($0.tables, $0.context).run(progress) }
+    }
+}

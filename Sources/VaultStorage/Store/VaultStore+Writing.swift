@@ -1,0 +1,163 @@
+package import VaultCrypto
+
+extension VaultStore {
+    // MARK: Users and logins
+
+    package func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin {
+        try await write { try $0.insertLogin(draft) }
+    }
+
+    package func updateLogin<R: Sendable>(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        try await write { try $0.updateLogin(handle, body) }
+    }
+
+    package func updateUser<R: Sendable>(
+        _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
+    ) async throws -> R {
+        try await write { try $0.updateUser(id, body) }
+    }
+
+    // MARK: Providers
+
+    /// Adds a provider, or replaces the one of this handle. Names are unique.
+    package func putProvider(
+        _ record: ProviderRecord, replacing handle: ProviderHandle?
+    ) async throws -> StoredProvider {
+        try await write { try $0.put(record, replacing: handle) }
+    }
+
+    /// Puts a provider in the place of a damaged one; its logins stay its own.
+    package func putProvider(
+        _ record: ProviderRecord, replacingDamaged name: DamagedRowName
+    ) async throws -> StoredProvider {
+        let found = try await survey { try $0.damage.find(name) }
+        return try await write { try $0.put(record, replacingDamaged: found.place) }
+    }
+
+    /// Changes a provider as it is now. The body gives what is to be told beside the changes themselves; one that
+    /// changes nothing leaves the row, and its revision, as they are.
+    package func updateProvider(
+        _ handle: ProviderHandle,
+        _ body: @escaping @Sendable (inout ProviderRecord, ProviderUse) throws -> [AuditEvent.Detail]
+    ) async throws -> StoredProvider {
+        // Counting may take long: not while others wait for the write lock.
+        let use = try await survey { try $0.use(of: handle) }
+        return try await write { try $0.update(handle, use, body) }
+    }
+
+    /// Refused while a login uses it.
+    package func removeProvider(_ handle: ProviderHandle) async throws {
+        try await write { try $0.remove(handle) }
+    }
+
+    // MARK: Damaged rows
+
+    /// Deletes a row that cannot be opened, and what hangs on it; refused if it opens. See ``damagedRow(_:)``.
+    package func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow {
+        // Whose manifest misses a login is found by looking at all users: not under the write lock.
+        let found = try await survey { try $0.damage.find(name) }
+        return try await write { try $0.discard(found.place) }
+    }
+
+    /// The same for the row of a user, by the user's id.
+    package func discardDamagedUser(_ id: String) async throws -> DiscardedRow {
+        let index = context.keyring.blindIndex(ofUserID: id)
+        return try await write { try $0.discardUser(index) }
+    }
+
+    // MARK: Journals
+
+    package func putAuthorizationRequest(_ record: AuthorizationRequestRecord) async throws {
+        try await write { try $0.put(record) }
+    }
+
+    /// Gives a pending log-in once, never after it expired, and never to another browser or user than began it; deletes
+    /// all that have expired.
+    package func takeAuthorizationRequest(_ proof: CallbackProof) async throws -> AuthorizationRequestRecord {
+        // Not finding it must still sweep: so it is no error before the transaction is committed.
+        switch try await write({ try $0.takeAuthorizationRequest(proof) }) {
+        case .taken(let record): return record
+        case .refused(let error): throw error
+        case nil: throw StoreError.notFound(.authorizationRequest)
+        }
+    }
+
+    /// Queues revocations of logins that are gone.
+    package func addOutbox(_ records: [OutboxRecord]) async throws {
+        try await write { try $0.queue(records) }
+    }
+
+    package func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws {
+        try await write { try $0.resolve(handle, resolution) }
+    }
+
+    /// Keeps an unusable reply until its login's chain moves on, or is gone.
+    package func keepUnusableReply(_ record: UnusableReplyRecord) async throws {
+        try await write { try $0.keep(record) }
+    }
+
+    /// Deletes those from before this time. Writes nothing if there is none.
+    package func forgetUnusableReplies(before time: Timestamp) async throws {
+        // Asked every two seconds, by every process.
+        let hasAny = try await read { reader throws(StoreError) in try reader.hasUnusableReplies(before: time) }
+        if hasAny { _ = try await write { try $0.forgetUnusableReplies(before: time) } }
+    }
+
+    // MARK: Keys
+
+    package func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
+        let handle = KeySlotHandle.random()
+        let context = context
+        // A passphrase is stretched, for most of a second.
+        let slot = try await BlockingLane.opening.run {
+            do throws(VaultCryptoError) {
+                return try KeySlot.wrap(
+                    context.vaultKey, for: maker, id: handle.bytes, label: label,
+                    createdAt: context.clock().milliseconds, vault: context.vaultID)
+            } catch {
+                throw StoreError(adding: error)
+            }
+        }
+        try await write { try $0.add(slot) }
+        return StoredKeySlot(handle: handle, description: slot.description)
+    }
+
+    /// Removes a slot, if another one remains that is known to open the vault: the one that `unlocker` opens, or else
+    /// the one by which this process has opened the vault.
+    package func removeKeySlot(
+        _ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)? = nil
+    ) async throws {
+        let proven = if let unlocker { try await prove(unlocker, besides: handle) } else { context.openedBy }
+        try await write { try $0.removeKeySlot(handle, provenBy: proven) }
+    }
+
+    /// Opens a slot by this key, as if the vault was to be opened. Before the transaction: a passphrase takes its time.
+    private func prove(_ unlocker: any SlotUnlocker, besides handle: KeySlotHandle) async throws -> ProvenKeySlot {
+        let slots = try await read { reader throws(StoreError) in
+            let row = try reader.opener.vaultRow()
+            return try KeySlotRows.all(reader.tables).slots.filter {
+                $0.description.id != handle.bytes && row.knows($0)
+            }
+        }
+        let vault = context.vaultID
+        return try await BlockingLane.opening.run {
+            do throws(VaultCryptoError) {
+                return try ProvenKeySlot(KeySlot.unlock(slots, with: unlocker, vault: vault).slot)
+            } catch {
+                throw StoreError(opening: error)
+            }
+        }
+    }
+}
+
+extension StoreError {
+    init(adding error: VaultCryptoError) {
+        switch error.code {
+        case .labelTooLong, .passphraseParametersOutOfBounds:
+            self.init(.invalidValue, error.reason, hint: error.hint)
+        default: self.init(opening: error)
+        }
+    }
+}

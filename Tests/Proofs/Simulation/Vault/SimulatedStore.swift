@@ -1,0 +1,98 @@
+import TokenVaultTesting
+import VaultStorage
+
+/// One simulated process's way to the vault: the real store, where others may come in between and writes may fail.
+final class SimulatedStore: VaultStore, @unchecked Sendable {
+    /// What happens to one durable write.
+    enum Fault: Sendable {
+        /// Nothing was written.
+        case before
+        /// It was written, and reported as failed.
+        case after
+    }
+
+    enum Write: Sendable, Hashable {
+        case commit, spool, unspool
+    }
+
+    private let base: MemoryVaultStore
+    private let ledger: VaultLedger
+    /// What happens to the next write of this kind.
+    var fault: @Sendable (Write) -> Fault? = { _ in nil }
+    /// Where others may come in: before and after each transaction.
+    var pause: @Sendable () async -> Void = {}
+
+    init(_ base: MemoryVaultStore, _ ledger: VaultLedger) {
+        self.base = base
+        self.ledger = ledger
+    }
+
+    var context: VaultContext { base.context }
+    var changes: ChangeSignal { base.changes }
+    var owner: Int64 { base.owner }
+    var ownsItsLock: Bool { base.ownsItsLock }
+    var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
+    var spool: any ReplySpool { SimulatedSpool(store: self, base: base.spool, ledger: ledger) }
+    func files() -> [FileReport] { base.files() }
+    func removeRemnants() async -> Remnants { await base.removeRemnants() }
+    func close() { base.close() }
+    func shutDown() async { base.close() }
+
+    func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        try await base.read(body)
+    }
+
+    func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
+        try await base.survey(body)
+    }
+
+    func write<R: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
+        await pause()
+        let fault = fault(.commit)
+        let result: Result<R, any Error>
+        do {
+            let value = try await base.write { transaction in
+                let value = try body(transaction)
+                if fault == .before { throw StoreError(.full, "the disk is full") }
+                return value
+            }
+            ledger.look(by: owner)
+            result =
+                fault == .after
+                ? .failure(StoreError(.io(1), "the commit is not known to be durable")) : .success(value)
+        } catch {
+            result = .failure(error)
+        }
+        await pause()
+        return try result.get()
+    }
+}
+
+/// The same for the replies that the vault could not take.
+private struct SimulatedSpool: ReplySpool {
+    let store: SimulatedStore
+    let base: any ReplySpool
+    let ledger: VaultLedger
+
+    func prepare(for count: Int) throws(StoreError) { try base.prepare(for: count) }
+
+    func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
+        let fault = store.fault(.spool)
+        if fault == .before { throw StoreError(.full, "the disk is full") }
+        let handle = try base.add(reply)
+        ledger.observer?.spooled(reply, by: store.owner)
+        if fault == .after { throw StoreError(.io(1), "the entry is not known to be durable") }
+        return handle
+    }
+
+    func remove(_ handle: SpoolHandle) throws(StoreError) {
+        let fault = store.fault(.unspool)
+        if fault != .before { try base.remove(handle) }
+        if fault != nil { throw StoreError(.io(1), "the entry is not known to be gone") }
+    }
+
+    func listings() throws(StoreError) -> [SpoolListing] { try base.listings() }
+    func depth() throws(StoreError) -> SpoolDepth { try base.depth() }
+}
