@@ -29,7 +29,8 @@ let package = Package(
     targets: [
         // The two C libraries, each with one importer.
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "SQLite3", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CSQLite", dependencies: ["SQLite3"], linkerSettings: [.linkedLibrary("sqlite3")]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
 

@@ -1,24 +1,16 @@
-#pragma once
-#include <sqlite3.h>
+#include "CSQLite.h"
+
 #include <sys/vfs.h>
 
-/* sqlite3_db_config is variadic, which Swift cannot import. */
-static inline int vault_db_config_flag(sqlite3 *connection, int option, int value, int *result) {
+int vault_db_config_flag(sqlite3 *connection, int option, int value, int *result) {
     return sqlite3_db_config(connection, option, value, result);
 }
 
-/* sqlite3_file_control with an int in and out; fails if the VFS does not know the operation. */
-static inline int vault_file_control_int(sqlite3 *connection, int operation, int *value) {
+int vault_file_control_int(sqlite3 *connection, int operation, int *value) {
     return sqlite3_file_control(connection, "main", operation, value);
 }
 
-/*
- * SQLITE_OK if no transaction reads from the WAL, so that the next commit begins it anew if all of it is in the database
- * file; SQLITE_BUSY if one does. Of the five locks for readers in the WAL index the first is of those that read the
- * database file alone, the four others are of those that need the WAL (https://sqlite.org/walformat.html#wal_locks).
- * SQLite itself asks in this way before it restarts the WAL. Not to be called in a transaction of this connection.
- */
-static inline int vault_wal_has_no_reader(sqlite3 *connection) {
+int vault_wal_has_no_reader(sqlite3 *connection) {
     sqlite3_file *file = 0;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (code != SQLITE_OK) return code;
@@ -28,8 +20,7 @@ static inline int vault_wal_has_no_reader(sqlite3 *connection) {
     return code;
 }
 
-/* Reads the beginning of the database file itself, whatever the WAL holds of it. */
-static inline int vault_read_file(sqlite3 *connection, unsigned char *bytes, int count) {
+int vault_read_file(sqlite3 *connection, unsigned char *bytes, int count) {
     sqlite3_file *file = 0;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (code != SQLITE_OK) return code;
@@ -37,11 +28,7 @@ static inline int vault_read_file(sqlite3 *connection, unsigned char *bytes, int
     return file->pMethods->xRead(file, bytes, count, 0);
 }
 
-/*
- * How many frames of the WAL the WAL index knows, and the size of a page, as the first copy of the index's header tells
- * (https://sqlite.org/walformat.html#the_wal_index_header). To be called by a connection that has read.
- */
-static inline int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize) {
+int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsigned *pageSize) {
     sqlite3_file *file = 0;
     void volatile *region = 0;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -59,12 +46,7 @@ static inline int vault_wal_frames(sqlite3 *connection, unsigned *frames, unsign
     return SQLITE_OK;
 }
 
-/*
- * SQLITE_OK if no other connection has the database open; SQLITE_BUSY if one does. In WAL mode each connection that has
- * read holds a shared lock on the database file until it is closed, so that an exclusive one is had by the only connection
- * alone: SQLite asks in this way whether a connection that is closed is the last. The lock is given back at once.
- */
-static inline int vault_is_alone(sqlite3 *connection) {
+int vault_is_alone(sqlite3 *connection) {
     sqlite3_file *file = 0;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (code != SQLITE_OK) return code;
@@ -74,12 +56,7 @@ static inline int vault_is_alone(sqlite3 *connection) {
     return code == SQLITE_OK ? given : code;
 }
 
-/*
- * Writes the WAL anew, with the bytes that are in it, and syncs it. After a sync that failed the kernel may take for written
- * what the disk never got, and no later sync of the same pages helps. To be called with a connection that holds the write
- * lock: then nobody appends.
- */
-static inline int vault_wal_write_again(sqlite3 *connection) {
+int vault_wal_write_again(sqlite3 *connection) {
     enum { piece = 65536 };
     sqlite3_file *wal = 0;
     sqlite3_int64 size = 0;
@@ -99,22 +76,19 @@ static inline int vault_wal_write_again(sqlite3 *connection) {
     return code == SQLITE_OK && size > 0 ? wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) : code;
 }
 
-/* SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite makes its own copy. */
-static inline int vault_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+int vault_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
-static inline int vault_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, int count) {
+int vault_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, int count) {
     return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
 }
 
-/* A zero-length blob is not NULL. */
-static inline int vault_bind_empty_blob(sqlite3_stmt *statement, int index) {
+int vault_bind_empty_blob(sqlite3_stmt *statement, int index) {
     return sqlite3_bind_zeroblob(statement, index, 0);
 }
 
-/* The magic number of the file system that a directory lies on; 0 if it cannot be told. */
-static inline unsigned long vault_file_system_magic(const char *path) {
+unsigned long vault_file_system_magic(const char *path) {
     struct statfs info;
     return statfs(path, &info) == 0 ? (unsigned long)info.f_type : 0;
 }
