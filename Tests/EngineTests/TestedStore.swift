@@ -1,0 +1,103 @@
+import Synchronization
+import TestSupport
+import TokenVaultTesting
+import VaultCrypto
+import VaultStorage
+
+/// What keeps a vault, for tests that ask the same of each.
+enum TestedPlace: String, CaseIterable, Sendable {
+    case file, memory
+
+    func make() throws -> TestedStore { try TestedStore(self) }
+}
+
+/// A vault with one key, and processes that have it open.
+final class TestedStore: Sendable {
+    static let start = Timestamp(milliseconds: 1_800_000_000_000)
+
+    let key: MemoryKey
+    let store: any VaultStore
+    private let clock: SharedTime
+    private let directory: PrivateDirectory?
+    private let memory: MemoryVault?
+
+    init(_ place: TestedPlace) throws {
+        let key = try MemoryKey()
+        self.key = key
+        let time = SharedTime()
+        clock = time
+        switch place {
+        case .file:
+            let directory = try PrivateDirectory(in: PrivateDirectory.fastParent)
+            store = try SQLiteVaultStore.create(
+                at: directory.file("vault.db"), firstSlot: key, label: "test", clock: { time.now })
+            self.directory = directory
+            memory = nil
+        case .memory:
+            let memory = try MemoryVault(firstSlot: key) { time.now }
+            store = try memory.open(key)
+            self.memory = memory
+            directory = nil
+        }
+    }
+
+    deinit { store.close() }
+
+    var now: Timestamp { clock.now }
+
+    func advance(by duration: Duration) { clock.advance(by: duration) }
+
+    /// As another process would.
+    func open(with key: MemoryKey? = nil) throws -> any VaultStore {
+        let (key, clock) = (key ?? self.key, clock)
+        if let memory { return try memory.open(key) }
+        guard let directory else { throw StoreError(.vaultMissing, "there is no vault") }
+        return try SQLiteVaultStore.open(at: directory.file("vault.db"), unlocker: key, clock: { clock.now })
+    }
+
+    // MARK: What is put into it
+
+    func draft(_ user: String, provider: ProviderHandle? = nil, dueIn: Duration? = nil) -> LoginDraft {
+        let session = SessionRecord(
+            state: .established, accessToken: SecretBytes(utf8: "access of \(user)"), createdAt: now, obtainedAt: now,
+            expiresAt: now.advanced(by: .seconds(3_600)))
+        return LoginDraft(
+            userID: user, provider: provider, session: session,
+            refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "refresh of \(user)")),
+            dueAt: dueIn.map { now.advanced(by: $0) })
+    }
+
+    func provider(_ name: String) -> ProviderRecord {
+        ProviderRecord(
+            name: name, issuer: nil, tokenEndpoint: "https://\(name).example/token", clientID: "client",
+            clientAuthentication: "none", profileName: "standard", createdAt: now)
+    }
+
+    func request(_ state: String, for provider: ProviderHandle, lasting: Duration = .seconds(600))
+        -> AuthorizationRequestRecord
+    {
+        AuthorizationRequestRecord(
+            state: SecretBytes(utf8: state), codeVerifier: SecretBytes(utf8: "verifier"), provider: provider,
+            userID: "alice", createdAt: now, expiresAt: now.advanced(by: lasting))
+    }
+
+    func revocation(_ token: String, at provider: ProviderHandle) -> OutboxRecord {
+        OutboxRecord(
+            provider: provider, login: nil, user: nil, refreshToken: SecretBytes(utf8: token), accessToken: nil,
+            createdAt: now)
+    }
+
+    func reply(to login: StoredLogin) -> SpooledReply {
+        SpooledReply(
+            login: login.handle, user: login.user, provider: login.provider, position: login.position, fence: 1,
+            accessToken: SecretBytes(utf8: "spooled"), tokenType: "Bearer", obtainedAt: now)
+    }
+}
+
+/// A clock that all processes of a test share.
+private final class SharedTime: Sendable {
+    private let time = Mutex(TestedStore.start)
+
+    var now: Timestamp { time.withLock { $0 } }
+    func advance(by duration: Duration) { time.withLock { $0 = $0.advanced(by: duration) } }
+}
