@@ -4,9 +4,9 @@
 /// struct Renewals: SessionHandler {
 ///     func sessionWillRenewAccessToken(_ renewal: AccessTokenRenewal) async {
 ///         do {
-///             try renewal.renewWithAuthToken(await ourServer.authToken(for: renewal.userId))
+///             try await renewal.renewWithAuthToken(ourServer.authToken(for: renewal.userId))
 ///         } catch {
-///             try? renewal.unableToRetrieveAuthToken()
+///             try? await renewal.unableToRetrieveAuthToken()
 ///         }
 ///     }
 /// }

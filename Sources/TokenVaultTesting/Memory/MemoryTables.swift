@@ -67,7 +67,7 @@ package final class MemoryOwners: Sendable {
 final class MemoryTables: TableAccess {
     private let database: MemoryDatabase
     private let isWriter: Bool
-    private var cursors: [ObjectIdentifier: (query: Query, cursor: MemoryCursor)] = [:]
+    private var cursors: [Query: MemoryCursor] = [:]
     /// Of the snapshot or transaction that is open.
     fileprivate(set) var state: MemoryState?
     private(set) var lastInsertedRow: Int64 = 0
@@ -79,9 +79,9 @@ final class MemoryTables: TableAccess {
     }
 
     func cursor(_ query: Query) throws(StoreError) -> any RowCursor {
-        if let known = cursors[ObjectIdentifier(query)] { return known.cursor }
+        if let known = cursors[query] { return known }
         let cursor = MemoryCursor(query, of: self)
-        cursors[ObjectIdentifier(query)] = (query, cursor)
+        cursors[query] = cursor
         return cursor
     }
 

@@ -5,8 +5,10 @@ enum KeySlotRows {
     /// The slots that can be read, and what is wrong with the first of the others: a slot that is damaged must not stand
     /// in the way of the rest. Of each kind no more are read than a vault has.
     static func all(_ tables: any TableAccess) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
-        let row = try tables.cursor(.keySlots)
+        let row = try tables.cursor(.keySlotsFrom)
         defer { row.reset() }
+        row.bind(1, .min)
+        row.bind(2, .max)
         var slots: [KeySlot] = []
         var damage: StoreError?
         var counts: [Int64: Int] = [:]
@@ -78,8 +80,6 @@ enum KeySlotRows {
 extension Query {
     private static let slotColumns = Table.keySlot.columns(
         "handle", "kind", "keyID", "salt", "operations", "memoryKiB", "label", "createdAt", "cell", "id")
-
-    fileprivate static let keySlots = select(slotColumns, from: .keySlot, order: [.up(Table.keySlot["id"])])
 
     static let keySlotsFrom = select(
         slotColumns, from: .keySlot, where: [.atLeast(Table.keySlot["id"], 1)], order: [.up(Table.keySlot["id"])],

@@ -86,3 +86,15 @@ extension Reader {
         }
     }
 }
+
+extension TableAccess {
+    /// The rows of a user's logins; a handle of another length is none.
+    func loginRows(ofUserRow id: Int64) throws(StoreError) -> [(row: Int64, handle: LoginHandle?)] {
+        let row = try cursor(.loginsOfUserRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        var rows: [(row: Int64, handle: LoginHandle?)] = []
+        while try row.step() { rows.append((row.integer(0), row.bytes16(1).map { LoginHandle($0) })) }
+        return rows
+    }
+}

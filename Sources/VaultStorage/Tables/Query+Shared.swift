@@ -155,6 +155,10 @@ extension Query {
         auditColumns, from: .audit, where: [.greater(Table.audit["sequence"], 1)],
         order: [.up(Table.audit["sequence"])], limit: 2)
 
+    static let auditRowsFrom = select(
+        auditColumns, from: .audit, where: [.atLeast(Table.audit["sequence"], 1)],
+        order: [.up(Table.audit["sequence"])], limit: 2)
+
     private static let auditColumns = Table.audit.columns(
         "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac")
 

@@ -2,7 +2,7 @@
 ///
 /// Parameters count from 1, columns of the answer from 0. A query is made once and kept for as long as the program runs:
 /// an engine prepares it once for each connection, and finds it again by which object it is.
-package final class Query: Sendable {
+package final class Query: Sendable, Hashable {
     package enum Operation: Sendable {
         case select(Selection)
         /// Parameter 1 is the value of the first column, and so on.
@@ -83,6 +83,10 @@ package final class Query: Sendable {
     package let operation: Operation
 
     package init(_ operation: Operation) { self.operation = operation }
+
+    /// Which object it is.
+    package static func == (own: Query, other: Query) -> Bool { own === other }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     package static func select(
         _ output: [Output], from table: Table, joins: [Join] = [], where conditions: [Condition] = [],

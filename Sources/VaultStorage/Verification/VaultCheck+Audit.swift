@@ -193,11 +193,6 @@ extension TableAccess {
 }
 
 extension Query {
-    static let auditRowsFrom = select(
-        Table.audit.columns(
-            "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac"),
-        from: .audit, where: [.atLeast(Table.audit["sequence"], 1)], order: [.up(Table.audit["sequence"])], limit: 2)
-
     fileprivate static let intentOfLogin = select(
         Table.refreshIntent.columns("fence"), from: .login,
         joins: [.optional(Table.refreshIntent["login"], is: Table.login["id"])],

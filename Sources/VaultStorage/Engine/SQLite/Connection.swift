@@ -9,9 +9,9 @@ import VaultCrypto
     let liveness: Liveness?
     /// Who may have begun something in the vault; nil if that is not known yet.
     var owners: (any Ownership)?
+    /// By the address of their text.
     private var statements: [UInt: Statement] = [:]
-    /// Kept, so that no other query gets the address by which a statement is found.
-    private var queries: [Query] = []
+    private var queries: [Query: Statement] = [:]
     private var isClosed = false
 
     enum Access {
@@ -46,6 +46,7 @@ import VaultCrypto
     /// - Parameter checkpointing: see ``checkpointsWhenLast()``.
     func close(checkpointing: Bool = false) {
         statements = [:]
+        queries = [:]
         if isClosed || isAbandoned { return }
         isClosed = true
         if checkpointing { checkpointsWhenLast() }
@@ -72,11 +73,9 @@ import VaultCrypto
     }
 
     func statement(_ query: Query) throws(StoreError) -> Statement {
-        let key = UInt(bitPattern: ObjectIdentifier(query))
-        if let cached = statements[key] { return cached }
+        if let cached = queries[query] { return cached }
         let prepared = try prepare(query.sql)
-        statements[key] = prepared
-        queries.append(query)
+        queries[query] = prepared
         return prepared
     }
 

@@ -12,7 +12,6 @@ package final class SQLiteVaultStore: Sendable {
     let ownerLock: OwnerLock
     let place: VaultPlace
     let spoolFile: Spool
-    package let spool: any ReplySpool
     package let changes = ChangeSignal()
 
     /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
@@ -34,8 +33,6 @@ package final class SQLiteVaultStore: Sendable {
         readers = ReaderPool(database, context, place, first: first)
         writer = WriterThread(changes) { [database] in WriteBatch(database, context, place) }
         spoolFile = Spool(file, context, lock)
-        spool = GuardedSpool(
-            spool: spoolFile, place: place, liveness: database.liveness, readOnlyRefusal: readOnlyRefusal)
         ownerLock = lock
         self.place = place
     }
@@ -43,6 +40,8 @@ package final class SQLiteVaultStore: Sendable {
     deinit { close() }
 
     package static let schemaVersion = Migrations.all.last?.version ?? 0
+
+    package var spool: any ReplySpool { GuardedSpool(store: self) }
 
     /// Commits so far: with many writers at once there are fewer of them than changes.
     package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
