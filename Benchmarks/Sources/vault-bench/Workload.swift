@@ -60,9 +60,9 @@ struct Workload: Sendable {
     func read(_ order: [String], prints: Bool = true) async throws {
         let users = try await users(of: open())
         var bytes = 0
-        let elapsed = try ContinuousClock().measure {
+        let elapsed = try await ContinuousClock().measure {
             for user in order {
-                guard let token = try users.validAccessToken(for: .user(user)) else { throw NoToken() }
+                guard let token = try await users.validAccessToken(for: .user(user)) else { throw NoToken() }
                 bytes += token.accessToken.reveal().utf8.count
             }
         }
@@ -110,7 +110,7 @@ struct Workload: Sendable {
             for user in order {
                 let opened = try await open()
                 let users = try await users(of: opened)
-                guard try users.validAccessToken(for: .user(user)) != nil else { throw NoToken() }
+                guard try await users.validAccessToken(for: .user(user)) != nil else { throw NoToken() }
                 await opened.close()
             }
         }
