@@ -55,17 +55,19 @@ package final class MemoryVaultStore: VaultStore {
     // MARK: Reading
 
     package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
-        try readNow(body)
+        let reader = try take()
+        defer { giveBack(reader) }
+        return try reader.readNewest(body)
     }
 
     package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
-        try readNow { reader throws(StoreError) in Result { try body(reader) } }.get()
+        let reader = try take()
+        defer { giveBack(reader) }
+        return try reader.readNewest(body)
     }
 
-    private func readNow<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
-        let reader = try take()
-        defer { readers.withLock { if !$0.isClosed { $0.idle.append(reader) } } }
-        return try reader.readNewest(body)
+    private func giveBack(_ reader: Reader) {
+        readers.withLock { if !$0.isClosed { $0.idle.append(reader) } }
     }
 
     private func take() throws(StoreError) -> Reader {

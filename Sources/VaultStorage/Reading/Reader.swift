@@ -30,10 +30,11 @@ package final class Reader: @unchecked Sendable {
 
     /// Runs `body`, once more if what it read was older than what is known: that may be known only since the reading
     /// began. What falls behind the same mark twice is older, because the mark was there before the second reading.
-    package func readNewest<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
+    @inline(__always)
+    package func readNewest<R, Failure>(_ body: (Reader) throws(Failure) -> R) throws(Failure) -> R {
         var mark: Int64?
         while true {
-            do throws(StoreError) { return try body(self) } catch {
+            do throws(Failure) { return try body(self) } catch {
                 guard let met = self.mark(behindWhich: error), met != mark else { throw error }
                 mark = met
             }
@@ -41,8 +42,8 @@ package final class Reader: @unchecked Sendable {
     }
 
     /// What that which was read falls behind; nil if it was not older than what is known.
-    package func mark(behindWhich error: StoreError) -> Int64? {
-        error.code == .rollbackSuspected ? opener.contradiction.mark : nil
+    private func mark(behindWhich error: any Error) -> Int64? {
+        (error as? StoreError)?.code == .rollbackSuspected ? opener.contradiction.mark : nil
     }
 
     /// Several queries that see one state of the vault. To be kept short.

@@ -36,18 +36,11 @@ final class ReaderPool: Sendable {
         state = Mutex(State(idle: [first]))
     }
 
-    /// Reads, again if what was read looks older than what is known: that may be known only since the reading began.
-    /// What falls behind the same mark twice is older, because the mark was there before the second reading.
     @inline(__always)
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
-        var mark: Int64?
-        while true {
-            let open = try take()
-            defer { giveBack(open) }
-            do throws(StoreError) { return try body(open.reader) } catch {
-                try goOn(after: error, open.reader, &mark)
-            }
-        }
+        let open = try take()
+        defer { giveBack(open) }
+        do throws(StoreError) { return try open.reader.readNewest(body) } catch { throw explain(error) }
     }
 
     /// The same on a connection that only this reading has: those of the pool stay free for others.
@@ -56,21 +49,10 @@ final class ReaderPool: Sendable {
         let open = try OpenReader(database, context)
         defer { open.connection.close(checkpointing: checkpointsWhenLast) }
         if database.access.isWritable { try place.checkDatabase() }
-        var mark: Int64?
-        while true {
-            do { return try body(open.reader) } catch let error as StoreError {
-                try goOn(after: error, open.reader, &mark)
-            }
-        }
+        do { return try open.reader.readNewest(body) } catch let error as StoreError { throw explain(error) }
     }
 
-    /// Returns if what was met is reason to read once more; throws it if not.
-    private func goOn(after error: StoreError, _ reader: Reader, _ mark: inout Int64?) throws(StoreError) {
-        guard let met = reader.mark(behindWhich: error), met != mark else {
-            throw database.explain(place.explain(error))
-        }
-        mark = met
-    }
+    private func explain(_ error: StoreError) -> StoreError { database.explain(place.explain(error)) }
 
     private func requireOpen() throws(StoreError) {
         try database.liveness.check()
