@@ -26,9 +26,10 @@ extension IntentRecord {
             fence: row.integer(first), generation: row.integer(first + 1), owner: row.integer(first + 2),
             startedAt: Timestamp(milliseconds: row.integer(first + 3)),
             doubtSince: row.optionalInteger(first + 4).map { Timestamp(milliseconds: $0) },
-            tries: Int(row.integer(first + 5)), ownerLives: tables.isOwnerAlive(row.integer(first + 2)))
+            tries: Int(row.integer(first + 5)), ownerLives: false)
         guard row.bytes16(first + 6) == mac(context, login: login) else {
             throw .quarantined("refreshIntent", login.bytes, "its authentication code is wrong")
         }
+        ownerLives = tables.isOwnerAlive(owner)
     }
 }

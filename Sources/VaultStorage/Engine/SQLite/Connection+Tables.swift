@@ -36,7 +36,11 @@ extension Connection: TableAccess {
         try DatabaseCheck(connection: self).check(findings)
     }
 
-    func isOwnerAlive(_ owner: Int64) -> Bool { owners?.isAlive(owner) ?? true }
+    /// This process's own name needs no look at the lock file: its intents are read with each step of a renewal.
+    func isOwnerAlive(_ owner: Int64) -> Bool {
+        guard let owners else { return true }
+        return owner == owners.owner || owners.isAlive(owner)
+    }
 
     /// SQLite 3.7.0–3.51.2 can lose commits when a checkpoint meets a restart of the WAL: see ``CheckpointGate``.
     func facts() throws(StoreError) -> EngineFacts {
