@@ -62,14 +62,14 @@ extension Vault {
     ) async throws -> VaultSurvey {
         let now = now
         return try await VaultError.translating {
-            let total = try await store.statistics().logins
-            return try await store.survey { try Self.survey($0, now, total, progress) }
+            try await store.survey { try Self.survey($0, now, progress) }
         }
     }
 
     private static func survey(
-        _ reader: Reader, _ now: Timestamp, _ total: Int, _ progress: @Sendable (Int, Int) -> Void
+        _ reader: Reader, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
     ) throws -> VaultSurvey {
+        let total = try reader.loginCount()
         var survey = VaultSurvey(takenAt: now.date)
         var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
         var (after, counted) = (nil as LoginHandle?, 0)

@@ -4,7 +4,7 @@ import Synchronization
 import VaultStorage
 
 extension SchedulerRun {
-    /// A login that only an app can renew, and that has run out so long ago, is left to the app's next call.
+    /// A login that only an app can renew, and whose token expired so long ago, is left to the app's next call.
     private static let longestWaitForApp = Duration.seconds(86_400)
 
     /// What was done about a login, and how long it is left alone then.

@@ -10,9 +10,6 @@ extension Vault {
         }
     }
 
-    /// Logins of one user that are looked at: more than anybody has.
-    private static let mostLogins = 10_000
-
     func sessionState(userId: String) async throws -> SessionState {
         let isLoggingIn = sessions.isLoggingIn(userId)
         let listings: [LoginListing]

@@ -21,7 +21,7 @@ extension Vault {
     }
 
     /// Logins of one user that are looked at: more than anyone has.
-    private static let mostLogins = 10_000
+    static let mostLogins = 10_000
 
     private func onlyLogin(ofUser userId: String, atProvider name: String) async throws -> LoginHandle {
         let listings = try await VaultError.translating {

@@ -4,7 +4,7 @@ import VaultStorage
 
 extension Vault {
     /// Logins of one user that are looked at for the limit: more than any provider allows.
-    private static let mostLogins = 1_000
+    private static let mostCounted = 1_000
 
     /// How many refresh tokens of each of these providers the user has; only of those that have a limit.
     func tokenLimits(
@@ -17,7 +17,7 @@ extension Vault {
         }
         guard !maxima.isEmpty else { return [:] }
         var held: [ProviderHandle: Int] = [:]
-        for listing in try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins) {
+        for listing in try await store.logins(ofUser: userId, after: nil, limit: Self.mostCounted) {
             guard let content = listing.content, let provider = content.provider, content.isRefreshable else {
                 continue
             }

@@ -13,6 +13,8 @@ extension Reader {
             lockedMemory: LockedMemoryState.current)
     }
 
+    package func loginCount() throws(StoreError) -> Int { try count(.login) }
+
     package func depths() throws(StoreError) -> StoreDepths {
         StoreDepths(
             openIntents: try count(.refreshIntent),
