@@ -12,24 +12,6 @@ protocol TestedEngine: AnyObject {
     func write<R>(_ body: (any TableAccess) throws -> R) throws -> R
 }
 
-extension TestedEngine {
-    /// With the record of migrations that each vault has.
-    static func empty() throws -> Self {
-        let engine = try Self()
-        try engine.write { tables in
-            let insert = try tables.cursor(.insertMigration)
-            for migration in Migrations.all {
-                insert.bind(1, Int64(migration.version))
-                insert.bind(2, migration.name)
-                insert.bind(3, migration.checksum)
-                insert.bind(4, 1_800_000_000_000)
-                try insert.run()
-            }
-        }
-        return engine
-    }
-}
-
 final class SQLiteEngine: TestedEngine {
     static let name = "SQLite"
 
@@ -67,8 +49,4 @@ final class MemoryEngine: TestedEngine {
     init() throws { reader = database.reader() }
 
     func write<R>(_ body: (any TableAccess) throws -> R) throws -> R { try database.write(body) }
-}
-
-extension Query {
-    fileprivate static let insertMigration = insert(into: .migration, "version", "name", "checksum", "appliedAt")
 }

@@ -219,7 +219,7 @@ import VaultStorage
         other.close()
         #expect(try await store.login(login).intent?.ownerLives == false)
         #expect(try await store.openIntents(after: nil, limit: 10).intents.first?.record.ownerLives == false)
-        // No fence comes twice, whoever asks for it.
+        // No fence is used twice.
         try await store.updateLogin(login) { $0.intent = nil }
         let mine = store.owner
         let next = try await store.updateLogin(login) { $0.openIntent(owner: mine, at: now).fence }

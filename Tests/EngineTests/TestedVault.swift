@@ -23,7 +23,7 @@ final class TestedVault {
         let draft = try VaultDraft(firstSlot: MemoryKey(), label: "test", now: Self.now)
         let context = draft.context { Self.now }
         self.context = context
-        try engine.write { try draft.fill($0, context) }
+        try engine.write { try draft.fillWhole($0, context) }
     }
 
     /// One transaction, as an engine's writer runs it.

@@ -9,7 +9,7 @@ struct VaultOnEngineTests {
     @Test func aVaultIsWholeAfterRandomChangesOnEachEngine() throws {
         var changes = 0
         for seed in 1...UInt64(20) {
-            let kept = try [TestedVault(SQLiteEngine.empty()), TestedVault(MemoryEngine.empty())]
+            let kept = try [TestedVault(SQLiteEngine()), TestedVault(MemoryEngine())]
             for vault in kept {
                 var random = SeededGenerator(seed: seed)
                 for _ in 0..<40 { changes += try vault.changeSomething(&random) ? 1 : 0 }
@@ -26,7 +26,7 @@ struct VaultOnEngineTests {
     /// No engine is believed: whatever one column of one row is changed to, reading or checking the vault tells.
     @Test func everyChangedColumnIsFoundOnEachEngine() throws {
         let found = try [
-            Self.tamper(TestedVault(SQLiteEngine.empty())), Self.tamper(TestedVault(MemoryEngine.empty())),
+            Self.tamper(TestedVault(SQLiteEngine())), Self.tamper(TestedVault(MemoryEngine())),
         ]
         #expect(found[0].unnoticed == found[1].unnoticed)
         #expect(found[0].unnoticed == Self.unguarded)

@@ -3,8 +3,8 @@ package import VaultCrypto
 extension VaultContext {
     /// Opens a vault by one of its key slots; nil if it has no row of its own.
     ///
-    /// What the row says is believed only as far as the trail does not tell of a later one, and only a slot that the row
-    /// knows opens the vault.
+    /// A row is refused if the audit trail records a later one, and only a slot that the row knows opens the vault.
+    ///
     /// - Parameter policy: What trying the key slots may cost.
     package static func open(
         _ tables: any TableAccess, unlocker: any SlotUnlocker, policy: UnlockingPolicy = .init(),

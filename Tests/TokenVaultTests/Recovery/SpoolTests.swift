@@ -38,7 +38,9 @@ struct SpoolTests {
     }
 
     private func pending(_ world: World) async throws -> [String?] {
-        try await world.vault.store.outboxEntries(limit: 100).map { $0.record.refreshToken?.string() }
+        try await world.vault.store.outbox(after: nil, limit: 100).map { listing in
+            try #require(listing.entry).record.refreshToken?.string()
+        }
     }
 
     @Test func callersGetTokensThatAreSpooledAndTheVaultGetsThemLater() async throws {
