@@ -111,7 +111,7 @@ import VaultStorage
         await Self.expect(.userDisabled) { _ = try await store.insertLogin(vault.draft("alice")) }
         try await store.updateUser("alice") { $0.status = .active }
         let handle = try await store.user("alice").handle
-        #expect(try await store.userID(of: handle) == "alice")
+        #expect(try await store.userId(of: handle) == "alice")
         try await store.updateUser("alice") { $0.isErased = true }
         await Self.expect(.notFound(.user)) { _ = try await store.user("alice") }
         await Self.expect(.notFound(.login)) { _ = try await store.login(login) }

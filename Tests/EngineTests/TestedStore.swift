@@ -62,7 +62,7 @@ final class TestedStore: Sendable {
             state: .established, accessToken: SecretBytes(utf8: "access of \(user)"), createdAt: now, obtainedAt: now,
             expiresAt: now.advanced(by: .seconds(3_600)))
         return LoginDraft(
-            userID: user, provider: provider, session: session,
+            userId: user, provider: provider, session: session,
             refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "refresh of \(user)")),
             dueAt: dueIn.map { now.advanced(by: $0) })
     }
@@ -78,7 +78,7 @@ final class TestedStore: Sendable {
     {
         AuthorizationRequestRecord(
             state: SecretBytes(utf8: state), codeVerifier: SecretBytes(utf8: "verifier"), provider: provider,
-            userID: "alice", createdAt: now, expiresAt: now.advanced(by: lasting))
+            userId: "alice", createdAt: now, expiresAt: now.advanced(by: lasting))
     }
 
     func revocation(_ token: String, at provider: ProviderHandle) -> OutboxRecord {

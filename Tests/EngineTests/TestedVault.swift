@@ -73,7 +73,7 @@ final class TestedVault {
         session.label = "label"
         let provider = providers.randomElement(using: &random)?.handle
         let draft = LoginDraft(
-            userID: user, provider: provider, session: session,
+            userId: user, provider: provider, session: session,
             refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "refresh")),
             key: Bool.random(using: &random) ? KeyRecord(dpopPrivateKey: SecretBytes(utf8: "key")) : nil,
             dueAt: Self.now)
@@ -126,7 +126,7 @@ final class TestedVault {
     private func addJournals() throws {
         let request = AuthorizationRequestRecord(
             state: SecretBytes(copying: SecureRandom.bytes(16)), codeVerifier: SecretBytes(utf8: "verifier"),
-            provider: .random(), userID: "erin", createdAt: Self.now, expiresAt: Self.now.advanced(by: .seconds(600)))
+            provider: .random(), userId: "erin", createdAt: Self.now, expiresAt: Self.now.advanced(by: .seconds(600)))
         _ = try attempt { try $0.put(request) }
         let revocation = OutboxRecord(
             provider: .random(), login: nil, user: nil, refreshToken: SecretBytes(utf8: "orphan"), accessToken: nil,

@@ -17,6 +17,6 @@ struct Order {
 
     func users(_ count: Int) -> [String] {
         var order = self
-        return (0..<count).map { _ in Workload.userID(order.next()) }
+        return (0..<count).map { _ in Workload.userId(order.next()) }
     }
 }

@@ -9,7 +9,7 @@ struct Workload: Sendable {
     let key: String
     let logins: Int
 
-    static func userID(_ number: Int) -> String {
+    static func userId(_ number: Int) -> String {
         let digits = String(number)
         return "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     }
@@ -46,7 +46,7 @@ struct Workload: Sendable {
                 group.addTask {
                     for number in stride(from: worker, to: logins, by: 128) {
                         _ = try await users.addLogin(
-                            userId: Self.userID(number), provider: "acme",
+                            userId: Self.userId(number), provider: "acme",
                             accessToken: Self.token(number, generation: 0), expiresAt: expiresAt,
                             refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
                     }

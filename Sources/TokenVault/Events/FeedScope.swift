@@ -12,7 +12,7 @@ struct FeedEvent: Sendable {
     let event: SessionEvent
     let login: LoginHandle
     let user: UserHandle
-    let userID: String
+    let userId: String
     /// The row that it is from; nil: it came of the time.
     let sequence: Int64?
 }

@@ -52,11 +52,11 @@ public struct SessionEvent: Sendable, Equatable {
     }
 
     package init(
-        _ kind: Kind, login: LoginID?, userID: String?, generation: Int?, date: Date
+        _ kind: Kind, login: LoginID?, userId: String?, generation: Int?, date: Date
     ) {
         self.kind = kind
         self.login = login
-        self.userId = userID
+        self.userId = userId
         self.generation = generation
         self.date = date
     }

@@ -110,7 +110,7 @@ extension SessionFeed {
         let lifetime = row.look?.grant.flatMap { state.lifetimes[$0.provider] }
         let end = row.look.flatMap { RefreshEnd($0, lifetime, obtainedAt: row.time, options) }
         let horizon = state.window.isWatched ? now.advanced(by: FeedWindow.span) : nil
-        let events = state.watched.take(row, userID: state.names[row.user] ?? "", end, horizon: horizon)
+        let events = state.watched.take(row, userId: state.names[row.user] ?? "", end, horizon: horizon)
         deliver(events, &state)
     }
 
@@ -124,7 +124,7 @@ extension SessionFeed {
     }
 
     private func read(_ needs: RowNeeds, into found: inout RowNeeds.Found) async throws(StoreError) {
-        for user in needs.users { found.names.updateValue(try? await store.userID(of: user), forKey: user) }
+        for user in needs.users { found.names.updateValue(try? await store.userId(of: user), forKey: user) }
         for provider in needs.providers {
             found.lifetimes.updateValue(await grantLifetime(provider), forKey: provider)
         }
@@ -147,7 +147,7 @@ extension SessionFeed {
         for event in events {
             state.subscribers.deliver(event)
             guard case .stateChanged = event.event.kind, state.subscribers.hasNames else { continue }
-            users.insert(UserKey(event.userID))
+            users.insert(UserKey(event.userId))
         }
         for user in users { deliverState(of: user, &state) }
         let missed = state.watched.takeTurnedAway()
@@ -179,7 +179,7 @@ extension SessionFeed {
                 guard let known = state.watched[login] ?? found else { return }
                 let event = known.event(.error(code), at: now)
                 deliver(
-                    [FeedEvent(event: event, login: login, user: known.user, userID: known.userID, sequence: nil)],
+                    [FeedEvent(event: event, login: login, user: known.user, userId: known.userId, sequence: nil)],
                     &state)
             }
         }

@@ -17,7 +17,7 @@ extension SessionFeed {
         let buffer = EventBuffer<SessionEvent>(
             limit: options.bufferLimit,
             overflow: .count { count in
-                SessionEvent(.missed(count: count), login: nil, userID: nil, generation: nil, date: timeSource.now())
+                SessionEvent(.missed(count: count), login: nil, userId: nil, generation: nil, date: timeSource.now())
             })
         return FeedSubscription(buffer, self) { await self.addReader(of: scope, buffer) }
     }
@@ -37,7 +37,7 @@ extension SessionFeed {
             let code = (VaultError.publicError(error) as? VaultError)?.code ?? .storageFailed
             if code != .closed {
                 buffer.put(
-                    SessionEvent(.error(code), login: nil, userID: nil, generation: nil, date: timeSource.now()))
+                    SessionEvent(.error(code), login: nil, userId: nil, generation: nil, date: timeSource.now()))
             }
             return nil
         }
@@ -105,7 +105,7 @@ extension SessionFeed {
             lifetimes[provider] = lifetime
         }
         let end = RefreshEnd(look, lifetime, obtainedAt: stored.session.obtainedAt, options)
-        return WatchedLogin(login: login, user: stored.user, userID: stored.userID, look, end, asOf: asOf)
+        return WatchedLogin(login: login, user: stored.user, userId: stored.userId, look, end, asOf: asOf)
     }
 
     /// Nil: the provider could not be read.

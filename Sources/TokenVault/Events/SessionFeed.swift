@@ -67,9 +67,9 @@ final class SessionFeed: Sendable {
     }
 
     /// A log-in of this user begins (1) or ends (-1).
-    func countLogIn(of userID: String, _ change: Int) {
+    func countLogIn(of userId: String, _ change: Int) {
         let wake = inbox.withLock { inbox in
-            let user = UserKey(userID)
+            let user = UserKey(userId)
             let count = inbox.logIns[user, default: 0] + change
             inbox.logIns[user] = count > 0 ? count : nil
             if inbox.wake != nil { inbox.notices.append(.logIns(user: user, count: count)) }
@@ -81,7 +81,7 @@ final class SessionFeed: Sendable {
     /// For tests: whether there is a subscriber, and so a task that reads.
     var isReading: Bool { inbox.withLock { $0.wake != nil } }
 
-    func isLoggingIn(_ userID: String) -> Bool { inbox.withLock { $0.logIns[UserKey(userID)] != nil } }
+    func isLoggingIn(_ userId: String) -> Bool { inbox.withLock { $0.logIns[UserKey(userId)] != nil } }
 
     // MARK: Life
 

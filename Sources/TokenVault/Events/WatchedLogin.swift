@@ -4,7 +4,7 @@ import VaultStorage
 struct WatchedLogin: Sendable {
     let login: LoginHandle
     let user: UserHandle
-    let userID: String
+    let userId: String
     private(set) var state: SessionState
     /// The login's.
     private(set) var generation: Int64
@@ -26,9 +26,9 @@ struct WatchedLogin: Sendable {
 
     /// As it was read.
     init(
-        login: LoginHandle, user: UserHandle, userID: String, _ look: LoginLook, _ refreshEnd: RefreshEnd?, asOf: Int64
+        login: LoginHandle, user: UserHandle, userId: String, _ look: LoginLook, _ refreshEnd: RefreshEnd?, asOf: Int64
     ) {
-        (self.login, self.user, self.userID, self.asOf) = (login, user, userID, asOf)
+        (self.login, self.user, self.userId, self.asOf) = (login, user, userId, asOf)
         state = look.state.map { SessionState($0) } ?? .notLoggedIn
         generation = look.generation
         token = look.token
@@ -37,8 +37,8 @@ struct WatchedLogin: Sendable {
     }
 
     /// As it was before a row, when nothing was known of it.
-    init(before row: SessionRow, userID: String, _ refreshEnd: RefreshEnd?) {
-        (login, user, self.userID, asOf) = (row.login, row.user, userID, row.sequence - 1)
+    init(before row: SessionRow, userId: String, _ refreshEnd: RefreshEnd?) {
+        (login, user, self.userId, asOf) = (row.login, row.user, userId, row.sequence - 1)
         state = !row.isNewState ? row.state : row.state == .notLoggedIn ? .established : .notLoggedIn
         generation = row.look?.generation ?? 1
         token = row.look?.token
@@ -61,7 +61,7 @@ struct WatchedLogin: Sendable {
     }
 
     /// Nil for a user who is gone.
-    var knownUserID: String? { userID.isEmpty ? nil : userID }
+    var knownUserId: String? { userId.isEmpty ? nil : userId }
 }
 
 // MARK: Rows
@@ -217,7 +217,7 @@ extension WatchedLogin {
 
     private func event(_ kind: SessionEvent.Kind, _ generation: Int64, at time: Timestamp) -> SessionEvent {
         SessionEvent(
-            kind, login: LoginID(login), userID: knownUserID, generation: Int(generation), date: time.date)
+            kind, login: LoginID(login), userId: knownUserId, generation: Int(generation), date: time.date)
     }
 }
 

@@ -119,11 +119,11 @@ extension WatchedLogins {
     ///
     /// A login that no subscriber names is kept for as long as something is due of it before `horizon`.
     mutating func take(
-        _ row: SessionRow, userID: String, _ refreshEnd: RefreshEnd?, horizon: Timestamp?
+        _ row: SessionRow, userId: String, _ refreshEnd: RefreshEnd?, horizon: Timestamp?
     ) -> [FeedEvent] {
         var events = takeDue(row.time)
         work += 1
-        var login = logins[row.login] ?? WatchedLogin(before: row, userID: userID, refreshEnd)
+        var login = logins[row.login] ?? WatchedLogin(before: row, userId: userId, refreshEnd)
         events += login.take(row, refreshEnd, options).map { FeedEvent($0, of: login, row.sequence) }
         guard !row.isLast else {
             drop(row.login)
@@ -226,7 +226,7 @@ extension WatchedLogins {
 
 extension FeedEvent {
     fileprivate init(_ event: SessionEvent, of login: WatchedLogin, _ sequence: Int64?) {
-        self.init(event: event, login: login.login, user: login.user, userID: login.userID, sequence: sequence)
+        self.init(event: event, login: login.login, user: login.user, userId: login.userId, sequence: sequence)
     }
 }
 

@@ -56,7 +56,7 @@ extension DamagedRow {
     fileprivate init(_ row: VaultStorage.DamagedRow, _ names: [ProviderHandle: String]) {
         self.init(
             id: ID(row.name), table: Table(row.table), problem: row.damage.reason, userHandle: row.user?.text,
-            userId: row.userID, login: row.login.map { LoginID($0) },
+            userId: row.userId, login: row.login.map { LoginID($0) },
             provider: row.provider.map { names[$0] ?? $0.text })
     }
 }

@@ -107,7 +107,7 @@ extension Vault {
         else { return nil }
         var hasOthers = false
         if policy.asksForOtherLogins {
-            hasOthers = await hasOtherLogins(than: stored.handle, of: stored.userID, at: provider)
+            hasOthers = await hasOtherLogins(than: stored.handle, of: stored.userId, at: provider)
         }
         return policy.answer(
             .init(

@@ -39,7 +39,7 @@ extension UserManager {
         session.label = try ArgumentCheck.label(label)
         session.grantedScope = session.scope
         let draft = LoginDraft(
-            userID: userId, provider: provider?.handle, session: session,
+            userId: userId, provider: provider?.handle, session: session,
             refresh: refreshToken.map { RefreshRecord(refreshToken: SecretBytes(utf8: $0.reveal())) },
             key: dpopKey.map { KeyRecord($0) })
         return try await VaultError.translating {

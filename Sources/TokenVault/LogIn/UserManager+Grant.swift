@@ -114,7 +114,7 @@ extension UserManager {
                 idToken: issued.idToken.map { SecretBytes(utf8: $0.reveal()) })
         }
         let draft = LoginDraft(
-            userID: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
+            userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
         do {
             let login = try await insert(draft)

@@ -45,7 +45,7 @@ extension UserManager {
         let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
-            provider: provider.handle, userID: userId, redirectURI: url.redirectURI,
+            provider: provider.handle, userId: userId, redirectURI: url.redirectURI,
             scope: scope?.description ?? provider.record.defaultScope,
             dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
             createdAt: vault.now, expiresAt: vault.now.advanced(by: self.context.options.logInLifetime))
@@ -166,7 +166,7 @@ extension UserManager {
         _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userId: String?,
         _ code: (ProviderRecord) throws(AuthorizationCallbackError) -> AuthorizationCode
     ) async throws -> CompletedLogIn {
-        let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userID: userId)
+        let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userId: userId)
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
         let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
@@ -233,7 +233,7 @@ extension GrantRequest {
     init(_ request: AuthorizationRequestRecord, _ provider: StoredProvider, _ code: AuthorizationCode) throws {
         self = try VaultError.translatingValues {
             var grant = GrantRequest(
-                userId: request.userID, provider: provider, code: code,
+                userId: request.userId, provider: provider, code: code,
                 verifier: try CodeVerifier(request.codeVerifier.string() ?? ""), redirectURI: request.redirectURI,
                 scope: request.scope, key: request.dpopPrivateKey.flatMap { DPoPContext(privateKey: $0)?.key },
                 nonces: request.nonces, label: request.label)

@@ -24,7 +24,7 @@ extension UserManager {
             do {
                 _ = try await insert(
                     LoginDraft(
-                        userID: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
+                        userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
                         key: nil))
             } catch {
                 // The first login stands; this one can be had again by another log-in.

@@ -4,7 +4,7 @@ import VaultStorage
 extension Login {
     init(_ stored: some LoginRow, provider: String?, now: Timestamp) {
         self.init(
-            id: LoginID(stored.handle), userId: stored.userID, provider: provider, position: stored.position,
+            id: LoginID(stored.handle), userId: stored.userId, provider: provider, position: stored.position,
             session: stored.session, isRefreshable: stored.refresh?.refreshToken != nil,
             isDPoPBound: stored.key != nil,
             isInDoubt: stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil, now: now)
@@ -12,7 +12,7 @@ extension Login {
 
     init(_ handle: LoginHandle, _ content: LoginListing.Content, provider: String?, now: Timestamp) {
         self.init(
-            id: LoginID(handle), userId: content.userID, provider: provider, position: content.position,
+            id: LoginID(handle), userId: content.userId, provider: provider, position: content.position,
             session: content.session, isRefreshable: content.isRefreshable, isDPoPBound: content.isDPoPBound,
             isInDoubt: content.intent?.isInDoubt ?? false, now: now)
     }

@@ -12,7 +12,7 @@ protocol StoredSession {
 /// What the whole row says, too.
 protocol LoginRow: StoredSession {
     var handle: LoginHandle { get }
-    var userID: String { get }
+    var userId: String { get }
     var provider: ProviderHandle? { get }
     var refresh: RefreshRecord? { get }
     var key: KeyRecord? { get }

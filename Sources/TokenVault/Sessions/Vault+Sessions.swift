@@ -55,8 +55,8 @@ extension Vault {
                     guard let row = SessionRow(entry), login.map({ $0.handle == row.login }) ?? true,
                         user.map({ $0 == row.user }) ?? true
                     else { continue }
-                    if names[row.user] == nil { names[row.user] = (try? await store.userID(of: row.user)) ?? "" }
-                    var watched = WatchedLogin(before: row, userID: names[row.user] ?? "", nil)
+                    if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
+                    var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)
                     page += watched.take(row, nil, sessions.options)
                 }
                 events.insert(contentsOf: page, at: 0)

@@ -3,7 +3,7 @@ import CSodium
 extension Keyring {
     /// What a blind index stands for; the same bytes give different indexes in different domains.
     package enum IndexDomain: Sendable {
-        case userID
+        case userId
         case authorizationState
         /// In normalization form C: names are the same that Unicode calls canonically equivalent.
         case providerName
@@ -14,7 +14,7 @@ extension Keyring {
         var index = Bytes16.zero
         let hashDomain: KeyedHash.Domain =
             switch domain {
-            case .userID: .userIndex
+            case .userId: .userIndex
             case .authorizationState: .stateIndex
             case .providerName: .nameIndex
             }
@@ -22,9 +22,9 @@ extension Keyring {
         return BlindIndex(index)
     }
 
-    package func blindIndex(ofUserID userID: String) -> BlindIndex {
-        var userID = userID
-        return userID.withUTF8 { unsafe blindIndex(of: UnsafeRawBufferPointer($0), domain: .userID) }
+    package func blindIndex(ofUserId userId: String) -> BlindIndex {
+        var userId = userId
+        return userId.withUTF8 { unsafe blindIndex(of: UnsafeRawBufferPointer($0), domain: .userId) }
     }
 
     /// The next link of the audit chain: `BLAKE2b-256(audit key, previous link ‖ row)`.

@@ -5,7 +5,7 @@ extension AuthorizationRequestRecord {
         static let state: UInt8 = 1
         static let codeVerifier: UInt8 = 2
         static let provider: UInt8 = 3
-        static let userID: UInt8 = 4
+        static let userId: UInt8 = 4
         static let redirectURI: UInt8 = 5
         static let scope: UInt8 = 6
         static let dpopPrivateKey: UInt8 = 7
@@ -25,7 +25,7 @@ extension AuthorizationRequestRecord {
         record.append(Tag.state, state)
         record.append(Tag.codeVerifier, codeVerifier)
         record.append(Tag.provider, provider.bytes)
-        record.append(Tag.userID, userID)
+        record.append(Tag.userId, userId)
         record.append(Tag.redirectURI, redirectURI)
         record.append(Tag.scope, scope)
         record.append(Tag.dpopPrivateKey, dpopPrivateKey)
@@ -43,11 +43,11 @@ extension AuthorizationRequestRecord {
     init(_ plaintext: UnsafeRawBufferPointer, expiresAt: Timestamp) throws(VaultCryptoError) {
         let nothing = SecretBytes(copying: [])
         var draft = AuthorizationRequestRecord(
-            state: nothing, codeVerifier: nothing, provider: ProviderHandle(.zero), userID: "",
+            state: nothing, codeVerifier: nothing, provider: ProviderHandle(.zero), userId: "",
             createdAt: Timestamp(milliseconds: 0), expiresAt: expiresAt)
         var record = unsafe RecordReader(plaintext)
         while let field = try record.next() { try draft.read(field) }
-        guard !draft.state.isEmpty, !draft.codeVerifier.isEmpty, !draft.userID.isEmpty else {
+        guard !draft.state.isEmpty, !draft.codeVerifier.isEmpty, !draft.userId.isEmpty else {
             throw VaultCryptoError(.malformedRecord, "the log-in request lacks a field")
         }
         self = draft
@@ -58,7 +58,7 @@ extension AuthorizationRequestRecord {
         case Tag.state: state = field.secret()
         case Tag.codeVerifier: codeVerifier = field.secret()
         case Tag.provider: provider = ProviderHandle(try field.bytes16())
-        case Tag.userID: userID = try field.text()
+        case Tag.userId: userId = try field.text()
         case Tag.redirectURI: redirectURI = try field.text()
         case Tag.scope: scope = try field.text()
         case Tag.dpopPrivateKey: dpopPrivateKey = field.secret()

@@ -8,9 +8,9 @@ struct OpenLogin {
     var key: KeyRecord?
     var intent: IntentRecord?
 
-    func stored(user: UserHandle, userID: String, status: UserStatus, _ context: VaultContext) -> StoredLogin {
+    func stored(user: UserHandle, userId: String, status: UserStatus, _ context: VaultContext) -> StoredLogin {
         StoredLogin(
-            handle: columns.handle, user: user, userID: userID, userStatus: status, provider: columns.provider,
+            handle: columns.handle, user: user, userId: userId, userStatus: status, provider: columns.provider,
             position: columns.position, revision: columns.revision, incarnation: columns.incarnation,
             isHeld: columns.incarnation < context.incarnation, dueAt: columns.dueAt, session: session,
             refresh: refresh, key: key, intent: intent)
@@ -18,7 +18,7 @@ struct OpenLogin {
 
     func state(of user: OpenUser, _ context: VaultContext, nextFence: Int64) -> LoginState {
         LoginState(
-            handle: columns.handle, user: user.columns.handle, userID: user.id, userStatus: user.status,
+            handle: columns.handle, user: user.columns.handle, userId: user.id, userStatus: user.status,
             provider: columns.provider, incarnation: columns.incarnation,
             isHeld: columns.incarnation < context.incarnation, revision: columns.revision,
             position: columns.position, dueAt: columns.dueAt, session: session, refresh: refresh, key: key,

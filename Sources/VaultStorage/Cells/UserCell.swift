@@ -12,7 +12,7 @@ struct ManifestEntry: Equatable {
 
 enum UserCellTag {
     static let dataKey: UInt8 = 1
-    static let userID: UInt8 = 2
+    static let userId: UInt8 = 2
     static let status: UInt8 = 3
     static let createdAt: UInt8 = 4
     static let manifest: UInt8 = 5
@@ -23,14 +23,14 @@ enum UserCellTag {
 /// The data key's id is the user's handle, so a cell that belongs to another user is refused by its header.
 @safe struct UserCellView {
     let dataKey: UnsafeRawBufferPointer
-    let userID: UnsafeRawBufferPointer
+    let userId: UnsafeRawBufferPointer
     let status: UserStatus
     let createdAt: Timestamp
     private let manifest: UnsafeRawBufferPointer
 
     init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
         var dataKey: UnsafeRawBufferPointer?
-        var userID: UnsafeRawBufferPointer?
+        var userId: UnsafeRawBufferPointer?
         var status: UserStatus?
         var createdAt = Timestamp(milliseconds: 0)
         var manifest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -38,18 +38,18 @@ enum UserCellTag {
         while let field = try record.next() {
             switch field.tag {
             case UserCellTag.dataKey: unsafe dataKey = try field.keyBytes()
-            case UserCellTag.userID: unsafe userID = field.bytes
+            case UserCellTag.userId: unsafe userId = field.bytes
             case UserCellTag.status: status = UserStatus(rawValue: try field.uint8())
             case UserCellTag.createdAt: createdAt = try field.timestamp()
             case UserCellTag.manifest: unsafe manifest = field.bytes
             default: try field.ignoreIfOptional()
             }
         }
-        guard let dataKey = unsafe dataKey, let userID = unsafe userID, let status,
+        guard let dataKey = unsafe dataKey, let userId = unsafe userId, let status,
             manifest.count.isMultiple(of: ManifestEntry.byteCount)
         else { throw VaultCryptoError(.malformedRecord, "the user cell lacks a field") }
         unsafe self.dataKey = dataKey
-        unsafe self.userID = userID
+        unsafe self.userId = userId
         self.status = status
         self.createdAt = createdAt
         unsafe self.manifest = manifest
@@ -75,7 +75,7 @@ enum UserCellTag {
         return nil
     }
 
-    var userIDText: String { unsafe String(decoding: userID, as: UTF8.self) }
+    var userIdText: String { unsafe String(decoding: userId, as: UTF8.self) }
 }
 
 /// A user as a write transaction holds him.
@@ -89,7 +89,7 @@ struct OpenUser {
 
     init(columns: UserColumns, cell: UserCellView) throws(VaultCryptoError) {
         self.columns = columns
-        id = cell.userIDText
+        id = cell.userIdText
         status = cell.status
         createdAt = cell.createdAt
         dataKey = try unsafe SealingKey(id: KeyID(columns.handle.bytes), copying: cell.dataKey)
@@ -110,7 +110,7 @@ struct OpenUser {
     func seal(_ context: VaultContext) throws(VaultCryptoError) -> [UInt8] {
         var record = RecordWriter(capacity: 192 + id.utf8.count + manifest.count * ManifestEntry.byteCount)
         record.append(UserCellTag.dataKey, dataKey)
-        record.append(UserCellTag.userID, id)
+        record.append(UserCellTag.userId, id)
         record.append(UserCellTag.status, status.rawValue)
         record.append(UserCellTag.createdAt, createdAt.milliseconds)
         unsafe manifestBytes.withUnsafeBytes { unsafe record.append(UserCellTag.manifest, bytes: $0) }

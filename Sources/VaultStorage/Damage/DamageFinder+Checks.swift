@@ -42,18 +42,18 @@ extension DamageFinder {
         row.bind(1, id)
         guard try row.step() else { return nil }
         let handle = row.bytes16(LoginColumns.firstColumn + 1)
-        var userID: String?
+        var userId: String?
         var found = try damage(.row(.login, id: id), handle) { () throws(StoreError) in
             let columns = try LoginColumns(row)
             guard !row.isNull(0) else { throw .quarantined("login", handle, "its user is missing") }
             let user = try UserColumns(row)
             try opener.withUser(row, user) { view throws(StoreError) in
-                userID = view.userIDText
+                userId = view.userIdText
                 _ = try opener.login(row, columns, user, view)
             }
         }
         found?.user = row.bytes16(1).map { UserHandle($0) }
-        found?.userID = userID
+        found?.userId = userId
         found?.login = handle.map { LoginHandle($0) }
         found?.provider = row.bytes16(LoginColumns.firstColumn + 2).map { ProviderHandle($0) }
         return found
@@ -125,13 +125,13 @@ extension DamageFinder {
         var found = DamagedRow(
             place: .missingLogin(login, userRow: userRow), handle: login.bytes,
             damage: .quarantined("login", login.bytes, "its row is missing"))
-        (found.user, found.userID, found.login) = (known.user, known.userID, login)
+        (found.user, found.userId, found.login) = (known.user, known.userId, login)
         return found
     }
 
     private struct Manifest {
         let user: UserHandle
-        let userID: String
+        let userId: String
         var logins: Set<LoginHandle>
     }
 
@@ -139,7 +139,7 @@ extension DamageFinder {
     private func manifest(ofUserRow id: Int64) throws(StoreError) -> Manifest? {
         try opener.user(ofRow: id) { columns, view in
             Manifest(
-                user: columns.handle, userID: view.userIDText,
+                user: columns.handle, userId: view.userIdText,
                 logins: Set((0..<view.loginCount).map { view.entry($0).login }))
         }
     }

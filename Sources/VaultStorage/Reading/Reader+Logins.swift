@@ -11,7 +11,7 @@ extension Reader {
             return try opener.withUser(row, user) { view throws(StoreError) in
                 try requireNotSeenLater(user)
                 return try opener.login(row, try LoginColumns(row), user, view).stored(
-                    user: user.handle, userID: view.userIDText, status: view.status, context)
+                    user: user.handle, userId: view.userIdText, status: view.status, context)
             }
         }
     }
@@ -74,7 +74,7 @@ extension Reader {
             let content = try opener.withUser(row, user) { view throws(StoreError) in
                 let login = try opener.login(row, columns, user, view)
                 return LoginListing.Content(
-                    userID: view.userIDText, userStatus: view.status, provider: columns.provider,
+                    userId: view.userIdText, userStatus: view.status, provider: columns.provider,
                     position: columns.position, revision: columns.revision, incarnation: columns.incarnation,
                     isHeld: columns.incarnation < context.incarnation, dueAt: columns.dueAt,
                     isRefreshable: login.refresh?.refreshToken != nil, isDPoPBound: login.key != nil,

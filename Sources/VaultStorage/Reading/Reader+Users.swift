@@ -36,11 +36,11 @@ extension Reader {
         }
     }
 
-    package func userID(of handle: UserHandle) throws(StoreError) -> String {
+    package func userId(of handle: UserHandle) throws(StoreError) -> String {
         let row = try tables.cursor(.userByHandle)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }
-            return try opener.withUser(row, try UserColumns(row)) { view in view.userIDText }
+            return try opener.withUser(row, try UserColumns(row)) { view in view.userIdText }
         }
     }
 
@@ -49,7 +49,7 @@ extension Reader {
         return try opener.withUser(row, columns) { view throws(StoreError) in
             try requireNotSeenLater(columns)
             return StoredUser(
-                handle: columns.handle, id: view.userIDText, status: view.status, revision: columns.revision,
+                handle: columns.handle, id: view.userIdText, status: view.status, revision: columns.revision,
                 createdAt: view.createdAt, logins: (0..<view.loginCount).map { view.entry($0).login })
         }
     }

@@ -6,7 +6,7 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var state: SecretBytes
     package var codeVerifier: SecretBytes
     package var provider: ProviderHandle
-    package var userID: String
+    package var userId: String
     package var redirectURI: String?
     package var scope: String?
     package var dpopPrivateKey: SecretBytes?
@@ -28,14 +28,14 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var expiresAt: Timestamp
 
     package init(
-        state: SecretBytes, codeVerifier: SecretBytes, provider: ProviderHandle, userID: String,
+        state: SecretBytes, codeVerifier: SecretBytes, provider: ProviderHandle, userId: String,
         redirectURI: String? = nil, scope: String? = nil, dpopPrivateKey: SecretBytes? = nil, label: String? = nil,
         createdAt: Timestamp, expiresAt: Timestamp
     ) {
         self.state = state
         self.codeVerifier = codeVerifier
         self.provider = provider
-        self.userID = userID
+        self.userId = userId
         self.redirectURI = redirectURI
         self.scope = scope
         self.dpopPrivateKey = dpopPrivateKey
@@ -57,12 +57,12 @@ package struct CallbackProof: Sendable {
     package var state: SecretBytes
     package var binding: Binding
     /// Whose session the callback came in.
-    package var userID: String?
+    package var userId: String?
 
-    package init(state: SecretBytes, binding: Binding, userID: String? = nil) {
+    package init(state: SecretBytes, binding: Binding, userId: String? = nil) {
         self.state = state
         self.binding = binding
-        self.userID = userID
+        self.userId = userId
     }
 
     /// Nil: the log-in may be completed.
@@ -70,7 +70,7 @@ package struct CallbackProof: Sendable {
         if case .browser(let hash) = binding, record.bindingHash != hash {
             return StoreError(.logInNotBound, "this browser did not begin this log-in")
         }
-        if let userID, !userID.utf8.elementsEqual(record.userID.utf8) {
+        if let userId, !userId.utf8.elementsEqual(record.userId.utf8) {
             return StoreError(.logInNotBound, "this log-in was begun for another user")
         }
         return nil

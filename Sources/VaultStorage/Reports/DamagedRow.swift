@@ -21,7 +21,7 @@ package struct DamagedRow: Sendable, Equatable {
     /// What the row claims to belong to, as far as that can be read.
     package var user: UserHandle?
     /// Known only if the user's own row opens.
-    package var userID: String?
+    package var userId: String?
     package var login: LoginHandle?
     package var provider: ProviderHandle?
 

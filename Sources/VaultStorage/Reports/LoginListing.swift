@@ -7,7 +7,7 @@ package struct LoginListing: Sendable {
     package let damage: StoreError?
 
     package struct Content: Sendable {
-        package let userID: String
+        package let userId: String
         package let userStatus: UserStatus
         package let provider: ProviderHandle?
         package let position: ChainPosition

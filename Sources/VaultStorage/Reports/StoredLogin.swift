@@ -2,7 +2,7 @@
 package struct StoredLogin: Equatable, Sendable {
     package let handle: LoginHandle
     package let user: UserHandle
-    package let userID: String
+    package let userId: String
     package let userStatus: UserStatus
     package let provider: ProviderHandle?
     package let position: ChainPosition

@@ -1,6 +1,6 @@
 /// A login to be inserted. The user is created when the vault has none of this id.
 package struct LoginDraft: Sendable {
-    package var userID: String
+    package var userId: String
     package var provider: ProviderHandle?
     package var session: SessionRecord
     package var refresh: RefreshRecord?
@@ -13,10 +13,10 @@ package struct LoginDraft: Sendable {
     package var auditEvents: [AuditEvent] = []
 
     package init(
-        userID: String, provider: ProviderHandle?, session: SessionRecord, refresh: RefreshRecord? = nil,
+        userId: String, provider: ProviderHandle?, session: SessionRecord, refresh: RefreshRecord? = nil,
         key: KeyRecord? = nil, dueAt: Timestamp? = nil
     ) {
-        self.userID = userID
+        self.userId = userId
         self.provider = provider
         self.session = session
         self.refresh = refresh

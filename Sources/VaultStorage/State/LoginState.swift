@@ -6,7 +6,7 @@
 package struct LoginState: Sendable {
     package let handle: LoginHandle
     package let user: UserHandle
-    package let userID: String
+    package let userId: String
     package let userStatus: UserStatus
     package let provider: ProviderHandle?
     package let incarnation: Int64

@@ -23,9 +23,9 @@ extension VaultStore {
 
     /// In the order of their handles. A damaged row is listed as such.
     package func logins(
-        ofUser userID: String?, after: LoginHandle?, limit: Int
+        ofUser userId: String?, after: LoginHandle?, limit: Int
     ) async throws(StoreError) -> [LoginListing] {
-        guard let index = userID.map({ blindIndex($0) }) else {
+        guard let index = userId.map({ blindIndex($0) }) else {
             return try await read { reader throws(StoreError) in try reader.logins(after: after, limit: limit) }
         }
         return try await read { reader throws(StoreError) in
@@ -61,11 +61,11 @@ extension VaultStore {
     }
 
     /// Who has this handle: audit rows name users by it.
-    package func userID(of handle: UserHandle) async throws(StoreError) -> String {
-        try await read { reader throws(StoreError) in try reader.userID(of: handle) }
+    package func userId(of handle: UserHandle) async throws(StoreError) -> String {
+        try await read { reader throws(StoreError) in try reader.userId(of: handle) }
     }
 
-    private func blindIndex(_ userID: String) -> BlindIndex { context.keyring.blindIndex(ofUserID: userID) }
+    private func blindIndex(_ userId: String) -> BlindIndex { context.keyring.blindIndex(ofUserId: userId) }
 
     // MARK: Providers
 
@@ -95,8 +95,8 @@ extension VaultStore {
     }
 
     /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
-    package func providers(ofUser userID: String) async throws(StoreError) -> Set<ProviderHandle> {
-        let index = blindIndex(userID)
+    package func providers(ofUser userId: String) async throws(StoreError) -> Set<ProviderHandle> {
+        let index = blindIndex(userId)
         return try await read { reader throws(StoreError) in try reader.providers(ofUser: index) }
     }
 

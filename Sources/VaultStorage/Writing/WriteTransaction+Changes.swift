@@ -3,9 +3,9 @@ import VaultCrypto
 /// The changes of logins and users. What a body throws undoes the change, and is passed on.
 extension WriteTransaction {
     func insertLogin(_ draft: LoginDraft) throws(StoreError) -> StoredLogin {
-        let index = context.keyring.blindIndex(ofUserID: draft.userID)
+        let index = context.keyring.blindIndex(ofUserId: draft.userId)
         let known = try loadUser(index)
-        var user = if let known { known } else { try makeUser(draft.userID, index) }
+        var user = if let known { known } else { try makeUser(draft.userId, index) }
         guard user.status == .active else {
             throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
         }
@@ -13,7 +13,7 @@ extension WriteTransaction {
         var tale = Tale()
         tale.add(login.auditEvents(of: draft, at: now()), of: login.columns.handle)
         try save(&user, telling: tale)
-        return login.stored(user: user.columns.handle, userID: user.id, status: user.status, context)
+        return login.stored(user: user.columns.handle, userId: user.id, status: user.status, context)
     }
 
     func updateLogin<R>(_ handle: LoginHandle, _ body: (inout LoginState) throws -> R) throws -> R {
@@ -34,7 +34,7 @@ extension WriteTransaction {
     }
 
     func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {
-        let index = context.keyring.blindIndex(ofUserID: id)
+        let index = context.keyring.blindIndex(ofUserId: id)
         guard let user = try loadUser(index) else { throw StoreError.notFound(.user) }
         let (logins, damaged) = try loadLogins(of: index, user)
         let before = UserState(user, logins, damaged, context, nextFence: try nextFence())

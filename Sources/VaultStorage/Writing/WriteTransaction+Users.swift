@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension WriteTransaction {
-    static var userIDLimit: Int { 1024 }
+    static var userIdLimit: Int { 1024 }
 
     /// The user of that id; `nil` if the vault has none.
     func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
@@ -58,8 +58,8 @@ extension WriteTransaction {
 
     /// A row for a user that the vault does not have. Its cell is written by ``save(_:telling:)``.
     func makeUser(_ id: String, _ index: BlindIndex) throws(StoreError) -> OpenUser {
-        guard !id.isEmpty, id.utf8.count <= Self.userIDLimit else {
-            throw StoreError(.invalidValue, "a user id has from 1 to \(Self.userIDLimit) bytes")
+        guard !id.isEmpty, id.utf8.count <= Self.userIdLimit else {
+            throw StoreError(.invalidValue, "a user id has from 1 to \(Self.userIdLimit) bytes")
         }
         var columns = UserColumns(
             rowID: 0, handle: .random(), blindIndex: index, rootKey: context.keyring.primaryRoot.id)

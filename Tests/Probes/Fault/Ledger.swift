@@ -82,7 +82,7 @@ struct Work: Sendable {
         ledger.attempt(user, 1)
         let login = try await store.insertLogin(
             LoginDraft(
-                userID: user, provider: nil,
+                userId: user, provider: nil,
                 session: SessionRecord(
                     state: .established, accessToken: Ledger.token("access", user, 1), createdAt: now,
                     obtainedAt: now, expiresAt: now.advanced(by: .seconds(3600))),

@@ -24,7 +24,7 @@ struct Liveness {
     private func insertLogin() async throws -> LoginHandle {
         try await store.insertLogin(
             LoginDraft(
-                userID: "liveness-\(store.owner)", provider: nil,
+                userId: "liveness-\(store.owner)", provider: nil,
                 session: SessionRecord(
                     state: .established, createdAt: Timestamp(milliseconds: 0), obtainedAt: Timestamp(milliseconds: 0)),
                 refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "1")))

@@ -31,7 +31,7 @@ struct SampleVault {
         try await store.putAuthorizationRequest(
             AuthorizationRequestRecord(
                 state: SecretBytes(utf8: "CANARY-state"), codeVerifier: SecretBytes(utf8: "CANARY-verifier"),
-                provider: acme, userID: "heidi", redirectURI: "https://app.example/callback", scope: "read write",
+                provider: acme, userId: "heidi", redirectURI: "https://app.example/callback", scope: "read write",
                 createdAt: Self.now, expiresAt: Self.now.advanced(by: .seconds(600))))
         try await store.addOutbox([
             OutboxRecord(
@@ -53,7 +53,7 @@ struct SampleVault {
         _ = try await store.insertLogin(plain)
         for name in ["ivan", "ivan-second"] {
             var draft = Self.draft(name, acme)
-            draft.userID = "ivan"
+            draft.userId = "ivan"
             _ = try await store.insertLogin(draft)
         }
     }
@@ -137,7 +137,7 @@ struct SampleVault {
         session.label = "label of \(name)"
         session.grantedScope = "read write"
         return LoginDraft(
-            userID: name, provider: provider, session: session,
+            userId: name, provider: provider, session: session,
             refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "CANARY-refresh-\(name)")),
             dueAt: now.advanced(by: .seconds(3000)))
     }

@@ -50,7 +50,7 @@ enum Scale {
         let digits = String(number)
         let now = clock()
         return LoginDraft(
-            userID: "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits, provider: provider,
+            userId: "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits, provider: provider,
             session: SessionRecord(
                 state: .established, accessToken: SecretBytes(utf8: text("token-\(number)-0-", of: 1000)),
                 createdAt: now, obtainedAt: now, expiresAt: firstDue.advanced(by: .seconds(number + 3_600))),

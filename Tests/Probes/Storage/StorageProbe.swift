@@ -42,7 +42,7 @@ struct StorageProbe {
         let now = Timestamp(milliseconds: 1_800_000_000_000)
         let login = try await store.insertLogin(
             LoginDraft(
-                userID: user, provider: nil,
+                userId: user, provider: nil,
                 session: SessionRecord(state: .established, createdAt: now, obtainedAt: now),
                 refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "1"))))
         for _ in 0..<rounds {

@@ -20,7 +20,7 @@ struct FeedCostTests {
             let end = start.advanced(by: .seconds(300) + .milliseconds(300_000 * index / count))
             let look = LoginLook(
                 state: .established, generation: 1, token: .init(generation: 1, expiresAt: end))
-            logins.watch(WatchedLogin(login: handle, user: .random(), userID: "u", look, nil, asOf: 0))
+            logins.watch(WatchedLogin(login: handle, user: .random(), userId: "u", look, nil, asOf: 0))
         }
         return (logins, handles)
     }
@@ -57,7 +57,7 @@ struct FeedCostTests {
         for (index, handle) in handles.prefix(500).enumerated() {
             let before = logins.work
             let row = Self.renewal(of: handle, Int64(index + 1), at: Self.start)
-            let events = logins.take(row, userID: "u", nil, horizon: horizon)
+            let events = logins.take(row, userId: "u", nil, horizon: horizon)
             #expect(events.map(\.event.kind) == [.updated])
             #expect(logins.work - before == 1)
         }
@@ -76,7 +76,7 @@ struct FeedCostTests {
             let time = Self.start.advanced(by: .milliseconds(round))
             for handle in handles {
                 let row = Self.renewal(of: handle, Int64(round + 1), generation: Int64(round + 2), at: time)
-                #expect(logins.take(row, userID: "u", nil, horizon: nil).count == 1)
+                #expect(logins.take(row, userId: "u", nil, horizon: nil).count == 1)
             }
         }
         #expect(logins.dueEntries <= 2 * 100 + 65)
@@ -100,9 +100,9 @@ struct FeedCostTests {
             add(.user("user-\(index)"), .random())
         }
         let event = SessionEvent(
-            .updated, login: LoginID(login), userID: "alice", generation: 2, date: Self.start.date)
+            .updated, login: LoginID(login), userId: "alice", generation: 2, date: Self.start.date)
         subscribers.deliver(
-            FeedEvent(event: event, login: login, user: user, userID: "alice", sequence: 1))
+            FeedEvent(event: event, login: login, user: user, userId: "alice", sequence: 1))
         #expect(subscribers.work == 3)
         let counts = buffers.map { $0.takeAll().count }
         #expect(counts.prefix(3) == [1, 1, 1])

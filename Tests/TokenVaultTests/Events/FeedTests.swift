@@ -256,7 +256,7 @@ struct FeedTests {
         }
     }
 
-    @Test func anEndlessUserIDIsNoReasonToWaitForEver() async throws {
+    @Test func anEndlessUserIdIsNoReasonToWaitForEver() async throws {
         let world = try await World()
         await world.vault.close()
         for await _ in world.users.events(userId: "alice") { Issue.record("an event of a closed vault") }

@@ -31,12 +31,12 @@ struct WatchedLoginTests {
     }
 
     private static func read(_ look: LoginLook, asOf: Int64 = 0) -> WatchedLogin {
-        WatchedLogin(login: login, user: .random(), userID: "alice", look, nil, asOf: asOf)
+        WatchedLogin(login: login, user: .random(), userId: "alice", look, nil, asOf: asOf)
     }
 
     /// Nothing was known of the login: the row says all.
     private static func unknown(_ row: SessionRow) -> [SessionEvent.Kind] {
-        var login = WatchedLogin(before: row, userID: "alice", nil)
+        var login = WatchedLogin(before: row, userId: "alice", nil)
         return login.take(row, nil, options).map(\.kind)
     }
 

@@ -75,7 +75,7 @@ struct AccessTokenTests {
         #expect(await code { try await world.users.accessToken(userId: "alice") } == .notLoggedIn)
     }
 
-    @Test func aHugeOrEmptyUserIDIsRefused() async throws {
+    @Test func aHugeOrEmptyUserIdIsRefused() async throws {
         let world = try await World()
         let huge = String(repeating: "x", count: 1 << 20)
         #expect(await code { try await world.users.accessToken(userId: huge) } == .invalidArgument)
@@ -86,7 +86,7 @@ struct AccessTokenTests {
     }
 
     @Test(arguments: ["two\nlines", "\u{1B}[31mred\u{1B}[0m", "nul\0nul", "ünï çødé 👩‍👩‍👧", "'; DROP TABLE user; --", " "])
-    func anyTextIsAUserID(id: String) async throws {
+    func anyTextIsAUserId(id: String) async throws {
         let world = try await World()
         try await world.addChain(user: id)
         #expect(try await world.users.accessToken(userId: id).name == "1")

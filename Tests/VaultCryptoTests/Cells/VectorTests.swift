@@ -59,7 +59,7 @@ struct VectorTests {
         let book = try Self.golden()
         for vector in book.blindIndexes {
             let keyring = try Self.keyring(index: vector.key, audit: vector.key)
-            let domain: Keyring.IndexDomain = vector.domain == "userID" ? .userID : .authorizationState
+            let domain: Keyring.IndexDomain = vector.domain == "userId" ? .userId : .authorizationState
             let index = unsafe [UInt8](hex: vector.value).withUnsafeBytes {
                 unsafe keyring.blindIndex(of: $0, domain: domain)
             }

@@ -9,7 +9,7 @@ struct KeyringTests {
         let opened = try Keyring.open(cell, under: vaultKey, associatedData: Cells.place())
         #expect(opened.primaryRoot.id == keyring.primaryRoot.id)
         #expect(opened.retiredRoots.map(\.id) == keyring.retiredRoots.map(\.id))
-        #expect(opened.blindIndex(ofUserID: "alice") == keyring.blindIndex(ofUserID: "alice"))
+        #expect(opened.blindIndex(ofUserId: "alice") == keyring.blindIndex(ofUserId: "alice"))
         #expect(
             opened.auditMAC(previous: .genesis, row: Cells.place())
                 == keyring.auditMAC(previous: .genesis, row: Cells.place()))
@@ -58,12 +58,12 @@ struct KeyringTests {
             unsafe Array(value.utf8).withUnsafeBytes { unsafe keyring.blindIndex(of: $0, domain: domain) }
         }
         let indexes = [
-            index(keyring, "alice", .userID), index(keyring, "alice", .authorizationState),
-            index(keyring, "Alice", .userID), index(keyring, "", .userID), index(other, "alice", .userID),
-            index(keyring, String(repeating: "a", count: 1 << 20), .userID),
+            index(keyring, "alice", .userId), index(keyring, "alice", .authorizationState),
+            index(keyring, "Alice", .userId), index(keyring, "", .userId), index(other, "alice", .userId),
+            index(keyring, String(repeating: "a", count: 1 << 20), .userId),
         ]
         #expect(Set(indexes).count == indexes.count)
-        #expect(index(keyring, "alice", .userID) == keyring.blindIndex(ofUserID: "alice"))
+        #expect(index(keyring, "alice", .userId) == keyring.blindIndex(ofUserId: "alice"))
     }
 
     @Test func eachLinkOfTheAuditChainDependsOnTheOneBefore() throws {

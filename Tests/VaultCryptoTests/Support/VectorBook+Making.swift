@@ -31,7 +31,7 @@ extension VectorBook {
         return VectorBook(
             provenance: provenance, cells: try makeCells(), records: [makeRecord()],
             blindIndexes: [
-                makeIndex(keyring, "alice", .userID), makeIndex(keyring, "", .userID),
+                makeIndex(keyring, "alice", .userId), makeIndex(keyring, "", .userId),
                 makeIndex(keyring, "state", .authorizationState),
             ],
             auditLinks: [makeLink(keyring, .genesis), makeLink(keyring, makeMAC(keyring))],

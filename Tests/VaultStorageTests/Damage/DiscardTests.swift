@@ -35,7 +35,7 @@ import VaultStorage
             let findings = try await store.verify().findings
             #expect(findings == [], "\(flip)")
             // Whoever has lost something can begin anew.
-            for user in SampleVault.userIDs {
+            for user in SampleVault.userIds {
                 _ = try await store.insertLogin(SampleVault.draft(user: user, number: 9, provider: nil))
             }
             #expect(try await store.verify().isClean, "\(flip)")
@@ -74,7 +74,7 @@ import VaultStorage
         let store = try vault.open()
         defer { store.close() }
         let row = try #require(try await store.damagedRows(limit: 10).first)
-        #expect(row.userID == SampleVault.manyLogins[0] && row.login?.bytes == row.handle && row.provider != nil)
+        #expect(row.userId == SampleVault.manyLogins[0] && row.login?.bytes == row.handle && row.provider != nil)
         let content = try await store.damagedRow(row.name)
         #expect(content.rows.map(\.table) == ["login", "loginSecret", "refreshIntent", "unusableReply"])
         let head = try await store.auditHead()
@@ -125,8 +125,8 @@ import VaultStorage
         try RawDatabase(vault.path).execute("DELETE FROM login WHERE id = 2; DELETE FROM loginSecret WHERE login = 2")
         let store = try vault.open()
         defer { store.close() }
-        let missing = try #require(try await store.damagedRows(limit: 10).first { $0.userID != nil })
-        #expect(missing.userID == SampleVault.manyLogins[0])
+        let missing = try #require(try await store.damagedRows(limit: 10).first { $0.userId != nil })
+        #expect(missing.userId == SampleVault.manyLogins[0])
         _ = try await discardAll(store)
         #expect(try await store.user(SampleVault.manyLogins[0]).logins.count == 2)
         #expect(try await store.verify().findings == [])

@@ -37,7 +37,7 @@ struct NameVectorTests {
             let name = String(decoding: Self.bytes(vector.value), as: UTF8.self)
             let index = keyring.blindIndex(ofProviderName: name)
             #expect(Hexadecimal.text(index.bytes.array) == vector.index, "\(name)")
-            #expect(index != keyring.blindIndex(ofUserID: name))
+            #expect(index != keyring.blindIndex(ofUserId: name))
         }
     }
 }

@@ -5,7 +5,7 @@ import VaultStorage
 
 struct CanaryTests {
     /// Nothing that must be sealed is in any file of the vault, at any time of its life.
-    @Test func noFileHoldsATokenAKeyOrAUserID() async throws {
+    @Test func noFileHoldsATokenAKeyOrAUserId() async throws {
         let vault = try await PopulatedVault()
         let store = try vault.fixture.open()
         _ = try await store.insertLogin(vault.fixture.draft("dora-the-user-id"))

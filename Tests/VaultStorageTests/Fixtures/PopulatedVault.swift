@@ -83,7 +83,7 @@ extension AuthorizationRequestRecord {
     static func sample(_ name: String, _ provider: ProviderHandle, at now: Timestamp) -> AuthorizationRequestRecord {
         AuthorizationRequestRecord(
             state: .canary("state-\(name)"), codeVerifier: .canary("verifier-\(name)"), provider: provider,
-            userID: "user-of-request", redirectURI: "http://localhost/", scope: "a b", dpopPrivateKey: .canary("k"),
+            userId: "user-of-request", redirectURI: "http://localhost/", scope: "a b", dpopPrivateKey: .canary("k"),
             label: "l", createdAt: now, expiresAt: now.advanced(by: .seconds(600)))
     }
 }

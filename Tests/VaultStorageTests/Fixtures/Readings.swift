@@ -25,7 +25,7 @@ struct Readings: Sendable {
     /// - Parameter baseline: names the logins, users and entries that must be asked for also when no list shows them.
     init(of store: SQLiteVaultStore, expecting baseline: Readings? = nil, takesRequests: Bool = true) async {
         await readLists(store)
-        for user in SampleVault.userIDs {
+        for user in SampleVault.userIds {
             await note("session of \(user)", user) { () throws(StoreError) in try await store.session(.user(user)) }
             await note("user \(user)", user) { () throws(StoreError) in try await store.user(user) }
         }
@@ -67,7 +67,7 @@ struct Readings: Sendable {
         }
         if let listings = try? await store.logins(ofUser: nil, after: nil, limit: 1000) {
             for listing in listings {
-                await note("listed login \(listing.handle)", listing.content?.userID) { () throws(StoreError) in
+                await note("listed login \(listing.handle)", listing.content?.userId) { () throws(StoreError) in
                     if let damage = listing.damage { throw damage }
                     return ListedLogin(listing)
                 }
@@ -147,7 +147,7 @@ extension Readings.Outcome: Equatable {
 
 /// What a list tells of a login.
 private struct ListedLogin: Equatable, Sendable {
-    let userID: String?
+    let userId: String?
     let provider: ProviderHandle?
     let position: ChainPosition?
     let facts: [String]
@@ -155,7 +155,7 @@ private struct ListedLogin: Equatable, Sendable {
 
     init(_ listing: LoginListing) {
         let content = listing.content
-        userID = content?.userID
+        userId = content?.userId
         provider = content?.provider
         position = content?.position
         session = content?.session

@@ -8,7 +8,7 @@ import VaultStorage
 struct SampleVault {
     static let manyLogins = ["CANARY-user-alice", "CANARY-user-bob", "CANARY-user-carol"]
     static let oneLogin = "CANARY-user-dave"
-    static let userIDs = manyLogins + [oneLogin]
+    static let userIds = manyLogins + [oneLogin]
     static let providerNames = ["CANARY-acme", "CANARY-globex"]
     static let requestStates = [SecretBytes(utf8: "CANARY-state-0"), SecretBytes(utf8: "CANARY-state-1")]
 
@@ -75,18 +75,18 @@ struct SampleVault {
     func change(_ store: any VaultStore) async throws {
         clock.advance(.seconds(60))
         let now = clock.now
-        for userID in Self.userIDs {
-            for handle in try await store.user(userID).logins {
+        for userId in Self.userIds {
+            for handle in try await store.user(userId).logins {
                 try await store.updateLogin(handle) { state in
                     state.renew(marker: "renewed-\(handle)", at: now)
                     state.intent?.tries += 1
                 }
             }
-            try await store.updateUser(userID) { state in
+            try await store.updateUser(userId) { state in
                 state.status = .disabled
                 state.auditEvents = [AuditEvent(.userDisabled)]
             }
-            try await store.updateUser(userID) { state in
+            try await store.updateUser(userId) { state in
                 state.status = .active
                 state.auditEvents = [AuditEvent(.userEnabled)]
             }
@@ -94,8 +94,8 @@ struct SampleVault {
         for handle in try await store.user(Self.oneLogin).logins {
             try await store.updateLogin(handle) { $0.session.failure = FailureRecord(reason: 1, at: now) }
         }
-        for userID in Self.manyLogins {
-            guard let handle = try await store.user(userID).logins.first else { continue }
+        for userId in Self.manyLogins {
+            guard let handle = try await store.user(userId).logins.first else { continue }
             let position = try await store.login(handle).position
             try await store.keepUnusableReply(
                 UnusableReplyRecord(
@@ -131,7 +131,7 @@ struct SampleVault {
         session.label = "\(marker)-label"
         session.subject = "\(marker)-subject"
         return LoginDraft(
-            userID: user, provider: provider, session: session,
+            userId: user, provider: provider, session: session,
             refresh: RefreshRecord(
                 refreshToken: SecretBytes(utf8: "\(marker)-refresh"), idToken: SecretBytes(utf8: "\(marker)-id")),
             key: KeyRecord(
@@ -145,7 +145,7 @@ struct SampleVault {
     ) -> AuthorizationRequestRecord {
         AuthorizationRequestRecord(
             state: state, codeVerifier: SecretBytes(utf8: "CANARY-verifier-\(number)"), provider: provider,
-            userID: "CANARY-user-\(number)", createdAt: SteppingClock.start,
+            userId: "CANARY-user-\(number)", createdAt: SteppingClock.start,
             expiresAt: SteppingClock.start.advanced(by: .seconds(86_400 + number)))
     }
 

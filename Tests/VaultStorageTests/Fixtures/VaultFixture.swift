@@ -97,7 +97,7 @@ extension VaultFixture {
     ) -> LoginDraft {
         let name = name ?? user
         return LoginDraft(
-            userID: user, provider: provider, session: .sample(name, at: now),
+            userId: user, provider: provider, session: .sample(name, at: now),
             refresh: RefreshRecord(refreshToken: .canary("refresh-\(name)")),
             key: isBound
                 ? KeyRecord(dpopPrivateKey: SecretBytes(copying: Array(0..<32)), nonces: ["https://a": "n"]) : nil,

@@ -14,7 +14,7 @@ struct LoginTests {
         #expect(inserted.session == draft.session)
         #expect(inserted.refresh == draft.refresh)
         #expect(inserted.key == draft.key)
-        #expect(inserted.userID == "alice")
+        #expect(inserted.userId == "alice")
         #expect(inserted.position == .first)
         let snapshot = try await store.session(.user("alice"))
         #expect(snapshot.login == inserted.handle)
@@ -185,7 +185,7 @@ struct LoginTests {
     }
 
     @Test(arguments: [0, 1025, 1 << 20])
-    func aUserIDOutOfBoundsIsRefused(byteCount: Int) async throws {
+    func aUserIdOutOfBoundsIsRefused(byteCount: Int) async throws {
         let id = String(repeating: "x", count: byteCount)
         let fixture = try VaultFixture()
         let store = try fixture.create()
@@ -194,7 +194,7 @@ struct LoginTests {
         await #expect(throws: StoreError.notFound(.user)) { try await store.user(id) }
     }
 
-    @Test func theLongestUserIDFits() async throws {
+    @Test func theLongestUserIdFits() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         let id = String(repeating: "é", count: 512)
@@ -203,7 +203,7 @@ struct LoginTests {
     }
 
     @Test(arguments: ["a\nb", "\u{1b}[31m", "naïve", "a\0b", "../../etc/passwd"])
-    func aUserIDMayHoldAnyText(id: String) async throws {
+    func aUserIdMayHoldAnyText(id: String) async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         _ = try await store.insertLogin(fixture.draft(id))

@@ -84,7 +84,7 @@ private struct PlacedCell: CustomStringConvertible {
         }
         try add("user", "cell", "SELECT id, cell FROM user") { row in
             guard case .integer(let id) = row[0] else { return nil }
-            return .user(SampleVault.userIDs[Int(id) - 1])
+            return .user(SampleVault.userIds[Int(id) - 1])
         }
         try add("login", "cell", "SELECT id, cell, handle FROM login") { .login(LoginHandle(try bytes($0[2]))) }
         for column in ["refreshCell", "keyCell"] {

@@ -154,7 +154,7 @@ struct TamperedRow: CustomStringConvertible {
         return Set(
             try database.run(sql, [.integer(row)]).compactMap { columns in
                 guard case .integer(let id)? = columns.first else { return nil }
-                return SampleVault.userIDs.indices.contains(Int(id) - 1) ? SampleVault.userIDs[Int(id) - 1] : nil
+                return SampleVault.userIds.indices.contains(Int(id) - 1) ? SampleVault.userIds[Int(id) - 1] : nil
             })
     }
 }

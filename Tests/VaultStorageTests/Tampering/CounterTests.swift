@@ -29,7 +29,7 @@ import VaultStorage
         let login = try #require(try await store.user(SampleVault.oneLogin).logins.first)
         try await store.updateLogin(login) { _ = $0.openIntent(owner: 1, at: SteppingClock.start) }
         var fences: [Int64] = []
-        for user in SampleVault.userIDs {
+        for user in SampleVault.userIds {
             for login in try await store.user(user).logins {
                 if let fence = try await store.login(login).intent?.fence { fences.append(fence) }
             }

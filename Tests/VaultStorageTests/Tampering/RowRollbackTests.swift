@@ -153,7 +153,7 @@ import VaultStorage
         defer { store.close() }
         let report = try await store.verify()
         #expect(!report.isClean, "\(sql)")
-        for user in SampleVault.userIDs { await #expect(throws: Never.self) { _ = try await store.user(user) } }
+        for user in SampleVault.userIds { await #expect(throws: Never.self) { _ = try await store.user(user) } }
     }
 
     /// Everything after the last change of a user or provider can be cut off unseen: only a witness that is kept apart

@@ -28,7 +28,7 @@ struct JournalTests {
         request.maximumAge = 300
         try await store.putAuthorizationRequest(request)
         let proof = CallbackProof(
-            state: request.state, binding: .browser(.canary("binding")), userID: "user-of-request")
+            state: request.state, binding: .browser(.canary("binding")), userId: "user-of-request")
         #expect(try await store.takeAuthorizationRequest(proof) == request)
     }
 
@@ -42,8 +42,8 @@ struct JournalTests {
         let strangers = [
             CallbackProof(state: request.state, binding: .browser(.canary("bindinG"))),
             CallbackProof(state: request.state, binding: .browser(SecretBytes(copying: []))),
-            CallbackProof(state: request.state, binding: .browser(.canary("binding")), userID: "somebody-else"),
-            CallbackProof(state: request.state, binding: .unbound, userID: "somebody-else"),
+            CallbackProof(state: request.state, binding: .browser(.canary("binding")), userId: "somebody-else"),
+            CallbackProof(state: request.state, binding: .unbound, userId: "somebody-else"),
         ]
         for stranger in strangers {
             do {

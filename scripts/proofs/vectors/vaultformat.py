@@ -290,7 +290,7 @@ def slot_fields(slot):
 
 def blind_index(key, domain, value):
     person = {
-        "userID": b"TokenVault user ", "authorizationState": b"TokenVault state", "providerName": b"TokenVault pname",
+        "userId": b"TokenVault user ", "authorizationState": b"TokenVault state", "providerName": b"TokenVault pname",
     }[domain]
     if domain == "providerName":
         value = unicodedata.normalize("NFC", value.decode()).encode()

@@ -17,7 +17,7 @@ extension RenewalContext {
                 guard let failure = state.session.failure, !state.session.notifiedFailure else { return nil }
                 state.session.notifiedFailure = true
                 state.auditEvents.append(AuditEvent(.failureNotified))
-                return (state.userID, failure.isDead)
+                return (state.userId, failure.isDead)
             }
         } catch {
             // Nothing was marked, so it is found untold again.

@@ -38,7 +38,7 @@ extension Renewal {
             if abandoned != nil || stored.refresh?.doubtSince != nil, let provider,
                 (try? ReplayPolicy(provider.record))?.asksForOtherLogins ?? true
             {
-                hasOtherLogins = await vault.hasOtherLogins(than: login, of: stored.userID, at: provider.handle)
+                hasOtherLogins = await vault.hasOtherLogins(than: login, of: stored.userId, at: provider.handle)
             }
             // Room for the reply, should the vault not be able to take it.
             if provider != nil { try vault.store.spool.prepare(for: vault.flightCount) }
@@ -198,7 +198,7 @@ extension ProviderRecord {
 extension ClaimedLogin {
     fileprivate init(_ state: LoginState) {
         self.init(
-            login: state.handle, user: state.user, userId: state.userID, session: state.session,
+            login: state.handle, user: state.user, userId: state.userId, session: state.session,
             refresh: state.refresh, key: state.key)
     }
 }

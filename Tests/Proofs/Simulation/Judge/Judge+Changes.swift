@@ -121,6 +121,6 @@ extension Judge: VaultObserver {
         let intent = login.intent.map { "intent(f\($0.fence) o\($0.owner)\($0.isInDoubt ? " doubt" : ""))" } ?? "idle"
         let failure = login.session.failure.map { " failed(\($0.reason))" } ?? ""
         return
-            "\(login.userID) c\(login.position.chain) g\(login.position.generation) \(text(login) ?? "-") \(intent)\(failure)"
+            "\(login.userId) c\(login.position.chain) g\(login.position.generation) \(text(login) ?? "-") \(intent)\(failure)"
     }
 }

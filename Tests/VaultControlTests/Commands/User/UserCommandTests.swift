@@ -38,7 +38,7 @@ struct UserCommandTests {
         "new\nline", "\u{1B}[31mred\u{1B}[0m", "\u{202E}reversed", "--help", "-x", "*", "a b", "'; DROP TABLE user;--",
         "żółć", "a\u{0301}", "x\u{0}y", String(repeating: "k", count: 512),
     ])
-    func oddUserIDsAreKeptExactlyAndPrintedSafely(_ id: String) async throws {
+    func oddUserIdsAreKeptExactlyAndPrintedSafely(_ id: String) async throws {
         try await World.with { world in
             let file = try world.harness.file("token", Harness.marker + "token")
             let added = try await world.harness.run(
@@ -75,7 +75,7 @@ struct UserCommandTests {
         }
     }
 
-    @Test func aUserIDOfAMegabyteIsRefused() async throws {
+    @Test func aUserIdOfAMegabyteIsRefused() async throws {
         let harness = try Harness()
         try await harness.run("init")
         let file = try harness.file("token", Harness.marker + "token")
