@@ -47,11 +47,14 @@ let package = Package(
             ]
         ),
         .target(name: "VaultMigrations", path: "Migrations", resources: [.embedInCode("SQL")]),
-        .target(name: "VaultStorage", dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations"]),
+        .target(name: "VaultStorage", dependencies: ["VaultCrypto", "VaultMigrations"]),
+        .target(
+            name: "VaultSQLite",
+            dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .target(
             name: "TokenVault",
             dependencies: [
-                "OAuthClient", "VaultCrypto", "VaultStorage",
+                "OAuthClient", "VaultCrypto", "VaultSQLite", "VaultStorage",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -146,22 +149,26 @@ let package = Package(
             resources: [.copy("Vectors")]),
         // A process of its own that writes to a vault until it is killed.
         .executableTarget(
-            name: "storage-probe", dependencies: ["VaultCrypto", "VaultStorage"], path: "Tests/Probes/Storage"),
+            name: "storage-probe", dependencies: ["VaultCrypto", "VaultSQLite", "VaultStorage"],
+            path: "Tests/Probes/Storage"),
         // Stands between SQLite and the file system, for tests that let the disk fail. The library knows nothing of it.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/Probes/CFaultVFS"),
         .executableTarget(
-            name: "fault-probe", dependencies: ["CFaultVFS", "CSQLite", "TestSupport", "VaultCrypto", "VaultStorage"],
+            name: "fault-probe",
+            dependencies: ["CFaultVFS", "CSQLite", "TestSupport", "VaultCrypto", "VaultSQLite", "VaultStorage"],
             path: "Tests/Probes/Fault"),
         .testTarget(
             name: "VaultStorageTests",
             dependencies: [
-                "CSQLite", "TestSupport", "VaultCrypto", "VaultMigrations", "VaultStorage", "fault-probe",
-                "storage-probe",
+                "CSQLite", "TestSupport", "VaultCrypto", "VaultMigrations", "VaultSQLite", "VaultStorage",
+                "fault-probe", "storage-probe",
             ]),
         // What every engine does alike.
         .testTarget(
             name: "EngineTests",
-            dependencies: ["TestSupport", "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            dependencies: [
+                "TestSupport", "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultSQLite", "VaultStorage",
+            ]),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
@@ -176,7 +183,7 @@ let package = Package(
             name: "TokenVaultTests",
             dependencies: [
                 "CSQLite", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
-                "VaultStorage",
+                "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

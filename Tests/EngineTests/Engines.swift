@@ -1,6 +1,7 @@
 import TokenVaultTesting
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A database that keeps the tables, as tests use it: one thread, one transaction at a time.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// The description of the tables is what SQLite's migrations make.

@@ -1,6 +1,8 @@
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
+
 @testable import VaultStorage
 
 /// Every engine gives the same answer to every query, and refuses the same changes.

@@ -2,6 +2,7 @@ import Synchronization
 import TestSupport
 import TokenVaultTesting
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// What keeps a vault, for tests that ask the same of each.

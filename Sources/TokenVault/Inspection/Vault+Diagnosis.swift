@@ -1,4 +1,5 @@
 import OAuthClient
+import VaultSQLite
 import VaultStorage
 
 extension Vault {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Logging
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 extension Vault {

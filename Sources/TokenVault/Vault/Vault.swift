@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import Logging
 import Synchronization
 import VaultCrypto
+import VaultSQLite
 package import VaultStorage
 
 /// A vault: one file in which everything secret is sealed, user ids too.

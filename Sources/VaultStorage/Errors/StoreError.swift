@@ -80,6 +80,14 @@ extension StoreError {
     package static func notFound(_ subject: Subject) -> StoreError {
         StoreError(.notFound(subject), "the vault has no such \(subject.rawValue)")
     }
+
+    package static var diskFull: StoreError {
+        StoreError(
+            .full, "there is no space left for the vault",
+            hint: "free some space on its file system; nothing was lost and reading goes on")
+    }
+
+    package static var closed: StoreError { StoreError(.closed, "the vault is closed") }
 }
 
 extension StoreError {

@@ -66,7 +66,7 @@ package struct ProviderRows {
     }
 
     /// Whether there is a provider whose index can be filled in.
-    func hasUnnamed() throws(StoreError) -> Bool {
+    package func hasUnnamed() throws(StoreError) -> Bool {
         for provider in try unnamed() where try row(named: provider.stored.record.name) == nil { return true }
         return false
     }

@@ -12,4 +12,12 @@ package struct FileReport: Equatable, Sendable {
     package let problem: StoreError?
     /// What kind of file system it is.
     package var detail: String?
+
+    package init(role: Role, path: String, mode: UInt32?, problem: StoreError?, detail: String? = nil) {
+        self.role = role
+        self.path = path
+        self.mode = mode
+        self.problem = problem
+        self.detail = detail
+    }
 }

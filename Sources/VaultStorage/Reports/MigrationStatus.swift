@@ -4,6 +4,12 @@ package struct MigrationStep: Equatable, Sendable {
     package let name: String
     /// `nil` while it is pending.
     package let appliedAt: Timestamp?
+
+    package init(version: Int, name: String, appliedAt: Timestamp?) {
+        self.version = version
+        self.name = name
+        self.appliedAt = appliedAt
+    }
 }
 
 /// A copy of the vault from before a migration. It holds everything that the vault held then, erased users too.
@@ -13,4 +19,11 @@ package struct MigrationSnapshot: Equatable, Sendable {
     package let schemaVersion: Int
     package let madeAt: Timestamp
     package let byteCount: Int64
+
+    package init(path: String, schemaVersion: Int, madeAt: Timestamp, byteCount: Int64) {
+        self.path = path
+        self.schemaVersion = schemaVersion
+        self.madeAt = madeAt
+        self.byteCount = byteCount
+    }
 }

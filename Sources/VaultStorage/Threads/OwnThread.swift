@@ -1,7 +1,7 @@
 import Glibc
 
 /// Starts threads that are none of Swift's own.
-enum OwnThread {
+package enum OwnThread {
     /// A database and Argon2id take some tens of KiB, and the bodies of callers what they like. The C library's default
     /// follows `ulimit -s`, and with some libraries is 128 KiB.
     private static let stackByteCount = 2 * 1024 * 1024
@@ -13,7 +13,7 @@ enum OwnThread {
     }
 
     /// Runs `body` on a new, detached thread. False if the system gives none: then `body` never runs.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         defer { unsafe attributes.deallocate() }
         guard unsafe pthread_attr_init(attributes) == 0 else { return false }

@@ -18,7 +18,7 @@ package struct AuditSubject {
 }
 
 extension WriteTransaction {
-    func audit(_ event: AuditEvent, about subject: AuditSubject) throws(StoreError) {
+    package func audit(_ event: AuditEvent, about subject: AuditSubject) throws(StoreError) {
         guard event.detailByteCount <= AuditEvent.maximumDetailByteCount else {
             throw StoreError(.invalidValue, "there is too much to be told of this change in the audit trail")
         }

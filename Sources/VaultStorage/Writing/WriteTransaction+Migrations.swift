@@ -1,11 +1,11 @@
 /// The schema is brought up to date without a key. So the audit trail hears of it from the first process that has one.
 extension WriteTransaction {
-    static func hasUntoldMigrations(_ tables: any TableAccess) throws(StoreError) -> Bool {
+    package static func hasUntoldMigrations(_ tables: any TableAccess) throws(StoreError) -> Bool {
         try tables.integer(.untoldMigrationCount) ?? 0 > 0
     }
 
     /// Once for all steps that are not recorded yet. The first of a vault without a manifest makes it.
-    func tellOfMigrations() throws(StoreError) {
+    package func tellOfMigrations() throws(StoreError) {
         let rows = try tables.cursor(.untoldMigrations)
         var steps: [AuditEvent.Detail] = []
         while try rows.step() { steps.append(AuditEvent.Detail("step", rows.text(0))) }

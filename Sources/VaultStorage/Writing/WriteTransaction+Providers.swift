@@ -98,7 +98,7 @@ extension WriteTransaction {
     }
 
     /// Fills in the index of providers that an older schema had without one.
-    func nameProviders() throws(StoreError) {
+    package func nameProviders() throws(StoreError) {
         for (row, provider) in try providers.unnamed() {
             // The index was removed, and another provider has got the name since.
             guard try providers.row(named: provider.record.name) == nil else { continue }

@@ -14,10 +14,10 @@ package final class WriteTransaction {
     let tables: any TableAccess
     let context: VaultContext
     let opener: RowOpener
-    var head = AuditHead(sequence: 0, mac: .genesis)
-    private(set) var headAtBegin = AuditHead(sequence: 0, mac: .genesis)
+    package var head = AuditHead(sequence: 0, mac: .genesis)
+    package private(set) var headAtBegin = AuditHead(sequence: 0, mac: .genesis)
     /// The highest end of the chain that this process has committed. A vault that falls behind it was rolled back.
-    private(set) var committedHead: AuditHead?
+    package private(set) var committedHead: AuditHead?
     /// The vault's row with the changes of this transaction.
     let rows: VaultRowKeeper
     /// Users that this transaction has written, in which revision.
@@ -78,7 +78,7 @@ package final class WriteTransaction {
     }
 
     /// Whether the audit chain has this very link: the transaction that wrote it is then in the vault, as a whole.
-    func holds(_ link: AuditHead) throws(StoreError) -> Bool {
+    package func holds(_ link: AuditHead) throws(StoreError) -> Bool {
         let row = try tables.cursor(.auditLink)
         defer { row.reset() }
         row.bind(1, link.sequence)
@@ -87,15 +87,15 @@ package final class WriteTransaction {
     }
 
     /// What an operation that fails must leave as it was.
-    struct Mark {
+    package struct Mark {
         fileprivate let head: AuditHead
         fileprivate let row: VaultRow
         fileprivate let savedUsers: [UserHandle: Int64]
     }
 
-    var mark: Mark { Mark(head: head, row: rows.current, savedUsers: savedUsers) }
+    package var mark: Mark { Mark(head: head, row: rows.current, savedUsers: savedUsers) }
 
-    func restore(_ mark: Mark, after error: any Error) {
+    package func restore(_ mark: Mark, after error: any Error) {
         head = mark.head
         rows.restore(mark.row)
         savedUsers = mark.savedUsers
@@ -103,12 +103,12 @@ package final class WriteTransaction {
     }
 
     /// Remembers what the engine reported last, for the case that it has given up the transaction.
-    func note(_ error: any Error) { failure = error as? StoreError ?? failure }
+    package func note(_ error: any Error) { failure = error as? StoreError ?? failure }
 
-    var notedFailure: StoreError? { failure }
+    package var notedFailure: StoreError? { failure }
 
     /// Why the transaction is gone.
-    var lostTransaction: StoreError { failure ?? StoreError(.io(0), "the transaction was given up") }
+    package var lostTransaction: StoreError { failure ?? StoreError(.io(0), "the transaction was given up") }
 
     func now() -> Timestamp { context.clock() }
 

@@ -2,6 +2,7 @@ import CFaultVFS
 import CSQLite
 import Foundation
 import TestSupport
+import VaultSQLite
 import VaultStorage
 
 /// The race in which SQLite 3.7.0–3.51.2 loses acknowledged commits, step by step.

@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// A process that makes a key file and a vault is killed before the first call of the system by which it changes anything,

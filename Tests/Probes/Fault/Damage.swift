@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import TestSupport
+import VaultSQLite
 import VaultStorage
 
 /// A small vault, database and WAL, of which a byte is flipped, an end cut off, or a part zeroed: one after the other,

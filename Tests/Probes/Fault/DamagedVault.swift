@@ -1,5 +1,6 @@
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// The files of a vault that are damaged and repaired again and again.

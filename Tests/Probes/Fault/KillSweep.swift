@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import TestSupport
+import VaultSQLite
 import VaultStorage
 
 /// A process dies at the first thing that SQLite asks of a file, then at the second, and so on until it has nothing left

@@ -1,5 +1,6 @@
 import Synchronization
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// What a vault must hold: for each user the generation that was acknowledged last, and the highest that was tried.

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import VaultSQLite
 import VaultStorage
 
 /// Somebody else who writes to the vault: another store of this process, or one of a process of its own.

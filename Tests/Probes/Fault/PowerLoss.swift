@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import TestSupport
+import VaultSQLite
 import VaultStorage
 
 /// What is left of a vault when the power fails: everything that was synced, and of the rest whatever the disk had got

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// The files of a vault without open connections.

@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import TestSupport
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 extension Scenario {

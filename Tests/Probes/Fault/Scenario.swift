@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// One run of a scenario: its vault, and what it left behind.

@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Commits that fail at the very end, and what is answered: an acknowledged change is there and durable, a refused one is

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// How often it was signalled to go on.

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// `storage-probe fork VAULT KEY` and `storage-probe closefrom VAULT KEY`: hosts that do what no host should.

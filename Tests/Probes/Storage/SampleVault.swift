@@ -1,5 +1,6 @@
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// `storage-probe sample DIRECTORY`: a small vault with something of everything that an upgrade must carry over, made by

@@ -1,5 +1,6 @@
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// What `Benchmarks/run --scale` asks of the store, with a package's access to it.

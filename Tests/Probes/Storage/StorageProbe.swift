@@ -1,5 +1,6 @@
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// `storage-probe VAULT KEY USER LOGINS ROUNDS`: writes to a vault and says so after each acknowledged change, until it

@@ -1,5 +1,6 @@
 import Foundation
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// `storage-probe visit VAULT KEY LOGIN HOW`: a process that changes one login once. What it does then:

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 @testable import TokenVault

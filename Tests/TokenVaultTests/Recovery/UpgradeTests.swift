@@ -4,6 +4,7 @@ import HTTPTypes
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultSQLite
 import VaultStorage
 
 @testable import TokenVault

@@ -3,6 +3,7 @@ import TokenVaultTesting
 import Testing
 
 @testable import TokenVault
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A store whose next commits of logins fail as told, with a spool of its own; everything else passes through.

@@ -1,6 +1,7 @@
 import OAuthClient
 import TestSupport
 import TokenVaultTesting
+import VaultSQLite
 import VaultStorage
 
 @testable import TokenVault

@@ -2,6 +2,7 @@ import FoundationEssentials
 import OAuthClient
 import Testing
 import TokenVaultTesting
+import VaultSQLite
 import VaultStorage
 
 @testable import TokenVault

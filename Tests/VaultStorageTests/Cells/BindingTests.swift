@@ -1,6 +1,7 @@
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// What does not fit is refused before anything of it is stored; nothing is left out in silence.

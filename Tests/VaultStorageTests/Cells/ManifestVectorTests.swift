@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A manifest that another program has sealed, which knows nothing but `docs/vault-format.md`.

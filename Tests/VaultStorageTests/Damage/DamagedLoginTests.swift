@@ -1,5 +1,6 @@
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// A damaged login hides no other login of its user, and damaged revocations hide no other revocation.

@@ -1,5 +1,6 @@
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// The sample vault with kept replies, closed, and ways to damage one value of it.

@@ -1,5 +1,6 @@
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// What is damaged can be looked at and discarded, and then the vault is whole.

@@ -1,6 +1,7 @@
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Providers are found by a keyed hash of their names.

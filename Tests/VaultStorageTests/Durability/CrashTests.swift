@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 @Suite(.serialized)

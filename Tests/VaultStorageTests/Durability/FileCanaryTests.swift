@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// Nothing that is secret, and no user's name, may stand in any file of a vault.

@@ -3,6 +3,7 @@ import Testing
 import VaultCrypto
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Processes that have a vault open while another one changes what it is.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// What is left of an erased user in the vault's files.

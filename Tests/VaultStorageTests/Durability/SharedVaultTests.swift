@@ -2,6 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Several processes and threads at one vault.

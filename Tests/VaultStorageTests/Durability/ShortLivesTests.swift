@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Processes that open a vault, change one thing, and end. No one of them fills the WAL to its threshold.

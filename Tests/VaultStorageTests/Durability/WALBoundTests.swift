@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// The WAL begins anew whoever reads, and in time.

@@ -4,6 +4,7 @@ import Testing
 import VaultCrypto
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A WAL that is left behind, and a vault file that it was not written for.

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A vault that nobody has open is one file. A copy of it is a vault.

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// The race between a checkpoint and a restart of the WAL (<https://sqlite.org/wal.html#walresetbug>).

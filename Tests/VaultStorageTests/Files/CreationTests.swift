@@ -4,6 +4,7 @@ import Testing
 import VaultCrypto
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A vault is made as one whole file, and what former versions left half made is told as such.

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// File systems of their own, which only root can mount.

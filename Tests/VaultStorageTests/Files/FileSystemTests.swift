@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Where a vault may lie: on what is known to be local, and on what its user trusts and what proves to be good.

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// A file system without room: nothing is lost, and what can go on goes on.

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// The lock file goes, at every step of a renewal in another process. Nobody else may take that renewal over while the

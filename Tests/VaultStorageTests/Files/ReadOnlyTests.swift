@@ -4,6 +4,7 @@ import Testing
 import VaultCrypto
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Snapshots, mounted backups and the like: what can be read is read, and nothing is written.

@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Files and places that the store must not use, each with its own name and a sentence that says what to do.

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Files of a vault that are exchanged or taken away while it is open. SQLite would go on writing to what it has.

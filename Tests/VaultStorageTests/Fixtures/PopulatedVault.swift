@@ -1,6 +1,7 @@
 import Foundation
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A vault in which every table has rows, closed, with a copy of its file to come back to.

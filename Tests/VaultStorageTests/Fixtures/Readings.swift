@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Everything that the store's reading operations say, to be compared with what they said before an attack.

@@ -1,5 +1,6 @@
 import TestSupport
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// A small vault with something in every table, and how to open it.

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A directory of its own with a key file and, once made, a vault; removed when the test is over.

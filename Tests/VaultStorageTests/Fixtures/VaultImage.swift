@@ -1,4 +1,5 @@
 import TestSupport
+import VaultSQLite
 import VaultStorage
 
 /// The bytes of a closed, checkpointed sample vault with its key file, to be laid out again as often as needed.

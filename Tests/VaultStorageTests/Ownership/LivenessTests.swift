@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Hosts that fork, or close what they did not open. In processes of their own: what they do concerns all of a process.

@@ -1,6 +1,7 @@
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// The index of what is due, without opening a cell.

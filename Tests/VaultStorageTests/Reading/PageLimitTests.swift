@@ -1,6 +1,7 @@
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Limits come from query strings: none traps, and none makes a page of everything.

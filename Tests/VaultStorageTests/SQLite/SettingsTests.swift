@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 struct SettingsTests {

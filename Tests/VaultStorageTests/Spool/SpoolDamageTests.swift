@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Spool files that are not as their process left them.

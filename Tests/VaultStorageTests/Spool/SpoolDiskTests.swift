@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A file system without room, where the spool is what is left.

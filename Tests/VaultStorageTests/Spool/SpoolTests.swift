@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Replies that are kept beside the vault.

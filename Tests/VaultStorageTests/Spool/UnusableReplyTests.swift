@@ -2,6 +2,7 @@ import Testing
 import VaultCrypto
 import VaultMigrations
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Replies that are kept because they may hold the next refresh token.

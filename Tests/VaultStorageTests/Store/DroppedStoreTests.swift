@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// A store that is let go of without having been closed ends all the same, and others see it end.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Each refusal has its own code, and a hint that says what to do.

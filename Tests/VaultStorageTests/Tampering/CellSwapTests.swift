@@ -1,5 +1,6 @@
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Every cell of a vault in the place of every other one, and every cell of another vault in its place.

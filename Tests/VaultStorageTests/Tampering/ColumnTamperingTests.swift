@@ -1,4 +1,5 @@
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// Every column of every table, changed in seven ways behind the store's back.

@@ -1,5 +1,6 @@
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Counters that stand in the clear: a wrong one is refused or outvoted, and never ends the process.

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// Every row taken away, and every two.

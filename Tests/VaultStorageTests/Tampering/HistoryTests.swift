@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// Fifty changes of a vault, and each earlier moment of them put back: rows, a user, the whole content.

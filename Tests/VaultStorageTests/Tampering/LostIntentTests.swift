@@ -1,4 +1,5 @@
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// Somebody without a key takes away the note that a refresh token may be spent.

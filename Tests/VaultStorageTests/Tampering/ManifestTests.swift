@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Providers, key slots and the vault's own row as they once were, put back by somebody who kept a copy.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Rows as they once were, put back by somebody who kept a copy.

@@ -1,4 +1,5 @@
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// Rows of the same vault, but of another time: rolled back, taken away, put back.

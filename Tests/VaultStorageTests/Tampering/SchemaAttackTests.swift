@@ -1,4 +1,5 @@
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// What somebody can put into the schema, so that it runs or is believed inside the vault's own connection.

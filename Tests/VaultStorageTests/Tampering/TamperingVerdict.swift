@@ -1,4 +1,5 @@
 import Testing
+import VaultSQLite
 import VaultStorage
 
 /// What became of an attack on a closed vault.

@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 /// Threads of their own for work that blocks.

@@ -2,6 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultSQLite
 import VaultStorage
 
 /// The full check: what it counts, what it tells, and what it lets go on meanwhile.

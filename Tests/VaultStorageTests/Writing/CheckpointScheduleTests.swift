@@ -1,5 +1,6 @@
 import Testing
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 struct CheckpointScheduleTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import VaultCrypto
 
+@testable import VaultSQLite
 @testable import VaultStorage
 
 struct GroupCommitTests {

@@ -1,0 +1,48 @@
+import Glibc
+import VaultStorage
+
+/// The lock file of a vault, for what has no store: see ``OwnerLock`` for what stands in it.
+final class LockFile {
+    /// How long a process waits for others that close the vault. One of them may have been stopped in the middle.
+    private static let patience = Duration.seconds(2)
+
+    private let file: Descriptor
+
+    /// - Returns: `nil` if there is none, or none that may be used.
+    init?(besideVaultAt path: String, creating: Bool = false) {
+        let number = unsafe open(path + ".lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creating ? O_CREAT : 0), 0o600)
+        guard number >= 0, let file = Descriptor(number) else { return nil }
+        self.file = file
+    }
+
+    /// See ``OwnerLock/isWALDoubtful``.
+    var isWALDoubtful: Bool {
+        get {
+            var mark: UInt8 = 0
+            return unsafe pread(file.number, &mark, 1, 0) == 1 && mark != 0
+        }
+        set {
+            var mark: UInt8 = newValue ? 1 : 0
+            unsafe _ = pwrite(file.number, &mark, 1, 0)
+        }
+    }
+
+    /// Waits until no other process is closing the vault; kept until this object is gone.
+    ///
+    /// SQLite moves the WAL into the database file when the last connection of all closes. Of two processes that close at
+    /// the same moment each finds the other one still there, and neither would be the last.
+    func takeClosingTurn() {
+        let end = SuspendingClock.now + Self.patience
+        while !file.setLock(start: 0, length: 1), SuspendingClock.now < end { usleep(1000) }
+    }
+}
+
+extension Connection {
+    /// Closes a connection that no store has, so that it leaves a whole file behind if it is the last one.
+    func closeAsLast(of path: String) {
+        let lockFile = LockFile(besideVaultAt: path)
+        lockFile?.takeClosingTurn()
+        close(checkpointing: !(lockFile?.isWALDoubtful ?? false))
+        withExtendedLifetime(lockFile) {}
+    }
+}

@@ -1,0 +1,222 @@
+import Glibc
+import Synchronization
+import VaultCrypto
+package import VaultStorage
+
+/// Liveness of processes: each holds an exclusive lock on one byte of `<vault>.lock` for as long as it lives, and the
+/// byte's offset is its name. The kernel frees the byte at the moment in which the process ends, however it ends; one
+/// that is only stopped keeps it, and is never taken for dead.
+///
+/// The upper bits of a name say in which lock file the byte is. A free byte says nothing about a process that has
+/// locked it in another file, because this one was removed or replaced: that process counts as alive.
+package final class OwnerLock: Ownership {
+    /// From 1 to 2⁶² − 1: the lock file's number, and a random one.
+    package let owner: Int64
+    private let path: String
+    private let process: pid_t
+    private let files: Mutex<Files?>
+    /// The lock file's number.
+    private let fileNumber: Int64
+    /// Owners in other lock files, of whom it is known that they have gone.
+    private let departed = Mutex<Set<Int64>>([])
+
+    private static let randomBits = 38
+    private static let idOffset: Int64 = 8
+    /// Locked while the file gets its id. No owner's number reaches it.
+    private static let idLock: Int64 = 1 << 62
+
+    private struct Files {
+        let held: Descriptor
+        /// A second open file description, which sees the first one's lock as a stranger's.
+        let probe: Descriptor
+
+        var areIntact: Bool { held.isIntact && probe.isIntact }
+    }
+
+    package convenience init(besideVaultAt path: String) throws(StoreError) {
+        try self.init(VaultFile(path))
+    }
+
+    init(_ file: VaultFile) throws(StoreError) {
+        let held = try Self.openFile(file.lockPath)
+        let probe = try Self.openFile(file.lockPath)
+        fileNumber = try Self.number(of: held, file)
+        guard let owner = Self.takeByte(held, fileNumber) else {
+            throw StoreError(
+                .io(errno), "the lock file \(file.lockPath) cannot be locked", hint: "put the vault on a local disk")
+        }
+        self.owner = owner
+        path = file.lockPath
+        process = getpid()
+        files = Mutex(Files(held: held, probe: probe))
+    }
+
+    /// Of a process that can only read: it owns nothing, and learns of others from the lock file, if it can be opened.
+    init(readOnly file: VaultFile) {
+        owner = 0
+        path = file.lockPath
+        process = getpid()
+        let number = unsafe open(file.lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let probe = number >= 0 ? Descriptor(number) : nil
+        let id = probe.flatMap { Self.readID($0) }
+        fileNumber =
+            probe.flatMap { probe in
+                id.map { Self.number(ofFile: $0, inode: UInt64(probe.identity.inode)) }
+            } ?? -1
+        files = Mutex(probe.map { Files(held: $0, probe: $0) })
+    }
+
+    /// 24 bits of what tells this file from all others: its id, and its inode, because a copy has the same id. The
+    /// inode is no other file's for as long as a process holds a byte of it.
+    private static func number(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Int64 {
+        number(ofFile: try id(of: file, vault), inode: UInt64(file.identity.inode))
+    }
+
+    static func number(ofFile id: Bytes16, inode: UInt64) -> Int64 {
+        let facts = unsafe withUnsafeBytes(of: inode.littleEndian) { bytes in unsafe id.array + bytes }
+        let hash = unsafe facts.withUnsafeBytes { unsafe Checksum.of($0) }
+        return Int64(UInt64(littleEndian: hash.firstWord) >> 40)
+    }
+
+    private static func id(of file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
+        if let id = readID(file) { return id }
+        for _ in 0..<500 {
+            if file.setLock(start: idLock, length: 1) {
+                defer { _ = file.setLock(.unlocked, start: idLock, length: 1) }
+                if let id = readID(file) { return id }
+                return try writeID(file, vault)
+            }
+            usleep(10_000)
+            if let id = readID(file) { return id }
+        }
+        throw StoreError(
+            .busy, "another process has begun to make the lock file \(vault.lockPath), and does not go on",
+            hint: "look for a stopped process that uses the vault, and end it")
+    }
+
+    private static func readID(_ file: Descriptor) -> Bytes16? {
+        var bytes = [UInt8](repeating: 0, count: Bytes16.byteCount)
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(file.number, $0.baseAddress, $0.count, off_t(idOffset))
+        }
+        guard count == Bytes16.byteCount, let id = Bytes16(bytes), id != .zero else { return nil }
+        return id
+    }
+
+    private static func writeID(_ file: Descriptor, _ vault: VaultFile) throws(StoreError) -> Bytes16 {
+        let id = SecureRandom.bytes16()
+        // With another file of this name the mark of ``isWALDoubtful`` may have gone.
+        if vault.hasWAL { mark(file, true) }
+        let count = unsafe id.withUnsafeBytes {
+            unsafe pwrite(file.number, $0.baseAddress, $0.count, off_t(idOffset))
+        }
+        guard count == Bytes16.byteCount else {
+            throw PrivateFile.creationError(errno, vault.lockPath)
+        }
+        return id
+    }
+
+    private static func takeByte(_ file: Descriptor, _ fileNumber: Int64) -> Int64? {
+        for _ in 0..<16 {
+            let candidate = fileNumber << randomBits | Int64.random(in: 1..<(1 << randomBits))
+            if file.setLock(start: candidate, length: 1) { return candidate }
+        }
+        return nil
+    }
+
+    private static func openFile(_ path: String) throws(StoreError) -> Descriptor {
+        var number = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if number >= 0 {
+            // The mode is ours to choose, whatever the umask.
+            fchmod(number, 0o600)
+        } else if errno == EEXIST {
+            number = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        }
+        guard number >= 0 else {
+            if errno == ELOOP { throw PrivateFile.refused("its lock file is a symbolic link", "remove \(path)") }
+            throw PrivateFile.creationError(errno, path)
+        }
+        guard let file = Descriptor(number) else { throw StoreError(.io(errno), "\(path) cannot be read") }
+        try PrivateFile.check(descriptor: file.number, path)
+        return file
+    }
+
+    /// Whether the process of that name lives.
+    ///
+    /// An error of the system counts as alive, and so does every process while the lock file is not the one that all
+    /// know, and one that has a byte of another file: the intent of another process must never be freed.
+    package func isAlive(_ owner: Int64) -> Bool {
+        guard owner > 0 else { return false }
+        if ForkGuard.isForked { return true }
+        return files.withLock { files in
+            guard let files, isUsable(files) else { return true }
+            if files.probe.isLockedElsewhere(start: owner, length: 1) ?? true { return true }
+            return isForeign(owner) && !departed.withLock { $0.contains(owner) }
+        }
+    }
+
+    /// Whether the owner's byte is in another lock file than this one.
+    func isForeign(_ owner: Int64) -> Bool { owner > 0 && owner >> Self.randomBits != fileNumber }
+
+    /// Remembers that these have gone, whatever became of their lock file.
+    func noteDeparted(_ owners: some Sequence<Int64>) { departed.withLock { $0.formUnion(owners) } }
+
+    /// Whether others see this process's byte as locked: they look at the file of that name, through descriptors of
+    /// their own.
+    package var isHeld: Bool {
+        if ForkGuard.isForked { return false }
+        return files.withLock { files in
+            guard let files, isUsable(files) else { return false }
+            return files.probe.isLockedElsewhere(start: owner, length: 1) == true
+        }
+    }
+
+    /// Whether the WAL may end with something that was never synced: a commit that failed, and whose
+    /// outcome is not known yet.
+    ///
+    /// A byte of the lock file that all processes know, and never synced itself: it lasts as long as what the kernel
+    /// believes to have written. After a loss of power the WAL is what the disk has, and needs no mark.
+    var isWALDoubtful: Bool {
+        get {
+            files.withLock { files in
+                guard let files else { return false }
+                var mark: UInt8 = 0
+                return unsafe pread(files.held.number, &mark, 1, 0) == 1 && mark != 0
+            }
+        }
+        set {
+            files.withLock { files in
+                if let files { Self.mark(files.held, newValue) }
+            }
+        }
+    }
+
+    /// Whether the vault is open nowhere else: in no other process, and in no other store of this one. Not before the
+    /// system says so for certain.
+    var isAlone: Bool {
+        files.withLock { files in
+            guard let files, isOurProcess else { return false }
+            return files.held.isLockedElsewhere(start: 1, length: (1 << 62) - 1) == false
+        }
+    }
+
+    private static func mark(_ file: Descriptor, _ isDoubtful: Bool) {
+        var mark: UInt8 = isDoubtful ? 1 : 0
+        unsafe _ = pwrite(file.number, &mark, 1, 0)
+    }
+
+    private func isUsable(_ files: Files) -> Bool {
+        isOurProcess && files.areIntact && Descriptor.Identity(path: path) == files.held.identity
+    }
+
+    private var isOurProcess: Bool { !ForkGuard.isForked && getpid() == process }
+
+    /// Whether this is the process that opened the vault, and nobody closed the lock's descriptors: then he has closed
+    /// SQLite's too, and their numbers may be anything by now.
+    var isIntact: Bool {
+        isOurProcess && files.withLock { $0?.areIntact ?? true }
+    }
+
+    /// Lets others take over from this process. It no longer holds a lock, and cannot tell whether others have died.
+    func release() { files.withLock { $0 = nil } }
+}

@@ -1,0 +1,88 @@
+import CSQLite
+import VaultStorage
+
+extension Connection: TableAccess {
+    func cursor(_ query: Query) throws(StoreError) -> any RowCursor { try statement(query) }
+
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }
+
+    func highestFence() throws(StoreError) -> Int64 {
+        let last = try statement(
+            """
+            SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'refreshIntent'), 0),
+                coalesce((SELECT max(fence) FROM refreshIntent), 0))
+            """)
+        defer { last.reset() }
+        return try last.step() ? last.integer(0) : 0
+    }
+
+    func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {
+        let row = try Statement(self, "SELECT * FROM \(table.rawValue) WHERE \(column) = ?1")
+        row.bind(1, number)
+        var rows: [RawRow] = []
+        while try row.step() { rows.append(row.rawRow(of: table.rawValue)) }
+        return rows
+    }
+
+    func checkSchema() throws(StoreError) {
+        do throws(StoreError) { try VaultSchema.checkIsUnchanged(self) } catch {
+            if case .newerSchema = error.code { liveness?.giveUp(error) }
+            throw error
+        }
+    }
+
+    func checkStorage(_ findings: any StorageFindings) throws(StoreError) {
+        try DatabaseCheck(connection: self).check(findings)
+    }
+
+    /// This process's own name needs no look at the lock file: its intents are read with each step of a renewal.
+    func isOwnerAlive(_ owner: Int64) -> Bool {
+        guard let owners else { return true }
+        return owner == owners.owner || owners.isAlive(owner)
+    }
+
+    /// SQLite 3.7.0–3.51.2 can lose commits when a checkpoint meets a restart of the WAL: see ``CheckpointGate``.
+    func facts() throws(StoreError) -> EngineFacts {
+        EngineFacts(
+            schemaVersion: Int(try integer("PRAGMA user_version")),
+            byteCount: try integer("PRAGMA page_count") * integer("PRAGMA page_size"),
+            version: SQLiteLibrary.version, sourceID: SQLiteLibrary.sourceID,
+            canLoseCommits: SQLiteLibrary.isAffectedByWALReset)
+    }
+
+    func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try execute("BEGIN")
+        defer { if !isOutsideTransaction { try? execute("ROLLBACK") } }
+        return try body()
+    }
+}
+
+extension Statement {
+    /// The row that the statement stands on, with all its columns.
+    fileprivate func rawRow(of table: String) -> RawRow {
+        let count = unsafe sqlite3_column_count(handle)
+        return RawRow(
+            table: table,
+            columns: (0..<count).map { index in
+                let name = unsafe sqlite3_column_name(handle, index).map { unsafe String(cString: $0) } ?? ""
+                return RawRow.Column(name: name, value: rawValue(index))
+            })
+    }
+
+    private func rawValue(_ column: Int32) -> RawRow.Value {
+        switch unsafe sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: .null
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(handle, column))
+        case SQLITE_TEXT: .text(textBytes(column))
+        default: .blob(bytes(column))
+        }
+    }
+
+    private func textBytes(_ column: Int32) -> [UInt8] {
+        guard let text = unsafe sqlite3_column_text(handle, column) else { return [] }
+        return unsafe [UInt8](UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+}

@@ -1,0 +1,174 @@
+import CSQLite
+import VaultCrypto
+import VaultStorage
+
+/// One connection to a vault file. Used by one thread at a time.
+@safe final class Connection: @unchecked Sendable {
+    let handle: OpaquePointer
+    let path: String
+    let access: Access
+    let liveness: Liveness?
+    /// Who may have begun something in the vault; nil if that is not known yet.
+    var owners: (any Ownership)?
+    /// By the address of their text.
+    private var statements: [UInt: Statement] = [:]
+    private var queries: [Query: Statement] = [:]
+    private var isClosed = false
+
+    enum Access {
+        case readWrite
+        /// Where nothing can be written: SQLite works with the log and the shared memory that lie there.
+        case readOnly
+        /// The database file alone, of which is known that nothing changes it.
+        case immutable
+        /// A vault in memory, to work out the schema that a vault must have.
+        case memory
+    }
+
+    /// - Parameter path: without symbolic links; SQLite refuses the file if there is one.
+    /// - Parameter liveness: of the store that the connection is a part of.
+    init(path: String, access: Access = .readWrite, liveness: Liveness? = nil) throws(StoreError) {
+        self.liveness = liveness
+        self.path = path
+        self.access = access
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(access.name(of: path), &opened, access.flags, nil)
+        guard code == SQLITE_OK, let connection = unsafe opened else {
+            let systemError = unsafe opened.map { unsafe sqlite3_system_errno($0) } ?? 0
+            unsafe sqlite3_close_v2(opened)
+            throw StoreError(sqlite: code, systemError: systemError)
+        }
+        unsafe handle = connection
+    }
+
+    deinit { close() }
+
+    /// Nothing is to be done with the connection afterwards.
+    /// - Parameter checkpointing: see ``checkpointsWhenLast()``.
+    func close(checkpointing: Bool = false) {
+        statements = [:]
+        queries = [:]
+        if isClosed || isAbandoned { return }
+        isClosed = true
+        if checkpointing { checkpointsWhenLast() }
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// It must not be touched, not even to close it: its descriptors' numbers may stand for other files
+    /// by now, and in a fork its locks are the parent's.
+    var isAbandoned: Bool { liveness?.isLost ?? ForkGuard.isForked }
+
+    /// Runs SQL that gives no rows that anybody needs.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    /// The prepared statement of this text, made once for the connection.
+    func statement(_ sql: StaticString) throws(StoreError) -> Statement {
+        let key = UInt(bitPattern: unsafe sql.utf8Start)
+        if let cached = statements[key] { return cached }
+        let prepared = try prepare(sql.description)
+        statements[key] = prepared
+        return prepared
+    }
+
+    func statement(_ query: Query) throws(StoreError) -> Statement {
+        if let cached = queries[query] { return cached }
+        let prepared = try prepare(query.sql)
+        queries[query] = prepared
+        return prepared
+    }
+
+    func prepare(_ sql: String) throws(StoreError) -> Statement {
+        try Statement(self, sql, isPersistent: true)
+    }
+
+    /// The one integer that a statement gives.
+    func integer(_ sql: String) throws(StoreError) -> Int64 {
+        let statement = try Statement(self, sql)
+        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        return statement.integer(0)
+    }
+
+    /// The one text that a statement gives.
+    func text(_ sql: String) throws(StoreError) -> String {
+        let statement = try Statement(self, sql)
+        guard try statement.step() else { throw StoreError(.damaged, "the vault did not answer a question") }
+        return statement.text(0)
+    }
+
+    /// The bytes that a file of this database in memory has, in the mode in which every vault is: WAL.
+    func withImage(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+        var count: sqlite3_int64 = 0
+        guard let image = unsafe sqlite3_serialize(handle, "main", &count, 0), count >= 100 else {
+            throw StoreError(.outOfMemory, "there is not enough memory")
+        }
+        defer { unsafe sqlite3_free(image) }
+        // The read and the write version of the file format (https://sqlite.org/fileformat.html §1.3.3).
+        unsafe image[18] = 2
+        unsafe image[19] = 2
+        try unsafe body(UnsafeRawBufferPointer(start: image, count: Int(count)))
+    }
+
+    /// Rows that were changed since the connection was opened.
+    var totalChanges: Int { Int(unsafe sqlite3_total_changes(handle)) }
+
+    /// Whether no transaction is open. SQLite rolls back by itself after some errors.
+    var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    /// SQLite's extended code of what failed last.
+    var lastCode: Int32 { unsafe sqlite3_extended_errcode(handle) }
+
+    /// How long the WAL must at least be for what its index knows of it.
+    func walByteCount() throws(StoreError) -> Int64 {
+        var frames: UInt32 = 0
+        var pageSize: UInt32 = 0
+        let code = unsafe vault_wal_frames(handle, &frames, &pageSize)
+        guard code == SQLITE_OK else { throw error(code) }
+        return frames == 0 ? 0 : 32 + Int64(frames) * (24 + Int64(pageSize))
+    }
+
+    /// Whether no other connection, of whatever process, has the database open at this moment. To be asked outside a
+    /// transaction, by a connection that has read.
+    func isAlone() throws(StoreError) -> Bool {
+        switch unsafe vault_is_alone(handle) {
+        case SQLITE_OK: return true
+        case let code where code & 0xff == SQLITE_BUSY: return false
+        case let code: throw error(code)
+        }
+    }
+
+    func error(_ code: Int32) -> StoreError {
+        StoreError(sqlite: code, systemError: unsafe sqlite3_system_errno(handle))
+    }
+}
+
+extension Connection.Access {
+    /// Whether the connection may change the file.
+    var isWritable: Bool { self == .readWrite || self == .memory }
+
+    fileprivate var flags: Int32 {
+        let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        return switch self {
+        case .readWrite: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
+        case .readOnly: common | SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW
+        case .immutable: common | SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI
+        case .memory: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE
+        }
+    }
+
+    fileprivate func name(of path: String) -> String {
+        guard self == .immutable else { return path }
+        let escaped = path.utf8.reduce(into: "") { text, byte in
+            let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
+            text += isPlain ? String(UnicodeScalar(byte)) : "%" + Self.hexadecimal(byte)
+        }
+        return "file:\(escaped)?immutable=1"
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return digits.utf8.count == 1 ? "0" + digits : digits
+    }
+}

@@ -1,0 +1,34 @@
+import VaultStorage
+
+/// The database of an open vault, and how its connections are opened.
+struct Database: Sendable {
+    let path: String
+    let access: Connection.Access
+    let liveness: Liveness
+    /// Nil before the store has one.
+    var owners: (any Ownership)?
+
+    init(_ path: String, access: Connection.Access = .readWrite, liveness: Liveness = Liveness()) {
+        self.path = path
+        self.access = access
+        self.liveness = liveness
+    }
+
+    func connect() throws(StoreError) -> Connection {
+        let connection = try Connection(path: path, access: access, liveness: liveness)
+        connection.owners = owners
+        return connection
+    }
+
+    /// What looks like damage where nothing can be written may be a writer that works through another mount.
+    func explain(_ error: StoreError) -> StoreError {
+        guard access == .immutable, Descriptor.Identity(path: path + "-shm") != nil else { return error }
+        switch error.code {
+        case .io, .damaged, .notAVault, .quarantined:
+            return StoreError(
+                .busy, "the vault has come into use, through another mount, since it was opened for reading alone",
+                hint: "open it anew")
+        default: return error
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import VaultStorage
+
+extension Query {
+    /// What SQLite is asked.
+    var sql: String {
+        switch operation {
+        case .select(let selection): selection.sql
+        case .insert(let table, let columns, let conflict):
+            """
+            INSERT INTO \(table.rawValue) (\(columns.joined(separator: ", ")))
+            VALUES (\(columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))\(conflict.sql(columns))
+            """
+        case .update(let table, let columns, let first, let conditions):
+            """
+            UPDATE \(table.rawValue)
+            SET \(zip(columns, first...).map { "\($0) = ?\($1)" }.joined(separator: ", "))\(conditions.sql)
+            """
+        case .delete(let table, let conditions): "DELETE FROM \(table.rawValue)\(conditions.sql)"
+        }
+    }
+}
+
+extension Query.Selection {
+    fileprivate var sql: String {
+        var sql = "SELECT \(output.map(\.sql).joined(separator: ", ")) FROM \(from.rawValue)"
+        if let index { sql += " INDEXED BY \(index)" }
+        // The order of the tables is the order in which they are looked at.
+        for join in joins {
+            sql += " \(join.isOptional ? "LEFT" : "CROSS") JOIN \(join.column.table.rawValue)"
+            sql += " ON \(join.column.sql) = \(join.other.sql)"
+        }
+        sql += conditions.sql
+        if !order.isEmpty {
+            sql += " ORDER BY "
+            sql += order.map { $0.column.sql + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
+        }
+        if let limit { sql += " LIMIT ?\(limit)" }
+        return sql
+    }
+}
+
+extension Column {
+    fileprivate var sql: String { "\(table.rawValue).\(name)" }
+}
+
+extension Query.Output {
+    fileprivate var sql: String {
+        switch self {
+        case .column(let column): column.sql
+        case .count: "count(*)"
+        case .least(let column): "min(\(column.sql))"
+        case .greatest(let column): "max(\(column.sql))"
+        }
+    }
+}
+
+extension [Query.Condition] {
+    fileprivate var sql: String { isEmpty ? "" : " WHERE " + map(\.sql).joined(separator: " AND ") }
+}
+
+extension Query.Condition {
+    fileprivate var sql: String {
+        switch self {
+        case .equal(let column, let parameter): "\(column.sql) = ?\(parameter)"
+        case .notEqual(let column, let parameter): "\(column.sql) <> ?\(parameter)"
+        case .less(let column, let parameter): "\(column.sql) < ?\(parameter)"
+        case .atMost(let column, let parameter): "\(column.sql) <= ?\(parameter)"
+        case .greater(let column, let parameter): "\(column.sql) > ?\(parameter)"
+        case .atLeast(let column, let parameter): "\(column.sql) >= ?\(parameter)"
+        case .beyond(let first, let firstParameter, let second, let secondParameter):
+            "(\(first.sql), \(second.sql)) > (?\(firstParameter), ?\(secondParameter))"
+        case .isNull(let column): "\(column.sql) IS NULL"
+        case .isNotNull(let column): "\(column.sql) IS NOT NULL"
+        case .isNot(let column, let value): "\(column.sql) <> \(value)"
+        }
+    }
+}
+
+extension Query.Conflict {
+    fileprivate func sql(_ columns: [String]) -> String {
+        switch self {
+        case .fails: ""
+        case .keeps: " ON CONFLICT DO NOTHING"
+        case .updates(let key):
+            " ON CONFLICT (\(key)) DO UPDATE SET "
+                + columns.filter { $0 != key }.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        }
+    }
+}

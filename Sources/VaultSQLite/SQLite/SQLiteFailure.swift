@@ -1,0 +1,43 @@
+import CSQLite
+import Glibc
+import VaultStorage
+
+extension StoreError {
+    /// Names what SQLite reported.
+    init(sqlite code: Int32, systemError: Int32 = 0) {
+        if systemError == ENOSPC || systemError == EDQUOT {
+            self = .diskFull
+            return
+        }
+        switch code & 0xff {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            self.init(
+                .busy, "the vault is busy: another process has held its write lock for too long",
+                hint: "try again; find the process that holds the vault if it lasts")
+        case SQLITE_FULL:
+            self = .diskFull
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+            self.init(
+                .readOnly, "the vault cannot be written",
+                hint: "check that the file, its directory and the file system are writable for this user")
+        case SQLITE_CORRUPT:
+            self.init(
+                .damaged, "the vault file is damaged (SQLite code \(code))",
+                hint: "stop all writers, keep a copy of the file, and restore a backup")
+        case SQLITE_NOTADB:
+            self.init(.notAVault, "the file is not a vault", hint: "check the path")
+        case SQLITE_NOMEM:
+            self.init(.outOfMemory, "there is not enough memory")
+        case SQLITE_CANTOPEN:
+            self.init(
+                .io(code), "the vault cannot be opened (SQLite code \(code))",
+                hint: "check that its directory exists and is writable for this user")
+        case SQLITE_CONSTRAINT:
+            self.init(.conflict, "the change contradicts what the vault holds (SQLite code \(code))")
+        case SQLITE_TOOBIG:
+            self.init(.invalidValue, "a value is too long for the vault")
+        default:
+            self.init(.io(code), "reading or writing the vault failed (SQLite code \(code))")
+        }
+    }
+}

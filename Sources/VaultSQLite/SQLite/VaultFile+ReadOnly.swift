@@ -1,0 +1,51 @@
+import Glibc
+import VaultStorage
+
+/// A vault where nothing can be written: on a file system that is mounted read-only, such as a snapshot or a mounted
+/// backup, or in a directory that this user may only read. It can be read and verified.
+extension VaultFile {
+    var isMountedReadOnly: Bool {
+        var info = statvfs()
+        return unsafe statvfs(parent, &info) == 0 && info.f_flag & UInt(ST_RDONLY) != 0
+    }
+
+    /// Why the vault cannot be written here; `nil` if it can be.
+    var readOnlyRefusal: StoreError? {
+        if isMountedReadOnly {
+            return StoreError(
+                .readOnly, "the file system is mounted read-only: the vault can be read, and not changed",
+                hint: "mount it writable, or stop all that use the vault and copy it to another place")
+        }
+        // A process that changes a vault must show in its lock file that it lives.
+        let isLockable =
+            Descriptor.Identity(path: lockPath) != nil ? unsafe Glibc.access(lockPath, W_OK) == 0 : isExtensible
+        if isLockable { return nil }
+        return StoreError(
+            .readOnly, "the vault's directory cannot be written by this user: the vault can be read, and not changed",
+            hint: "check owner and mode of \(parent)")
+    }
+
+    private var isExtensible: Bool { unsafe Glibc.access(parent, W_OK | X_OK) == 0 }
+
+    /// How SQLite opens the vault here.
+    ///
+    /// SQLite reads a log only with an index of it in shared memory. Where that file is there it can be read, whether
+    /// or not a process writes to the vault through another mount; where it is not, no process has the vault open.
+    func access() throws(StoreError) -> Connection.Access {
+        guard readOnlyRefusal != nil else { return .readWrite }
+        var log = stat()
+        let hasLog = unsafe lstat(path + "-wal", &log) == 0
+        if hasLog, Descriptor.Identity(path: path + "-shm") != nil { return .readOnly }
+        guard !hasLog || log.st_size == 0 else {
+            throw StoreError(
+                .readOnly,
+                "the vault's log holds changes, and cannot be read where nothing can be written: \(path)-wal",
+                hint: "copy the vault and its log, as \(name) and \(name)-wal, to a directory that can be written")
+        }
+        return .immutable
+    }
+
+    func connect(_ liveness: Liveness? = nil) throws(StoreError) -> Connection {
+        try Connection(path: path, access: access(), liveness: liveness)
+    }
+}

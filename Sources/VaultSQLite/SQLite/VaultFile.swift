@@ -1,0 +1,188 @@
+import CSQLite
+import Glibc
+import VaultCrypto
+import VaultStorage
+
+/// Where a vault lies, and whether it may lie there.
+///
+/// The file is never opened here while SQLite may have it open: closing it would drop all POSIX locks of the process.
+struct VaultFile: Sendable {
+    /// Without symbolic links.
+    let path: String
+    /// The last part of the path.
+    let name: String
+    private let directory: String
+    /// Whether a file system that is not known to be local may be used, if it does what a local one does.
+    private let trustsFileSystem: Bool
+
+    init(_ path: String, trustsFileSystem: Bool = false) throws(StoreError) {
+        // SQLite would share with the parent's connections what it knows of their locks.
+        if ForkGuard.isForked { throw .ownershipLost }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw StoreError(.unsafeFile, "the path of the vault is empty or holds a NUL", hint: "check the path")
+        }
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        guard !name.isEmpty, name != ".", name != ".." else {
+            throw StoreError(.unsafeFile, "the path of the vault names a directory", hint: "name a file in it")
+        }
+        guard let resolved = unsafe realpath(parent, nil) else {
+            throw StoreError(
+                .vaultMissing, "the directory of the vault does not exist: \(parent)",
+                hint: "make it with mode 0700, or check the path")
+        }
+        defer { unsafe free(resolved) }
+        directory = unsafe String(cString: resolved)
+        self.name = name
+        self.trustsFileSystem = trustsFileSystem
+        self.path = directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    var lockPath: String { path + ".lock" }
+    var spoolPath: String { path + ".spool" }
+
+    /// Whether there is a WAL with something in it.
+    var hasWAL: Bool {
+        var info = stat()
+        return unsafe lstat(path + "-wal", &info) == 0 && info.st_size > 0
+    }
+
+    var exists: Bool {
+        var info = stat()
+        return unsafe lstat(path, &info) == 0
+    }
+
+    /// Refuses a place or a file that others could read, write, exchange or lock.
+    func check() throws(StoreError) {
+        var info = stat()
+        guard unsafe lstat(path, &info) == 0 else {
+            if errno == ENOENT {
+                throw StoreError(
+                    .vaultMissing, "there is no vault at \(path)",
+                    hint: "check the path, or make one with `vaultctl init`")
+            }
+            throw StoreError(.io(errno), "the vault at \(path) cannot be looked at", hint: "check the permissions")
+        }
+        try checkDirectory()
+        try PrivateFile.check(info, path)
+        try checkCompanions()
+    }
+
+    /// Refuses a directory in which others could exchange the file, or make one that SQLite takes for the vault's.
+    func checkDirectory() throws(StoreError) {
+        try checkDirectoryAccess()
+        try checkFileSystem()
+    }
+
+    func checkDirectoryAccess() throws(StoreError) {
+        var info = stat()
+        guard unsafe stat(directory, &info) == 0 else {
+            throw StoreError(.vaultMissing, "the directory of the vault does not exist: \(directory)")
+        }
+        guard info.st_uid == geteuid() || info.st_uid == 0 else {
+            throw PrivateFile.refused(
+                "its directory belongs to another user", "use a directory of your own, or `chown` it: \(directory)")
+        }
+        guard info.st_mode & 0o022 == 0 else {
+            let isSticky = info.st_mode & mode_t(S_ISVTX) != 0
+            throw PrivateFile.refused(
+                "others may write to its directory",
+                isSticky
+                    ? "make a directory of your own for it: mkdir -m 700 '\(directory)/vault'"
+                    : "run `chmod go-w \(directory)`")
+        }
+    }
+
+    func checkFileSystem() throws(StoreError) {
+        try FileSystem(of: directory).check(isTrusted: trustsFileSystem, directory, isReadOnly: isMountedReadOnly)
+    }
+
+    /// Whether SQLite's locks and shared memory do here what they must, whatever the file system is called.
+    func proveFileSystem() throws(StoreError) {
+        if !isMountedReadOnly { try FileSystem.prove(directory) }
+    }
+
+    static let companions: [(suffix: String, name: String)] = [
+        ("-wal", "its log"), ("-shm", "its shared memory"), ("-journal", "its rollback journal"),
+        (".lock", "its lock file"),
+    ]
+
+    /// Refuses files beside the vault that others could change, or have planted.
+    private func checkCompanions() throws(StoreError) {
+        var info = stat()
+        for (suffix, name) in Self.companions where unsafe lstat(path + suffix, &info) == 0 {
+            try PrivateFile.check(info, path + suffix, name)
+        }
+        if unsafe lstat(spoolPath, &info) == 0 { try checkSpool(info) }
+    }
+
+    func checkSpool(_ info: stat) throws(StoreError) {
+        guard info.st_mode & S_IFMT == S_IFDIR else {
+            throw PrivateFile.refused("its spool is not a directory", "move it away: \(spoolPath)")
+        }
+        guard info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
+            throw PrivateFile.refused(
+                "its spool directory belongs to another user or is accessible to others",
+                "run `chown` or `chmod 700 \(spoolPath)`")
+        }
+    }
+
+    /// What the commits of one renewal take from the file system at most, with something to spare.
+    private static let leastRoom: UInt64 = 256 * 1024
+
+    /// Refuses to begin what could not be stored in the end.
+    func checkRoom() throws(StoreError) {
+        guard let room, room < Self.leastRoom else { return }
+        throw .diskFull
+    }
+
+    func checkRoom(_ byteCount: Int64, for purpose: String) throws(StoreError) {
+        guard let room, room < UInt64(clamping: byteCount) else { return }
+        throw StoreError(
+            .full, "there is no room for \(purpose): \(byteCount >> 20) MiB are needed, and \(room >> 20) MiB are free",
+            hint: "free some space in \(directory); nothing was changed")
+    }
+
+    /// `nil`: a file system that does not tell is not believed to be full.
+    private var room: UInt64? {
+        var info = statvfs()
+        guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return nil }
+        let blocks = geteuid() == 0 ? info.f_bfree : info.f_bavail
+        return UInt64(blocks) * UInt64(info.f_frsize)
+    }
+
+    /// Refuses a path at which a vault must not be made: there is a file, or SQLite's log of another vault, which would be
+    /// applied to the new one.
+    func checkFree() throws(StoreError) {
+        try checkDirectory()
+        try proveFileSystem()
+        if exists { throw PrivateFile.creationError(EEXIST, path) }
+        for suffix in ["-wal", "-journal"] {
+            var info = stat()
+            guard unsafe lstat(path + suffix, &info) == 0, info.st_size > 0 else { continue }
+            throw StoreError(
+                .vaultExists, "the log of another vault lies at \(path)\(suffix)",
+                hint: "if its vault is elsewhere, move it there; otherwise remove it: rm '\(path)\(suffix)'")
+        }
+    }
+
+    /// A new file that only its owner may use, whole and durable.
+    func create(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        do throws(NewFile.Failure) {
+            try unsafe NewFile(path).write(bytes)
+        } catch {
+            throw PrivateFile.creationError(error.error, path)
+        }
+    }
+
+    /// A new empty file, for what SQLite writes by itself. It gives its mode to the other files that SQLite makes beside.
+    func createEmpty() throws(StoreError) {
+        let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw PrivateFile.creationError(errno, path) }
+        fchmod(descriptor, 0o600)
+        close(descriptor)
+    }
+
+    var parent: String { directory }
+}

@@ -1,0 +1,174 @@
+import CSQLite
+import Glibc
+import VaultMigrations
+import VaultStorage
+
+/// What a vault's schema must be, to the letter. A trigger or view that was planted in the file would run
+/// inside our connection.
+struct VaultSchema: Equatable, Sendable {
+    struct Object: Hashable, Sendable {
+        let type: String
+        let name: String
+        let table: String
+        let sql: String
+    }
+
+    let objects: Set<Object>
+
+    init(of connection: Connection) throws(StoreError) {
+        let rows = try Statement(
+            connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema")
+        var objects: Set<Object> = []
+        while try rows.step() {
+            objects.insert(Object(type: rows.text(0), name: rows.text(1), table: rows.text(2), sql: rows.text(3)))
+        }
+        self.objects = objects
+    }
+
+    private static let current: Result<VaultSchema, StoreError> = {
+        do throws(StoreError) {
+            return .success(try VaultSchema(after: Migrations.all))
+        } catch {
+            return .failure(error)
+        }
+    }()
+
+    /// What this version's vaults have.
+    static func expected() throws(StoreError) -> VaultSchema { try current.get() }
+
+    var tables: [String] { objects.filter { $0.type == "table" }.map(\.name).sorted() }
+
+    /// What the steps make of an empty vault.
+    init(after migrations: [Migration]) throws(StoreError) {
+        let connection = try Connection(path: ":memory:", access: .memory)
+        for migration in migrations { try connection.execute(migration.sql) }
+        try self.init(of: connection)
+    }
+
+    /// Refuses a file that is no vault, a newer vault, an unmigrated one, and one with a foreign object in it.
+    static func check(_ connection: Connection, migrations: [Migration] = Migrations.all) throws(StoreError) {
+        let known = migrations.last?.version ?? 0
+        let found = try version(of: connection)
+        if found < known {
+            try checkFinished(connection)
+            try checkRecord(of: connection, version: found, migrations: migrations)
+            throw StoreError(
+                .migrationNeeded(found: found, known: known),
+                "the vault has schema version \(found), and this version needs \(known)",
+                hint: "run `vaultctl migrate up`, which keeps a copy of the vault as it is")
+        }
+        try check(connection, is: try expected())
+        try checkRecord(of: connection, version: found, migrations: migrations)
+    }
+
+    /// The schema's version, after it is known that the file is a vault and not newer than this version knows.
+    static func version(
+        of connection: Connection, known: Int = Migrations.all.last?.version ?? 0
+    ) throws(StoreError) -> Int {
+        guard try connection.integer("PRAGMA application_id") == Connection.applicationID else {
+            if try connection.integer("PRAGMA page_count") == 0 {
+                throw StoreError(
+                    .notAVault, "the file is empty: a vault was never finished here, or something has emptied it",
+                    hint: "restore a backup; or remove it and run `vaultctl init` again: \(removal(of: connection))")
+            }
+            throw StoreError(.notAVault, "the file is not a vault", hint: "check the path")
+        }
+        let found = Int(try connection.integer("PRAGMA user_version"))
+        guard found <= known else {
+            throw StoreError(
+                .newerSchema(found: found, known: known),
+                "the vault has schema version \(found), and this version knows only \(known)",
+                hint: "use the version of TokenVault that wrote it, or a later one")
+        }
+        return found
+    }
+
+    /// Refuses a vault whose header and whose record of migrations tell two versions. The header's counts, everywhere.
+    static func checkRecord(
+        of connection: Connection, version: Int, migrations: [Migration] = Migrations.all
+    ) throws(StoreError) {
+        let hasRecord = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migration'"
+        var recorded: [Int] = []
+        if try connection.integer(hasRecord) == 1 {
+            let rows = try Statement(connection, "SELECT version FROM migration ORDER BY version")
+            while try rows.step() { recorded.append(Int(rows.integer(0))) }
+        }
+        let hasGaps = zip(recorded, 1...).contains { $0 != $1 }
+        guard hasGaps || recorded.count != version else { return }
+        let last = recorded.last ?? 0
+        let asRecorded = try VaultSchema(after: migrations.filter { $0.version <= last })
+        let found = try VaultSchema(of: connection)
+        let isHeaderWrong = !hasGaps && found == asRecorded
+        throw StoreError(
+            .damaged,
+            "the vault's schema has version \(version) by the file's header and \(last) by its record of migrations",
+            hint: isHeaderWrong
+                ? "its tables are those of version \(last): if nothing else was changed, run: "
+                    + "sqlite3 '\(connection.path)' 'PRAGMA user_version = \(last)'"
+                : "find out who changed the file; restore a backup")
+    }
+
+    /// Refuses what former versions left of a vault when they were killed while they made it.
+    static func checkFinished(_ connection: Connection) throws(StoreError) {
+        let tables = Set(try VaultSchema(of: connection).objects.map(\.name))
+        for table in ["vault", "keySlot", "user", "audit"] where tables.contains(table) {
+            if try connection.integer("SELECT EXISTS (SELECT 1 FROM \(table))") == 1 { return }
+        }
+        throw StoreError(
+            .vaultUnfinished, "this vault was never finished: it has no key",
+            hint: "remove it and run `vaultctl init` again: \(removal(of: connection)); if it is a copy, it lacks the "
+                + "original's log, \(connection.path)-wal")
+    }
+
+    private static func removal(of connection: Connection) -> String {
+        "rm -f " + ["", "-wal", "-shm", "-journal", ".lock"].map { "'\(connection.path)\($0)'" }.joined(separator: " ")
+    }
+
+    /// Why no vault can be made where there is a file: one that was never finished is to be removed first.
+    static func explain(_ error: StoreError, at file: VaultFile) -> StoreError {
+        guard error.code == .vaultExists, file.exists else { return error }
+        do throws(StoreError) {
+            try file.check()
+            let connection = try Connection(path: file.path, access: .readOnly)
+            try connection.prepareForInspection()
+            guard try connection.integer("PRAGMA application_id") == Connection.applicationID else { return error }
+            try checkFinished(connection)
+            return error
+        } catch {
+            return error.code == .vaultUnfinished ? error : PrivateFile.creationError(EEXIST, file.path)
+        }
+    }
+
+    /// Whether the schema is still of the version that was met at the opening. Reads one number of the first page.
+    static func checkIsUnchanged(_ connection: Connection) throws(StoreError) {
+        let row = try connection.statement("PRAGMA user_version")
+        defer { row.reset() }
+        let known = Int64(Migrations.all.last?.version ?? 0)
+        guard try row.step(), row.integer(0) != known else { return }
+        let found = Int(row.integer(0))
+        guard found > known else {
+            throw StoreError(
+                .rollbackSuspected, "the vault's schema is older than it was when this process opened it",
+                hint: "find out who replaced the file; nothing is written to it")
+        }
+        throw StoreError(
+            .newerSchema(found: found, known: Int(known)),
+            "another process has brought the vault to schema version \(found), and this version knows only \(known)",
+            hint: "start this process anew with the version of TokenVault that did it")
+    }
+
+    static func check(_ connection: Connection, is expected: VaultSchema) throws(StoreError) {
+        let found = try VaultSchema(of: connection)
+        if let foreign = found.objects.subtracting(expected.objects).map(\.name).min() {
+            throw StoreError(
+                .foreignSchemaObject(foreign),
+                "the vault's schema holds something that this program did not put there: \(foreign)",
+                hint: "find out who changed the file; restore a backup")
+        }
+        if let missing = expected.objects.subtracting(found.objects).map(\.name).min() {
+            throw StoreError(
+                .damaged, "the vault's schema lacks \(missing)", hint: "find out who changed the file; restore a backup"
+            )
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+package import VaultStorage
+
+extension SQLiteVaultStore {
+    /// What kind of file system it is was asked at the opening; trying it out would write.
+    package func files() -> [FileReport] {
+        Self.files(at: database.path, trustsFileSystem: true, provesFileSystem: false)
+    }
+
+    /// The files of a vault that need not be open. Where a directory is missing, so is everything in it.
+    ///
+    /// - Parameters:
+    ///   - trustsFileSystem: whether one is good that is not known to be local.
+    ///   - provesFileSystem: whether it is tried out, which writes a file without a name.
+    package static func files(
+        at path: String, trustsFileSystem: Bool = false, provesFileSystem: Bool = true
+    ) -> [FileReport] {
+        let file = try? VaultFile(path, trustsFileSystem: trustsFileSystem)
+        let path = file?.path ?? path
+        var reports: [FileReport] = []
+        if let file {
+            if provesFileSystem { reports.append(fileSystem(of: file)) }
+            reports.append(report(.directory, file.parent) { _ throws(StoreError) in try file.checkDirectoryAccess() })
+        }
+        let files: [(FileReport.Role, String)] = [
+            (.vault, path), (.wal, path + "-wal"), (.sharedMemory, path + "-shm"), (.lock, path + ".lock"),
+        ]
+        // A store that only reads has no lock file.
+        let needed: FileReport.Role = file?.readOnlyRefusal == nil ? .lock : .vault
+        for (role, path) in files {
+            reports.append(
+                report(role, path, needed: needed) { info throws(StoreError) in try PrivateFile.check(info, path) })
+        }
+        if let file {
+            reports.append(report(.spool, file.spoolPath) { info throws(StoreError) in try file.checkSpool(info) })
+        }
+        return reports
+    }
+
+    private static func fileSystem(of file: VaultFile) -> FileReport {
+        var problem: StoreError?
+        do throws(StoreError) {
+            try file.checkFileSystem()
+            try file.proveFileSystem()
+        } catch {
+            problem = error
+        }
+        return FileReport(
+            role: .fileSystem, path: file.parent, mode: nil, problem: problem,
+            detail: FileSystem(of: file.parent).name + (file.isMountedReadOnly ? ", mounted read-only" : ""))
+    }
+
+    /// Looked at by name, never opened: closing one of them would drop SQLite's locks.
+    private static func report(
+        _ role: FileReport.Role, _ path: String, needed: FileReport.Role = .vault,
+        _ check: (stat) throws(StoreError) -> Void
+    ) -> FileReport {
+        var info = stat()
+        guard unsafe lstat(path, &info) == 0 else {
+            let isMissing = errno == ENOENT && role != .vault && role != needed
+            return FileReport(
+                role: role, path: path, mode: nil,
+                problem: isMissing ? nil : StoreError(.io(errno), "\(path) cannot be looked at"))
+        }
+        do throws(StoreError) {
+            try check(info)
+            return FileReport(role: role, path: path, mode: info.st_mode & 0o7777, problem: nil)
+        } catch {
+            return FileReport(role: role, path: path, mode: info.st_mode & 0o7777, problem: error)
+        }
+    }
+}

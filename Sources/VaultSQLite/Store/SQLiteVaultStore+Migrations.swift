@@ -1,0 +1,20 @@
+import VaultStorage
+
+extension SQLiteVaultStore {
+    /// Whether there are providers that got no index when the schema did, because no process had a key.
+    var hasUnnamedProviders: Bool {
+        get throws(StoreError) { try readers.read { reader throws(StoreError) in try reader.providers.hasUnnamed() } }
+    }
+
+    /// Never throws: what cannot be written now is told at the next opening.
+    func tellOfMigrations() {
+        _ = WriteBatch(database, context, place).perform([MigrationTale()])
+    }
+}
+
+private final class MigrationTale: WriteOperation, @unchecked Sendable {
+    override func run(_ transaction: WriteTransaction) throws {
+        try transaction.tellOfMigrations()
+        try transaction.nameProviders()
+    }
+}

@@ -1,0 +1,106 @@
+package import VaultCrypto
+import Glibc
+import VaultMigrations
+package import VaultStorage
+
+extension SQLiteVaultStore {
+    /// Makes a vault with one key slot. Nothing is overwritten. Wherever the process is killed, there is a whole vault
+    /// then, or nothing.
+    package static func create(
+        at path: String, firstSlot: any SlotMaker, label: String, trustsFileSystem: Bool = false,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> SQLiteVaultStore {
+        let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
+        do throws(StoreError) { try file.checkFree() } catch { throw VaultSchema.explain(error, at: file) }
+        let draft = try VaultDraft(firstSlot: firstSlot, label: label, now: clock())
+        try draft.write(to: file, clock: clock)
+        do throws(StoreError) {
+            return try SQLiteVaultStore(file, Database(file.path), draft.context(clock))
+        } catch {
+            // It cannot be opened here: no process has it open.
+            for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(file.path + suffix) }
+            throw error
+        }
+    }
+
+    /// Opens a vault that exists. Where nothing can be written it is opened for reading alone.
+    /// - Parameters:
+    ///   - migrate: whether an older schema is brought up to date, after a snapshot; otherwise it is refused.
+    ///   - policy: what trying the key slots may cost.
+    ///   - trustsFileSystem: whether one is used that is not known to be local.
+    package static func open(
+        at path: String, unlocker: any SlotUnlocker, migrate: Bool = false, policy: UnlockingPolicy = .init(),
+        trustsFileSystem: Bool = false,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> SQLiteVaultStore {
+        let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
+        try file.check()
+        let snapshots = MigrationSnapshots(of: file)
+        try snapshots.check(before: schemaVersion)
+        if migrate { try Migrator(file, clock: clock).migrate() }
+        let liveness = Liveness()
+        let connection = try file.connect(liveness)
+        try connection.prepareForInspection()
+        try WALMark.check(connection, file)
+        try VaultSchema.check(connection)
+        let context: VaultContext
+        do throws(StoreError) {
+            context = try unlock(connection, unlocker, policy, clock)
+        } catch {
+            connection.closeAsLast(of: file.path)
+            throw error
+        }
+        let isUntold = try WriteTransaction.hasUntoldMigrations(connection)
+        let database = Database(file.path, access: connection.access, liveness: liveness)
+        let store = try SQLiteVaultStore(file, database, context, connection)
+        if database.access.isWritable {
+            snapshots.removeExpired(before: schemaVersion, now: clock())
+            try store.noteDepartedOwners(connection)
+            let hasUnnamed = try store.hasUnnamedProviders
+            if isUntold || hasUnnamed { store.tellOfMigrations() }
+        }
+        return store
+    }
+
+    /// What has been, and what would be, done to the schema. Needs no key.
+    package static func migrations(
+        at path: String, trustsFileSystem: Bool = false
+    ) throws(StoreError) -> [MigrationStep] {
+        let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
+        return try Migrator(file, clock: { Timestamp(milliseconds: 0) }).status()
+    }
+
+    /// The copies from before migrations, the oldest version first. Needs no key.
+    package static func migrationSnapshots(at path: String) throws(StoreError) -> [MigrationSnapshot] {
+        try MigrationSnapshots(of: VaultFile(path)).list()
+    }
+
+    /// Removes copies from before migrations, and gives those that are gone. Needs no key.
+    package static func discardMigrationSnapshots(
+        at path: String, _ isMeant: (MigrationSnapshot) -> Bool
+    ) throws(StoreError) -> [MigrationSnapshot] {
+        let snapshots = MigrationSnapshots(of: try VaultFile(path))
+        let meant = try snapshots.list().filter(isMeant)
+        for snapshot in meant { try snapshots.discard(snapshot) }
+        return meant
+    }
+
+    /// Brings the schema up to date, after a snapshot. Gives the snapshot's path; `nil` if there was nothing to do.
+    @discardableResult
+    package static func migrate(
+        at path: String, clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> String? {
+        try Migrator(VaultFile(path), clock: clock).migrate()
+    }
+
+    private static func unlock(
+        _ connection: Connection, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy,
+        _ clock: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> VaultContext {
+        if let context = try VaultContext.open(connection, unlocker: unlocker, policy: policy, clock: clock) {
+            return context
+        }
+        try VaultSchema.checkFinished(connection)
+        throw StoreError(.damaged, "the vault's own row is missing", hint: "restore a backup")
+    }
+}

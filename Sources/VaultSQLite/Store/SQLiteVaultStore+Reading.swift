@@ -1,0 +1,20 @@
+package import VaultStorage
+
+extension SQLiteVaultStore: VaultStore {
+    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        try readers.read(body)
+    }
+
+    package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
+        // In a fork there are no other threads.
+        try database.liveness.check()
+        return try await BlockingLane.care.run { [readers] in try readers.survey(body) }
+    }
+
+    package var owner: Int64 { ownerLock.owner }
+
+    package var ownsItsLock: Bool { ownerLock.isHeld }
+
+    /// Whether the process of that name lives.
+    package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }
+}

@@ -1,0 +1,20 @@
+package import VaultStorage
+
+extension SQLiteVaultStore {
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
+        try database.liveness.check()
+        if let readOnlyRefusal { throw readOnlyRefusal }
+        return try await withCheckedThrowingContinuation { continuation in
+            writer.submit(BodyOperation(continuation, body))
+        }
+    }
+
+    package func removeRemnants() async -> Remnants {
+        if database.liveness.isLost { return .kept(.ownershipLost) }
+        return await withCheckedContinuation { continuation in
+            writer.submit(RemnantOperation(database.path, continuation))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Synchronization
+import VaultMigrations
+package import VaultStorage
+
+/// The vault as one SQLite file, shared by all processes of the machine.
+package final class SQLiteVaultStore: Sendable {
+    package let context: VaultContext
+    let database: Database
+    /// Why nothing can be written; `nil` if it can be.
+    package let readOnlyRefusal: StoreError?
+    let readers: ReaderPool
+    let writer: WriterThread
+    let ownerLock: OwnerLock
+    let place: VaultPlace
+    let spoolFile: Spool
+    package let changes = ChangeSignal()
+
+    /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
+    init(
+        _ file: VaultFile, _ database: Database, _ context: VaultContext, _ opened: Connection? = nil
+    ) throws(StoreError) {
+        self.context = context
+        let isWritable = database.access.isWritable
+        readOnlyRefusal = isWritable ? nil : file.readOnlyRefusal
+        let lock = isWritable ? try OwnerLock(file) : OwnerLock(readOnly: file)
+        guard !isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
+        var database = database
+        database.owners = lock
+        opened?.owners = lock
+        self.database = database
+        let place = VaultPlace(file, lock, database.liveness)
+        let first = try OpenReader(database, context, opened)
+        if isWritable { try place.learnFiles(first.connection) }
+        readers = ReaderPool(database, context, place, first: first)
+        writer = WriterThread(changes) { [database] in WriteBatch(database, context, place) }
+        spoolFile = Spool(at: file.spoolPath, in: file.parent, context, lock)
+        ownerLock = lock
+        self.place = place
+    }
+
+    deinit { close() }
+
+    package static let schemaVersion = Migrations.all.last?.version ?? 0
+
+    package var spool: any ReplySpool { GuardedSpool(store: self) }
+
+    /// Commits so far: with many writers at once there are fewer of them than changes.
+    package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
+
+    /// Finishes what is under way, and leaves intents and spooled replies to whoever lives.
+    package func close() {
+        // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
+        if ForkGuard.isForked { return }
+        writer.close { [database, place, readers, spoolFile, ownerLock] in
+            Self.close(readers, place, database.path)
+            spoolFile.close()
+            ownerLock.release()
+        }
+    }
+
+    /// The writer's connections are closed: the last one of the store, and of all perhaps, is a reader's.
+    private static func close(_ readers: ReaderPool, _ place: VaultPlace, _ path: String) {
+        let lockFile = LockFile(besideVaultAt: path)
+        lockFile?.takeClosingTurn()
+        readers.close(checkpointing: place.isWhole)
+        withExtendedLifetime(lockFile) {}
+    }
+
+    /// On a thread of its own: the last operations may wait for other processes' locks, and for the disk.
+    package func shutDown() async { await BlockingLane.closing.complete { self.close() } }
+}

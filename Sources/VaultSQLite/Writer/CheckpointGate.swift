@@ -1,0 +1,208 @@
+import CSQLite
+import Glibc
+import VaultStorage
+
+/// The only place where checkpoints run.
+///
+/// Before 3.51.3 SQLite can lose acknowledged commits when one connection checkpoints while another one restarts the
+/// WAL. So a checkpoint runs only while a sibling connection holds the write lock: then no connection, in any process,
+/// can restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the sibling lets the WAL
+/// begin anew, with a new mark, if no process reads from it; see ``WALMark``. Otherwise SQLite starts the WAL over at a
+/// later commit.
+@safe final class CheckpointGate {
+    enum Outcome: Equatable {
+        case failed(StoreError)
+        /// Some of the WAL is not in the database file yet, because of a reader or a writer.
+        case incomplete
+        /// All of it is.
+        case complete
+        /// All of it is, and the next commit begins the WAL anew.
+        case restartable
+        /// All of it is, and the WAL has begun anew.
+        case begunAnew
+        /// All of it is, and the commit that was to begin the WAL anew has failed, so that it may be there or not.
+        case doubtful(StoreError)
+    }
+
+    /// What becomes of a WAL that is in the database file as a whole.
+    enum Rest {
+        /// It is left to the next commit.
+        case stays
+        /// It begins anew, in the file as it is.
+        case beginsAnew
+        /// It begins anew, and what it held is cut off the file.
+        case isCutOff
+    }
+
+    private let path: String
+    private let liveness: Liveness?
+    private let writer: Connection
+    private var sibling: Connection?
+    /// Set by SQLite at each commit of the writer: how many pages the WAL has.
+    private let pages: UnsafeMutablePointer<Int32>
+    /// The same of the sibling's.
+    private let siblingPages: UnsafeMutablePointer<Int32>
+    private var schedule = CheckpointSchedule()
+    /// How much of the WAL is in the database file, and since when it has not been more.
+    private var progress: (pages: Int32, since: SuspendingClock.Instant) = (-1, .now)
+
+    init(path: String, writer: Connection) {
+        self.path = path
+        liveness = writer.liveness
+        self.writer = writer
+        unsafe pages = .allocate(capacity: 1)
+        unsafe siblingPages = .allocate(capacity: 1)
+        unsafe pages.initialize(to: 0)
+        unsafe siblingPages.initialize(to: 0)
+        unsafe Self.count(writer, pages)
+    }
+
+    deinit {
+        unsafe Self.count(writer, nil)
+        if let sibling { unsafe Self.count(sibling, nil) }
+        unsafe pages.deallocate()
+        unsafe siblingPages.deallocate()
+    }
+
+    private static func count(_ connection: Connection, _ counter: UnsafeMutablePointer<Int32>?) {
+        unsafe _ = sqlite3_wal_hook(
+            connection.handle,
+            { counter, _, _, pages in
+                unsafe counter?.assumingMemoryBound(to: Int32.self).pointee = pages
+                return SQLITE_OK
+            }, counter)
+    }
+
+    /// Checkpoints when enough has gathered. Never throws: a checkpoint that fails is tried again later, and nothing
+    /// is lost by its absence.
+    /// - Parameter waited: how long the last commit waited for the write lock.
+    /// - Returns: `nil` if none was due.
+    func checkpointIfDue(waited: Duration) -> Outcome? {
+        let count = unsafe pages.pointee
+        guard let patience = schedule.patience(at: count, waited: waited) else { return nil }
+        let outcome = checkpoint(patience, rest: .beginsAnew)
+        schedule.note(outcome, at: count)
+        return outcome
+    }
+
+    /// - Parameter isDoubtful: whether the WAL may hold frames that only look synced. Then it is written again first:
+    ///   while the database file is half changed, a loss of power must find in the WAL what the other half is to be.
+    @discardableResult
+    func checkpoint(
+        _ patience: Duration = CheckpointSchedule.leastPatience, ofDoubtfulWAL isDoubtful: Bool = false,
+        rest: Rest = .stays
+    ) -> Outcome {
+        var outcome = Outcome.incomplete
+        do throws(StoreError) {
+            let sibling = if let sibling { sibling } else { try connect() }
+            self.sibling = sibling
+            try hold(sibling)
+            defer { try? sibling.execute("ROLLBACK") }
+            if isDoubtful {
+                let code = unsafe vault_wal_write_again(sibling.handle)
+                guard code == SQLITE_OK else { throw sibling.error(code) }
+            }
+            let isComplete = try completePages() != nil
+            // One snapshot that has lasted for so long is not waited for: it may last for hours.
+            let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.mostPatience
+            let patience = isStuck ? min(patience, CheckpointSchedule.somePatience) : patience
+            let end = SuspendingClock.now + patience
+            var known: Int32?
+            // No process can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
+            while let count = try Self.wait(until: end, for: completePages) {
+                outcome = .complete
+                // The sibling's own snapshot is in the way too, unless it began on a WAL that was complete.
+                if known == count {
+                    guard try hasNoReader(within: patience) else { return .complete }
+                    return rest == .stays
+                        ? .restartable : try beginAnew(sibling, after: count, isCut: rest == .isCutOff)
+                }
+                known = count
+                try sibling.execute("ROLLBACK")
+                try hold(sibling)
+            }
+            return outcome
+        } catch {
+            return error.code == .busy ? outcome : .failed(error)
+        }
+    }
+
+    /// Lets a doubtful WAL begin anew, or throws.
+    func startOver(rest: Rest = .stays) throws(StoreError) {
+        switch checkpoint(CheckpointSchedule.somePatience, ofDoubtfulWAL: true, rest: rest) {
+        case .restartable, .begunAnew: return
+        case .failed(let error), .doubtful(let error): throw error
+        case .incomplete, .complete:
+            throw StoreError(
+                .busy, "the vault is busy: a process holds a snapshot of it, and a commit has failed before",
+                hint: "end the backup or program that reads the file")
+        }
+    }
+
+    /// The sibling has seen the WAL as it is now, complete, and no process reads from it: the next commit begins it
+    /// anew, unless a process has begun to read from it this very moment.
+    private func beginAnew(
+        _ sibling: Connection, after count: Int32, isCut: Bool
+    ) throws(StoreError) -> Outcome {
+        // What is beyond it is cut off the WAL by the commit that begins it.
+        let limit = isCut ? 0 : Connection.journalSizeLimit
+        try sibling.execute("PRAGMA journal_size_limit = \(limit)")
+        guard try WALMark.replace(sibling) else { return .restartable }
+        do throws(StoreError) {
+            try sibling.execute("COMMIT")
+        } catch {
+            if sibling.lastCode & 0xff == SQLITE_FULL { throw error }
+            return .doubtful(error)
+        }
+        let written = unsafe siblingPages.pointee
+        unsafe pages.pointee = written
+        progress = (-1, .now)
+        return written > count && count > 0 ? .complete : .begunAnew
+    }
+
+    private func hold(_ sibling: Connection) throws(StoreError) { try sibling.execute("BEGIN IMMEDIATE") }
+
+    /// How many pages the WAL has, if all of them are in the database file now.
+    private func completePages() throws(StoreError) -> Int32? {
+        var logged: Int32 = 0
+        var done: Int32 = 0
+        let code = unsafe sqlite3_wal_checkpoint_v2(
+            writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
+        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw writer.error(code) }
+        if done != progress.pages { progress = (done, .now) }
+        return code == SQLITE_OK && logged == done ? logged : nil
+    }
+
+    private func hasNoReader(within patience: Duration) throws(StoreError) -> Bool {
+        let answer = try Self.wait(until: SuspendingClock.now + patience) { () throws(StoreError) -> Bool? in
+            switch unsafe vault_wal_has_no_reader(writer.handle) {
+            case SQLITE_OK: return true
+            case let code where code & 0xff == SQLITE_BUSY: return nil
+            case let code: throw writer.error(code)
+            }
+        }
+        return answer ?? false
+    }
+
+    /// Asks at once, then again and again, less often the longer it takes.
+    private static func wait<R>(
+        until end: SuspendingClock.Instant, for answer: () throws(StoreError) -> R?
+    ) throws(StoreError) -> R? {
+        var pause: UInt32 = 500
+        while true {
+            if let answer = try answer() { return answer }
+            if SuspendingClock.now >= end { return nil }
+            usleep(pause)
+            pause = min(pause + pause / 8, 20_000)
+        }
+    }
+
+    private func connect() throws(StoreError) -> Connection {
+        let connection = try Connection(path: path, liveness: liveness)
+        try connection.configure()
+        // Others may write for a while; the next commit is as good an occasion.
+        unsafe sqlite3_busy_timeout(connection.handle, 500)
+        unsafe Self.count(connection, siblingPages)
+        return connection
+    }
+}

@@ -1,0 +1,53 @@
+import VaultStorage
+
+/// When a checkpoint is due, and how long writers are kept waiting for it. Sizes are in pages of 4 KiB.
+///
+/// What is waited for: that readers have ended whose snapshot is older than the last commit, so that the whole WAL can be
+/// copied, and then that those have ended which read from the WAL, so that it can begin anew. Readers of this library
+/// take less than a millisecond. Strangers may take longer, and where their snapshots overlap without a gap, only a pause
+/// of the writers lets the WAL begin anew: so the pause becomes longer as the WAL grows, and rarer at the same time.
+struct CheckpointSchedule {
+    /// 1 MiB.
+    static let threshold: Int32 = 250
+    /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: others may
+    /// have ended before their turn, one after the other.
+    static let leftover = 512 * 1024
+    /// How long each of the two is waited for when the WAL has that many pages.
+    private static let patience: [(pages: Int32, wait: Duration)] = [
+        // 32 MiB: half of what the WAL may come to.
+        (8_000, mostPatience),
+        // 2 MiB.
+        (500, somePatience),
+        (0, leastPatience),
+    ]
+    static let mostPatience = Duration.milliseconds(2_500)
+    static let somePatience = Duration.milliseconds(50)
+    static let leastPatience = Duration.milliseconds(4)
+
+    /// Where the WAL must be for the next try.
+    private(set) var next = threshold
+
+    /// - Parameter pages: of the WAL after the last commit.
+    /// - Parameter waited: how long that commit had to wait for its turn. Who waited for long has probably seen a
+    ///   neighbour's patience, and takes no turn of his own at once.
+    /// - Returns: `nil` if no checkpoint is due.
+    mutating func patience(at pages: Int32, waited: Duration) -> Duration? {
+        if pages < Self.threshold { next = Self.threshold }
+        guard pages >= next else { return nil }
+        let patience = Self.patience.first { pages >= $0.pages }?.wait ?? Self.leastPatience
+        if patience >= .seconds(1), waited >= patience / 2 {
+            postpone(from: pages)
+            return nil
+        }
+        return patience
+    }
+
+    mutating func note(_ outcome: CheckpointGate.Outcome, at pages: Int32) {
+        switch outcome {
+        case .restartable, .begunAnew: next = Self.threshold
+        case .failed, .incomplete, .complete, .doubtful: postpone(from: pages)
+        }
+    }
+
+    private mutating func postpone(from pages: Int32) { next = pages + pages / 4 }
+}

@@ -1,0 +1,247 @@
+import VaultStorage
+
+/// Runs operations on the writer's connection, several of them in one transaction.
+final class WriteBatch {
+    private let database: Database
+    private let context: VaultContext
+    private let place: VaultPlace
+    private var channel: WriteChannel?
+    private var committedHead: WriteTransaction.AuditHead?
+    /// Whether the WAL must begin anew before anything is committed. See ``startOver(_:)``.
+    private var mustStartOver: Bool
+    /// Whether a commit of this process is in doubt, and has not been overwritten by a later one.
+    private var hasDoubt = false
+    /// Whether the WAL still holds what was to be cut off.
+    private var owesCut = false
+    /// How many commits are made before that is tried again.
+    private var commitsBeforeCut = 0
+
+    init(_ database: Database, _ context: VaultContext, _ place: VaultPlace) {
+        self.database = database
+        self.context = context
+        self.place = place
+        mustStartOver = place.isWALDoubtful
+    }
+
+    /// Runs and finishes all operations. Gives the number of commits that it took.
+    ///
+    /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
+    ///   process begin because of it has begun then.
+    func perform(_ operations: [WriteOperation], committed: () -> Void = {}) -> Int {
+        let afterwards = operations.filter(\.comesAfterCommit)
+        var rest = afterwards.isEmpty ? operations[...] : operations.filter { !$0.comesAfterCommit }[...]
+        var commits = 0
+        var isLastDone = false
+        while !rest.isEmpty {
+            commits += 1
+            let outcome = commit(rest)
+            committed()
+            for operation in outcome.done { operation.finish(outcome.failure) }
+            isLastDone = outcome.failure == nil
+            rest = rest.dropFirst(outcome.done.count)
+        }
+        // After a commit that succeeded the files are those that belong to the vault.
+        if let channel, isLastDone {
+            if let outcome = channel.gate.checkpointIfDue(waited: channel.waited) { note(outcome) }
+            commitsBeforeCut -= commits
+            if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(patience: .zero) }
+        }
+        for operation in afterwards { operation.finish(cutWAL(patience: CheckpointSchedule.somePatience)) }
+        return commits
+    }
+
+    /// Moves the WAL into the database file while no caller waits. The last process leaves that to SQLite; see
+    /// ``Connection/checkpointsWhenLast()``.
+    func close() {
+        guard let channel, (try? place.checkProcess()) != nil, !place.isAlone else { return }
+        // By an index that is no longer the vault's, other pages than those that belong there would be copied.
+        guard (try? place.checkFiles(channel.connection)) != nil else { return }
+        note(channel.gate.checkpoint(rest: .isCutOff))
+    }
+
+    /// Lets the WAL begin anew without what it holds. `nil` if that is done.
+    private func cutWAL(patience: Duration) -> StoreError? {
+        do throws(StoreError) {
+            try place.checkProcess()
+            let channel = try currentChannel()
+            try place.checkFiles(channel.connection)
+            let outcome = channel.gate.checkpoint(patience, rest: .isCutOff)
+            note(outcome)
+            switch outcome {
+            case .begunAnew: return nil
+            case .failed(let error), .doubtful(let error): throw error
+            case .incomplete, .complete, .restartable:
+                throw StoreError(.busy, "the vault is busy: a process still reads it as it was")
+            }
+        } catch {
+            owesCut = true
+            commitsBeforeCut = 8
+            return error
+        }
+    }
+
+    private func note(_ outcome: CheckpointGate.Outcome) {
+        switch outcome {
+        case .begunAnew: owesCut = false
+        case .doubtful:
+            // A recovery may bring back the mark that was to be committed; nothing may stand on it.
+            channel = nil
+            mustStartOver = true
+            place.isWALDoubtful = true
+        case .failed, .incomplete, .complete, .restartable: break
+        }
+    }
+
+    private struct Outcome {
+        var done: ArraySlice<WriteOperation>
+        var failure: StoreError?
+    }
+
+    /// One transaction with as many of the operations as it survives. When SQLite gave it up in the middle, all that
+    /// were in it fail with it, and the others get a transaction of their own.
+    private func commit(_ operations: ArraySlice<WriteOperation>) -> Outcome {
+        let channel: WriteChannel
+        do throws(StoreError) {
+            try place.checkProcess()
+            channel = try currentChannel()
+            try channel.begin()
+        } catch {
+            giveUp(after: error)
+            return Outcome(done: operations, failure: error)
+        }
+        do throws(StoreError) {
+            try place.checkFiles(channel.connection)
+            try channel.transaction.begin()
+            for index in operations.indices {
+                run(operations[index], on: channel)
+                if channel.connection.isOutsideTransaction {
+                    let failure = channel.transaction.lostTransaction
+                    giveUp(after: failure)
+                    return Outcome(done: operations[...index], failure: failure)
+                }
+            }
+        } catch {
+            channel.rollBack()
+            giveUp(after: error)
+            return Outcome(done: operations, failure: error)
+        }
+        let failure = finish(channel)
+        if let met = channel.transaction.notedFailure { giveUp(after: met) }
+        return Outcome(done: operations, failure: failure)
+    }
+
+    private func finish(_ channel: WriteChannel) -> StoreError? {
+        do throws(StoreError) {
+            try channel.commit()
+            noteCommit(channel)
+            return nil
+        } catch {
+            let failed = FailedCommit(channel, error)
+            guard failed.isDoubtful else {
+                channel.rollBack()
+                return error
+            }
+            self.channel = nil
+            hasDoubt = true
+            place.isWALDoubtful = true
+            return settle(failed)
+        }
+    }
+
+    /// A commit overwrites in the WAL what a failed one has left there.
+    private func noteCommit(_ channel: WriteChannel) {
+        channel.transaction.committed()
+        committedHead = channel.transaction.committedHead
+        if hasDoubt { place.isWALDoubtful = false }
+        hasDoubt = false
+    }
+
+    private func currentChannel() throws(StoreError) -> WriteChannel {
+        if let channel { return channel }
+        let made = try WriteChannel(database, context, committedHead: committedHead)
+        if mustStartOver {
+            try startOver(made)
+        } else if WALFile.size(besideVaultAt: database.path) > CheckpointSchedule.leftover {
+            let outcome = made.gate.checkpoint(rest: .isCutOff)
+            if case .doubtful(let error) = outcome {
+                note(outcome)
+                throw error
+            }
+        }
+        channel = made
+        return made
+    }
+
+    /// Lets the WAL begin anew, or throws.
+    ///
+    /// A process could not find out what became of a commit of its, and is gone. A recovery of the WAL may have found
+    /// what it left there, which was never synced: a later commit would stand on it, and be lost with it if the power
+    /// failed. Written again it can be synced, in the WAL and then in the database file, and the WAL must not be
+    /// continued after that. So as long as any snapshot is held, nothing is committed.
+    private func startOver(_ channel: WriteChannel) throws(StoreError) {
+        try channel.gate.startOver(rest: .beginsAnew)
+        place.isWALDoubtful = false
+        mustStartOver = false
+    }
+
+    /// Nothing is tried twice on a connection that has met an error of the disk.
+    private func giveUp(after error: StoreError) {
+        if case .io = error.code { channel = nil }
+    }
+
+    /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
+    private func run(_ operation: WriteOperation, on channel: WriteChannel) {
+        let (connection, transaction) = (channel.connection, channel.transaction)
+        do {
+            let mark = transaction.mark
+            try connection.statement("SAVEPOINT operation").run()
+            do {
+                try operation.run(transaction)
+            } catch {
+                transaction.restore(mark, after: error)
+                if !connection.isOutsideTransaction {
+                    try connection.statement("ROLLBACK TO operation").run()
+                }
+            }
+            if !connection.isOutsideTransaction {
+                try connection.statement("RELEASE operation").run()
+            }
+        } catch {
+            transaction.note(error)
+            channel.rollBack()
+        }
+    }
+
+    /// Finds out, on new connections, what became of a commit that failed; `nil` if it is in the vault after all.
+    ///
+    /// The commit that tells of it in the audit trail overwrites in the WAL what the failed one may have left there, so
+    /// that no later recovery brings it back to life. It can only be there already if one has taken place: readers of
+    /// this process keep the index of the WAL alive, but another process may have died in the middle of changing it.
+    private func settle(_ failed: FailedCommit) -> StoreError? {
+        do throws(StoreError) {
+            let channel = try WriteChannel(database, context, committedHead: committedHead)
+            try channel.begin()
+            let isThere: Bool
+            do throws(StoreError) {
+                try place.checkFiles(channel.connection)
+                try channel.transaction.begin()
+                isThere = failed.hasLink ? try channel.transaction.holds(failed.head) : false
+                try channel.transaction.audit(failed.event(isThere: isThere), about: AuditSubject())
+                try channel.commit()
+            } catch {
+                channel.rollBack()
+                throw error
+            }
+            if isThere {
+                committedHead = channel.transaction.head
+                mustStartOver = true
+                try startOver(channel)
+            }
+            noteCommit(channel)
+            self.channel = channel
+            return isThere ? nil : failed.error
+        } catch {
+            return failed.error
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Glibc
+import Synchronization
+import VaultStorage
+
+/// The process's one writer of a vault, on a thread of its own.
+///
+/// It takes whatever is waiting, runs each operation in a savepoint, commits once, and then tells the callers. With
+/// nobody else waiting an operation is committed at once.
+final class WriterThread: Sendable {
+    /// More than ever wait at once in sane use; it bounds what one transaction holds in memory.
+    static let batchLimit = 256
+
+    private struct State {
+        var waiting: [WriteOperation] = []
+        var isClosing = false
+        var hasThread = false
+        /// The thread itself, once it runs.
+        var thread: pthread_t?
+        /// What is to be done when the last operation is over.
+        var ending: (@Sendable () -> Void)?
+    }
+
+    /// A POSIX semaphore: the thread sleeps on it while there is nothing to do.
+    @safe private struct Signal: @unchecked Sendable {
+        let semaphore: UnsafeMutablePointer<sem_t>
+
+        init() {
+            unsafe semaphore = .allocate(capacity: 1)
+            unsafe sem_init(semaphore, 0, 0)
+        }
+
+        func send() { unsafe sem_post(semaphore) }
+
+        func wait() {
+            while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
+        }
+
+        func destroy() {
+            unsafe sem_destroy(semaphore)
+            unsafe semaphore.deallocate()
+        }
+    }
+
+    private let state = Mutex(State())
+    private let work = Signal()
+    private let end = Signal()
+    private let changes: ChangeSignal
+    private let makeBatch: @Sendable () throws(StoreError) -> WriteBatch
+    /// For statistics and tests.
+    let commitCount = Atomic<Int>(0)
+
+    init(_ changes: ChangeSignal, _ makeBatch: @escaping @Sendable () throws(StoreError) -> WriteBatch) {
+        self.changes = changes
+        self.makeBatch = makeBatch
+    }
+
+    deinit {
+        work.destroy()
+        end.destroy()
+    }
+
+    func submit(_ operation: WriteOperation) {
+        enum Outcome { case refused, queued, firstEver }
+        let outcome = state.withLock { state -> Outcome in
+            if state.isClosing { return .refused }
+            state.waiting.append(operation)
+            if state.hasThread { return .queued }
+            state.hasThread = true
+            return .firstEver
+        }
+        switch outcome {
+        case .refused: operation.finish(.closed)
+        case .queued: work.send()
+        case .firstEver:
+            work.send()
+            start()
+        }
+    }
+
+    /// Lets everything that was submitted finish, then ends the thread, and runs `ending` last of all; once, however
+    /// often it is closed.
+    ///
+    /// Returns when all of this is done. Only on the writer's own thread, where the last reference to a vault may be
+    /// released, it does not wait: the thread comes to its end by itself.
+    func close(_ ending: @escaping @Sendable () -> Void = {}) {
+        enum Outcome { case alone, first, later }
+        let (outcome, isOwnThread) = state.withLock { state -> (Outcome, Bool) in
+            let isOwnThread = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+            if state.isClosing { return (.later, isOwnThread) }
+            state.isClosing = true
+            guard state.hasThread else { return (.alone, false) }
+            state.ending = ending
+            return (.first, isOwnThread)
+        }
+        switch outcome {
+        case .alone:
+            ending()
+            end.send()
+        case .first: work.send()
+        case .later: break
+        }
+        guard !isOwnThread, outcome != .alone else { return }
+        end.wait()
+        // For the next one who waits.
+        end.send()
+    }
+
+    private func start() {
+        guard !OwnThread.start({ self.run() }) else { return }
+        let (waiting, ending) = state.withLock { state in
+            defer { (state.waiting, state.ending) = ([], nil) }
+            state.hasThread = false
+            return (state.waiting, state.ending)
+        }
+        for operation in waiting { operation.finish(StoreError(.outOfMemory, "no thread can be made for writing")) }
+        guard let ending else { return }
+        ending()
+        end.send()
+    }
+
+    private func run() {
+        var batch: WriteBatch?
+        state.withLock { $0.thread = pthread_self() }
+        while true {
+            work.wait()
+            let (operations, isClosing) = take()
+            if !operations.isEmpty { perform(operations, with: &batch) }
+            if isClosing && operations.isEmpty { break }
+            if isClosing { work.send() }
+        }
+        batch?.close()
+        batch = nil
+        let ending = state.withLock { state in
+            defer { state.ending = nil }
+            return state.ending
+        }
+        ending?()
+        end.send()
+    }
+
+    private func take() -> ([WriteOperation], Bool) {
+        state.withLock { state in
+            if state.waiting.count <= Self.batchLimit {
+                defer { state.waiting = [] }
+                return (state.waiting, state.isClosing)
+            }
+            let taken = Array(state.waiting.prefix(Self.batchLimit))
+            state.waiting.removeFirst(Self.batchLimit)
+            work.send()
+            return (taken, state.isClosing)
+        }
+    }
+
+    private func perform(_ operations: [WriteOperation], with batch: inout WriteBatch?) {
+        do throws(StoreError) {
+            let current = if let batch { batch } else { try makeBatch() }
+            batch = current
+            commitCount.add(current.perform(operations, committed: changes.fire), ordering: .relaxed)
+        } catch {
+            for operation in operations { operation.finish(error) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import Synchronization
+
+/// Knows whether this process was forked, without an exec, off one that had a vault open.
+///
+/// Such a process must touch nothing of it: SQLite's connections and their locks belong to the parent, and the parent's
+/// owner lock would outlive the parent in the child's copies of its descriptors. So the child closes these first thing.
+@safe package enum ForkGuard {
+    private static let forked = Atomic<Bool>(false)
+    private static let turn = Mutex(())
+    private static let table = Table()
+    private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.leaveParent() }) == 0
+
+    /// Descriptors of open file descriptions that must not live on in a child; −1 where there is none. It grows by
+    /// whole blocks, which are never moved nor freed: a fork may come at any moment.
+    ///
+    /// Changed under ``turn``; read without it in a fork, where nothing changes it.
+    @safe private struct Table: @unchecked Sendable {
+        @safe struct Block {
+            static let capacity = 64
+
+            let slots: UnsafeMutablePointer<Int32>
+            var next: UnsafeMutablePointer<Block>?
+        }
+
+        let first = unsafe Self.makeBlock()
+
+        static func makeBlock() -> UnsafeMutablePointer<Block> {
+            let slots = UnsafeMutablePointer<Int32>.allocate(capacity: Block.capacity)
+            unsafe slots.initialize(repeating: -1, count: Block.capacity)
+            let block = UnsafeMutablePointer<Block>.allocate(capacity: 1)
+            unsafe block.initialize(to: Block(slots: slots, next: nil))
+            return unsafe block
+        }
+
+        /// Hands over each place until `body` says that it is done.
+        @inline(__always)
+        func places(_ body: (UnsafeMutablePointer<Int32>) -> Bool) -> Bool {
+            var block: UnsafeMutablePointer<Block>? = unsafe first
+            while let current = unsafe block {
+                for index in 0..<Block.capacity where unsafe body(current.pointee.slots + index) { return true }
+                unsafe block = current.pointee.next
+            }
+            return false
+        }
+
+        /// The new block is filled before it can be seen.
+        func grow(with descriptor: Int32) {
+            let block = unsafe Self.makeBlock()
+            unsafe block.pointee.slots[0] = descriptor
+            var last = unsafe first
+            while let next = unsafe last.pointee.next { unsafe last = next }
+            unsafe last.pointee.next = block
+        }
+    }
+
+    /// One load from memory, for the hot read.
+    package static var isForked: Bool { forked.load(ordering: .relaxed) }
+
+    static func add(_ descriptor: Int32) {
+        guard isArmed else { return }
+        turn.withLock { _ in
+            let isAdded = unsafe table.places { place in
+                guard unsafe place.pointee < 0 else { return false }
+                unsafe place.pointee = descriptor
+                return true
+            }
+            if !isAdded { table.grow(with: descriptor) }
+        }
+    }
+
+    static func remove(_ descriptor: Int32) {
+        turn.withLock { _ in
+            _ = unsafe table.places { place in
+                if unsafe place.pointee == descriptor { unsafe place.pointee = -1 }
+                return false
+            }
+        }
+    }
+
+    /// Runs in the child, where no other thread lives: nothing here may take a lock or allocate.
+    private static func leaveParent() {
+        _ = unsafe table.places { place in
+            guard unsafe place.pointee >= 0 else { return false }
+            forked.store(true, ordering: .relaxed)
+            unsafe _ = close(place.pointee)
+            unsafe place.pointee = -1
+            return false
+        }
+    }
+}
+
+extension StoreError {
+    package static var ownershipLost: StoreError {
+        if ForkGuard.isForked {
+            return StoreError(
+                .ownershipLost, "this process was forked off one that had the vault open, and must not use it",
+                hint: "open the vault after the fork, or let the child start a program of its own (exec)")
+        }
+        return StoreError(
+            .ownershipLost, "something in this process closed descriptors of the vault",
+            hint: "restart it, and find what closes files that it did not open (closefrom, close_range)")
+    }
+}

@@ -1,0 +1,69 @@
+package import Glibc
+
+/// What every file of a vault must be: a regular file of this user's, with one name, that no one else may touch.
+package enum PrivateFile {
+    /// Judges the file that is open, not what its path leads to by now.
+    package static func check(descriptor: Int32, _ path: String) throws(StoreError) {
+        var info = stat()
+        guard unsafe fstat(descriptor, &info) == 0 else { throw StoreError(.io(errno), "\(path) cannot be read") }
+        try check(info, path)
+    }
+
+    package static func check(_ info: stat, _ path: String, _ name: String = "it") throws(StoreError) {
+        guard info.st_mode & S_IFMT != S_IFLNK else {
+            throw refused("\(name) is a symbolic link", "name the file itself, or remove the link: \(path)")
+        }
+        guard info.st_mode & S_IFMT == S_IFREG else {
+            throw refused("\(name) is not a regular file", "check the path, or move it away: \(path)")
+        }
+        guard info.st_uid == geteuid() else {
+            throw refused("\(name) belongs to another user", "run as its owner, or `chown` it: \(path)")
+        }
+        guard info.st_mode & 0o077 == 0 else {
+            throw refused("others may read or write \(name)", "run `chmod 600 \(path)`")
+        }
+        guard info.st_nlink == 1 else {
+            throw refused(
+                "\(name) has more than one name (hard link)",
+                "remove the other name; this shows it: find / -xdev -samefile '\(path)'")
+        }
+    }
+
+    package static func creationError(_ error: Int32, _ path: String) -> StoreError {
+        switch error {
+        case EEXIST:
+            StoreError(
+                .vaultExists, "there is already a file at \(path)", hint: "choose another path; nothing is overwritten")
+        case ENOSPC, EDQUOT: .diskFull
+        case EROFS:
+            StoreError(
+                .readOnly, "cannot create \(path): the file system is mounted read-only",
+                hint: "mount it writable, or choose another path")
+        case EACCES, EPERM:
+            StoreError(.readOnly, "cannot create \(path)", hint: "check the directory's owner and mode")
+        default: StoreError(.io(error), "cannot create \(path) (system error \(error))")
+        }
+    }
+
+    package static func refused(_ reason: String, _ hint: String) -> StoreError {
+        StoreError(.unsafeFile, "the vault is refused: \(reason)", hint: hint)
+    }
+
+    /// Makes a file and its name durable. Only for files that SQLite does not have open.
+    package static func synchronize(_ path: String, directory: String) throws(StoreError) {
+        try synchronize(path, O_RDONLY)
+        try synchronizeDirectory(directory)
+    }
+
+    /// Makes the names in a directory durable.
+    package static func synchronizeDirectory(_ path: String) throws(StoreError) {
+        try synchronize(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    private static func synchronize(_ path: String, _ flags: Int32) throws(StoreError) {
+        let descriptor = unsafe open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreError(.io(errno), "\(path) cannot be read back") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw StoreError(.io(errno), "\(path) cannot be made durable") }
+    }
+}

@@ -1,0 +1,189 @@
+import Glibc
+import VaultCrypto
+
+/// One open spool file, locked for as long as this value lives: so nobody else reads it half written, and nobody cleans
+/// it up while its owner can still write to it.
+final class SpoolFile {
+    /// What a file holds from the start, and what it grows by.
+    static let growth = 64 * 1024
+    static let limit = 4 * 1024 * 1024
+    /// What is free for replies that are still to come. Half of the file's limit may be taken already, by replies that
+    /// nothing could be done with yet.
+    static let mostReserved = limit / 2
+
+    /// - Parameter count: requests under way. A usual reply takes one page; in whole steps, so that the file grows seldom.
+    static func reserve(for count: Int) -> Int {
+        let pages = max(0, min(count, mostReserved / SpoolFrame.pageByteCount))
+        let needed = pages * SpoolFrame.pageByteCount
+        return min(mostReserved, max(growth, (needed + growth - 1) / growth * growth))
+    }
+
+    private let file: Descriptor
+    private(set) var byteCount: Int
+    /// Sorted and without overlap: what must not be overwritten.
+    private var taken: [Range<Int>] = []
+
+    /// - Parameter number: an open descriptor with `O_DSYNC`, which is taken over.
+    init(_ number: Int32, path: String, isNew: Bool) throws(StoreError) {
+        guard let file = Descriptor(number) else { throw StoreError(.io(errno), "\(path) cannot be read") }
+        self.file = file
+        byteCount = 0
+        try PrivateFile.check(descriptor: number, path)
+        try lock()
+        if isNew {
+            try grow(by: Self.growth)
+        } else {
+            taken = SpoolImage(try read()).pieces.map(\.range)
+        }
+    }
+
+    /// A sibling that cleans up keeps the lock for as long as it takes to read a file; on a busy machine that may be
+    /// long, and giving up would leave a token in memory alone.
+    private func lock() throws(StoreError) {
+        for _ in 0..<2000 {
+            if file.setLock(start: 0, length: 0) { return }
+            usleep(1000)
+        }
+        throw StoreError(
+            .busy, "another process works on a spool file", hint: "try again; find a stopped process if it lasts")
+    }
+
+    /// Whether what is written here can be found again: the descriptor is still its own, and the file has a name.
+    var isUsable: Bool {
+        var info = stat()
+        return unsafe file.isIntact && fstat(file.number, &info) == 0 && info.st_nlink == 1
+    }
+
+    var isEmpty: Bool { taken.isEmpty }
+
+    var freeByteCount: Int { byteCount - taken.reduce(0) { $0 + $1.count } }
+
+    /// The whole file.
+    func read() throws(StoreError) -> [UInt8] {
+        let bytes = try Self.read(file.number)
+        byteCount = bytes.count
+        return bytes
+    }
+
+    static func read(_ number: Int32) throws(StoreError) -> [UInt8] {
+        var info = stat()
+        guard unsafe fstat(number, &info) == 0 else { throw Self.failure(errno, "read") }
+        guard info.st_size <= Self.limit else {
+            throw StoreError(.damaged, "a spool file is longer than any that a vault writes")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
+        var count = 0
+        while count < bytes.count {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(number, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
+            }
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else { throw Self.failure(errno, "read") }
+            guard got > 0 else { throw StoreError(.damaged, "a spool file became shorter while it was read") }
+            count += got
+        }
+        return bytes
+    }
+
+    /// Makes sure that so much can be written without asking the file system for room.
+    func reserve(_ needed: Int) throws(StoreError) {
+        guard freeByteCount < needed else { return }
+        try grow(by: needed - freeByteCount)
+    }
+
+    /// Writes a frame where there is room for it, durably. When a place fails it is never used again: what became of it
+    /// is unknown.
+    func write(_ frame: [UInt8]) throws(StoreError) {
+        var failure: StoreError?
+        for _ in 0..<2 {
+            let place = try room(for: frame.count)
+            occupy(place)
+            do throws(StoreError) { return try write(frame, at: place.lowerBound) } catch { failure = error }
+        }
+        throw failure ?? .diskFull
+    }
+
+    /// Removes everything of that name.
+    func remove(_ name: Bytes16) throws(StoreError) {
+        for piece in SpoolImage(try read()).pieces where piece.name == name {
+            var rest = piece.range
+            if let head = piece.head {
+                let cellByteCount = piece.range.count - SpoolFrame.cellOffset
+                // From here on it is gone, and durably so.
+                try write(SpoolFrame.tombstone(head, cellByteCount: cellByteCount), at: rest.lowerBound)
+                rest = rest.lowerBound + SpoolFrame.sectorByteCount..<rest.upperBound
+            }
+            try write([UInt8](repeating: 0, count: rest.count), at: rest.lowerBound)
+            taken.removeAll { $0 == piece.range }
+        }
+    }
+
+    // MARK: Room
+
+    private func room(for count: Int) throws(StoreError) -> Range<Int> {
+        if let place = gap(of: count) { return place }
+        let last = taken.last.map(\.upperBound) ?? 0
+        try grow(by: count - (byteCount - last))
+        guard let place = gap(of: count) else { throw .diskFull }
+        return place
+    }
+
+    /// The first place that is long enough.
+    private func gap(of count: Int) -> Range<Int>? {
+        var start = 0
+        for range in taken {
+            if range.lowerBound - start >= count { return start..<start + count }
+            start = range.upperBound
+        }
+        return byteCount - start >= count ? start..<start + count : nil
+    }
+
+    private func occupy(_ range: Range<Int>) {
+        let index = taken.firstIndex { $0.lowerBound > range.lowerBound } ?? taken.endIndex
+        taken.insert(range, at: index)
+    }
+
+    /// Takes at least `count` bytes from the file system, and more if it has them.
+    private func grow(by count: Int) throws(StoreError) {
+        let page = SpoolFrame.pageByteCount
+        let least = (count + page - 1) / page * page
+        let full = (count + Self.growth - 1) / Self.growth * Self.growth
+        guard byteCount + least <= Self.limit else { throw .diskFull }
+        var status = posix_fallocate(file.number, off_t(byteCount), off_t(full))
+        var grown = full
+        if status == ENOSPC, least < full {
+            grown = least
+            status = posix_fallocate(file.number, off_t(byteCount), off_t(least))
+        }
+        guard status == 0 else { throw Self.failure(status, "extended") }
+        // Room that was written to once needs no change of the file's own records when it is written again.
+        let start = byteCount
+        byteCount += grown
+        try write([UInt8](repeating: 0, count: grown), at: start)
+        guard fsync(file.number) == 0 else { throw Self.failure(errno, "made durable") }
+    }
+
+    // MARK: Writing
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
+        var count = 0
+        while count < bytes.count {
+            let written = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(
+                    file.number, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count,
+                    off_t(offset + count))
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw Self.failure(written < 0 ? errno : ENOSPC, "written") }
+            count += written
+        }
+    }
+
+    private static func failure(_ error: Int32, _ what: String) -> StoreError {
+        switch error {
+        case ENOSPC, EDQUOT: .diskFull
+        case EROFS, EACCES, EPERM: StoreError(.readOnly, "a spool file cannot be \(what)")
+        default: StoreError(.io(error), "a spool file cannot be \(what) (system error \(error))")
+        }
+    }
+}
