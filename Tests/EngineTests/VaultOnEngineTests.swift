@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 
-@testable import VaultStorage
+import VaultStorage
 
 /// The vault's own code over each engine: the same cells, the same manifest, the same trail.
 struct VaultOnEngineTests {

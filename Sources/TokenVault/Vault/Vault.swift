@@ -62,7 +62,7 @@ package import VaultStorage
 /// - ``discardMigrationSnapshots(at:_:)``
 public final class Vault: Sendable {
     public let path: String
-    let store: any VaultStore
+    package let store: any VaultStore
     let timeSource: any TimeSource
     let logger: Logger
     /// Reports what happens to logins.
@@ -169,7 +169,7 @@ extension Vault {
     /// Whether ``close()`` would have to wait.
     package var isWorking: Bool { life.withLock { $0.flights > 0 } }
 
-    var now: Timestamp { timeSource.timestamp }
+    package var now: Timestamp { timeSource.timestamp }
 
     package var wallClock: @Sendable () -> Date {
         { [timeSource] in timeSource.now() }

@@ -7,7 +7,7 @@ import Testing
 import VaultCrypto
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// One vault with one login, the process that is struck, and the one that comes after it.
 final class CrashScene: Sendable {

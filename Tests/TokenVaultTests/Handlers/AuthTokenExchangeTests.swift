@@ -6,7 +6,7 @@ import TokenVaultTesting
 import VaultCrypto
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// `renewWithAuthToken` at a provider that gives its own tokens for those of the app's server.
 @Suite(.timeLimit(.minutes(10)))

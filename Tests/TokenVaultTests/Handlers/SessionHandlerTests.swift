@@ -5,7 +5,7 @@ import Testing
 import TokenVaultTesting
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// What a session handler may do wrong, and what it may do that one would not expect.
 @Suite(.timeLimit(.minutes(10)))

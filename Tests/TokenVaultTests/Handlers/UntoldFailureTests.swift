@@ -4,7 +4,7 @@ import Testing
 import TokenVaultTesting
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// What processes without a handler have found reaches the next one that has one, whoever asks for the login.
 @Suite(.timeLimit(.minutes(2)))

@@ -6,7 +6,7 @@ import Testing
 import TokenVaultTesting
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// The id token of a log-in is for this log-in, or there is no login.
 @Suite(.timeLimit(.minutes(5)))

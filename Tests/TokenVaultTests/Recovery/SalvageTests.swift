@@ -5,7 +5,7 @@ import Testing
 import TokenVaultTesting
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// Replies that nobody could use, and what an operator makes of them.
 @Suite(.timeLimit(.minutes(10)))

@@ -7,7 +7,7 @@ import TokenVaultTesting
 import VaultSQLite
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// Vaults that programs of former versions have left behind, in `Tests/Vaults`: each is brought up to date and used.
 @Suite(.timeLimit(.minutes(10)))

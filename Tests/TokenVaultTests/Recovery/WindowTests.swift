@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TokenVaultTesting
 
-@testable import TokenVault
+import TokenVault
 
 /// The time in which a reply exists in the memory of one process only. It cannot be nothing; here is how long it is.
 @Suite(.timeLimit(.minutes(10)))

@@ -6,7 +6,7 @@ import TokenVaultTesting
 import VaultCrypto
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// Every class of outcome, from the wire to the caller and to what is stored.
 @Suite(.timeLimit(.minutes(10)))

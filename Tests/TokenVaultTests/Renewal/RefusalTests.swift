@@ -6,7 +6,7 @@ import Testing
 import TokenVaultTesting
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// Why a provider refused a renewal can be seen, afterwards and from elsewhere.
 @Suite(.timeLimit(.minutes(5)))

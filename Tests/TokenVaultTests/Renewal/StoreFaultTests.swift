@@ -6,7 +6,7 @@ import TokenVaultTesting
 import VaultCrypto
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// The disk fails at the worst moments. No token that was received may be lost, and none sent twice.
 @Suite(.timeLimit(.minutes(10)))

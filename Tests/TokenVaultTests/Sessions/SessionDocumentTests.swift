@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import TokenVault
+import TokenVault
 
 /// `docs/session-states.md` draws what a test has tried out.
 struct SessionDocumentTests {

@@ -4,7 +4,7 @@ import TokenVaultTesting
 import VaultSQLite
 import VaultStorage
 
-@testable import TokenVault
+import TokenVault
 
 /// A process of its own, as far as renewals can tell, with a store that can fail.
 struct FaultyProcess: Sendable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenVaultTesting
 
-@testable import TokenVault
+import TokenVault
 
 /// Which login and which token a call means.
 struct LoginRefTests {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TokenVaultTesting
 
-@testable import TokenVault
+import TokenVault
 
 /// Every secret of the tests carries a marker. Nowhere outside the sealed cells may it be found.
 @Suite(.timeLimit(.minutes(10)))

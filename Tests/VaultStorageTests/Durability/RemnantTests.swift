@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import VaultCrypto
 
-@testable import VaultSQLite
-@testable import VaultStorage
+import VaultSQLite
+import VaultStorage
 
 /// What is left of an erased user in the vault's files.
 @Suite struct RemnantTests {

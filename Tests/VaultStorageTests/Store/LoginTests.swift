@@ -1,8 +1,8 @@
 import Testing
 import VaultCrypto
 
-@testable import VaultSQLite
-@testable import VaultStorage
+import VaultSQLite
+import VaultStorage
 
 struct LoginTests {
     @Test func aLoginComesBackAsItWasInserted() async throws {
