@@ -28,6 +28,7 @@ extension StoredSession {
     var isLiving: Bool { userStatus == .active && session.isLiving }
 
     /// Refuses a login that is ended, and every one of a disabled user.
+    @inline(__always)
     func requireActive(now: Timestamp) throws {
         if userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
         if session.state == .terminated { throw VaultError(.terminated, now: now) }

@@ -26,6 +26,28 @@ extension SessionRecord {
     }
 }
 
+/// What there is to judge of a stored access token.
+struct TokenTimes: Sendable {
+    let generation: Int64
+    let obtainedAt: Timestamp
+    let expiresAt: Timestamp?
+}
+
+extension SessionRecord {
+    /// The times of the access token for this target; nil if there is none, or if a resource server refused it.
+    @inline(__always)
+    func times(_ target: TokenTarget, at position: ChainPosition) -> TokenTimes? {
+        guard target.isOwn else {
+            guard let token = token(target, at: position), !token.isRejected else { return nil }
+            return TokenTimes(
+                generation: token.generation, obtainedAt: token.obtainedAt, expiresAt: token.expiresAt)
+        }
+        let generation = accessGeneration ?? position.generation
+        guard accessToken != nil, rejectedGeneration != generation else { return nil }
+        return TokenTimes(generation: generation, obtainedAt: obtainedAt, expiresAt: expiresAt)
+    }
+}
+
 extension SessionRecord {
     /// Tokens for single resources that one login keeps; the soonest expired goes first.
     static let mostResourceTokens = 16

@@ -7,8 +7,7 @@ struct TokenJudge: Sendable {
     /// … or less than this part of its lifetime, so that a 60-second token is not renewed at every call.
     static let leadDivisor: Int64 = 5
 
-    /// Nil: there is no such token, or it was refused.
-    private let token: TokenRecord?
+    private let token: TokenTimes?
     private let now: Timestamp
     private let isAgeKnown: Bool
     /// It was obtained by a clock that was ahead. What is stored of its end, and when it is due, is of no use.
@@ -18,16 +17,21 @@ struct TokenJudge: Sendable {
     static let mostSkew = Duration.seconds(60)
 
     /// - Parameters:
-    ///   - target: what the token is for; by default for everything, as the login's own is.
+    ///   - token: What is stored; nil if there is no such token, or if it was refused.
     ///   - setBack: what is known of a wall clock that was set back while this process ran.
+    init(_ token: TokenTimes?, now: Timestamp, setBack: ClockWatch.SetBack? = nil) {
+        self.token = token
+        if let setBack, let token { self.now = setBack.judging(token.obtainedAt, at: now) } else { self.now = now }
+        isFromFuture = token.map { $0.obtainedAt > now.advanced(by: Self.mostSkew) } ?? false
+        isAgeKnown = setBack != nil || !isFromFuture
+    }
+
+    /// The same of a session's token for this target; by default of the login's own.
     init(
         position: ChainPosition, session: SessionRecord, target: TokenTarget = .own, now: Timestamp,
         setBack: ClockWatch.SetBack? = nil
     ) {
-        token = session.token(target, at: position).flatMap { $0.isRejected ? nil : $0 }
-        if let setBack, let token { self.now = setBack.judging(token.obtainedAt, at: now) } else { self.now = now }
-        isFromFuture = token.map { $0.obtainedAt > now.advanced(by: Self.mostSkew) } ?? false
-        isAgeKnown = setBack != nil || !isFromFuture
+        self.init(session.times(target, at: position), now: now, setBack: setBack)
     }
 
     /// Whether the stored token needs no renewal.

@@ -50,6 +50,8 @@ final class VaultRowKeeper: Sendable {
 final class KeyringSuccession: Sendable {
     private let keyring: Keyring
     private let successor = AtomicLazyReference<KeyringSuccession>()
+    /// Whether there is a successor. Asked by each read: loading the reference costs many times as much.
+    private let isSucceeded = Atomic(false)
 
     init(_ keyring: Keyring) { self.keyring = keyring }
 
@@ -57,7 +59,7 @@ final class KeyringSuccession: Sendable {
 
     private var last: KeyringSuccession {
         var last = self
-        while let next = last.successor.load() { last = next }
+        while last.isSucceeded.load(ordering: .acquiring), let next = last.successor.load() { last = next }
         return last
     }
 
@@ -65,6 +67,7 @@ final class KeyringSuccession: Sendable {
         let last = last
         guard last.keyring !== keyring else { return }
         _ = last.successor.storeIfNil(KeyringSuccession(keyring))
+        last.isSucceeded.store(true, ordering: .releasing)
     }
 }
 

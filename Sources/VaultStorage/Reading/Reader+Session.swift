@@ -3,27 +3,27 @@ import VaultCrypto
 /// The hot read: one point query and two cells.
 extension Reader {
     func session(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
-        try sessionsOfUser.withBinding(1, index.bytes) { () throws(StoreError) in
-            let row = sessionsOfUser
-            guard try row.step() else { throw StoreError.notFound(.user) }
-            let user = try UserColumns(row)
-            return try opener.withUser(row, user) { view throws(StoreError) in
-                try requireNotSeenLater(user)
-                if let wanted { return try named(wanted, row, user, view) }
-                return try only(row, user, view)
-            }
+        let row = sessionsOfUser
+        row.bind(1, index.bytes)
+        defer { row.reset() }
+        guard try row.step() else { throw StoreError.notFound(.user) }
+        let user = try UserColumns(row)
+        return try opener.withUser(row, user) { view throws(StoreError) in
+            try requireNotSeenLater(user)
+            if let wanted { return try named(wanted, row, user, view) }
+            return try only(row, user, view)
         }
     }
 
     package func session(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
-        try sessionOfLogin.withBinding(1, handle.bytes) { () throws(StoreError) in
-            let row = sessionOfLogin
-            guard try row.step() else { throw StoreError.notFound(.login) }
-            let user = try UserColumns(row)
-            return try opener.withUser(row, user) { view throws(StoreError) in
-                try requireNotSeenLater(user)
-                return try snapshot(row, try LoginColumns(row), user, view)
-            }
+        let row = sessionOfLogin
+        row.bind(1, handle.bytes)
+        defer { row.reset() }
+        guard try row.step() else { throw StoreError.notFound(.login) }
+        let user = try UserColumns(row)
+        return try opener.withUser(row, user) { view throws(StoreError) in
+            try requireNotSeenLater(user)
+            return try snapshot(row, try LoginColumns(row), user, view)
         }
     }
 
