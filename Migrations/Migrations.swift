@@ -33,6 +33,7 @@ package enum Migrations {
         Migration(
             version: 6, name: "v006_add_indexes_and_manifest",
             sql: text(PackageResources.v006_add_indexes_and_manifest_sql)),
+        Migration(version: 7, name: "v007_keep_for_years", sql: text(PackageResources.v007_keep_for_years_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -41,6 +41,9 @@ package import VaultStorage
 /// - ``keySlots()``
 /// - ``addKeySlot(_:label:)``
 /// - ``removeKeySlot(_:provenBy:)``
+/// - ``rootKeyStatus()``
+/// - ``rotateRootKey(patience:progress:)``
+/// - ``abortRootKeyRotation(patience:progress:)``
 /// ### Looking after it
 /// - ``status()``
 /// - ``checkReadiness()``

@@ -46,27 +46,40 @@ package struct MemoryKey: SlotMaker, SlotUnlocker {
 
 /// The spools of all processes that have one vault open.
 package final class MemorySpools: Sendable {
-    private let state = Mutex<[SpoolListing]>([])
+    private struct Entry {
+        var listing: SpoolListing
+        let root: KeyID
+    }
+
+    private let state = Mutex<[Entry]>([])
 
     package init() {}
 
-    package var entries: [SpoolListing] { state.withLock { $0 } }
+    package var entries: [SpoolListing] { state.withLock { $0.map(\.listing) } }
 
-    package func add(_ reply: SpooledReply, owner: Int64) -> SpoolHandle {
+    /// - Parameter root: under which a file would be sealed.
+    package func add(_ reply: SpooledReply, owner: Int64, root: KeyID) -> SpoolHandle {
         let handle = SpoolHandle(owner: owner, entry: SecureRandom.bytes16())
-        state.withLock { $0.append(SpoolListing(owner: owner, handle: handle, reply: reply, damage: nil)) }
+        let listing = SpoolListing(owner: owner, handle: handle, reply: reply, damage: nil)
+        state.withLock { $0.append(Entry(listing: listing, root: root)) }
         return handle
     }
 
     package func remove(_ handle: SpoolHandle) {
-        state.withLock { $0.removeAll { $0.handle == handle } }
+        state.withLock { $0.removeAll { $0.listing.handle == handle } }
+    }
+
+    package var roots: [SpooledRoot] {
+        state.withLock { $0.map { SpooledRoot(owner: $0.listing.owner, root: $0.root) } }
     }
 
     /// The owners of all entries have died: no process has the names that they had.
     package func orphanAll() {
         state.withLock { entries in
-            entries = entries.map { entry in
-                SpoolListing(owner: 0, handle: entry.handle, reply: entry.reply, damage: entry.damage)
+            for index in entries.indices {
+                let old = entries[index].listing
+                entries[index].listing = SpoolListing(
+                    owner: 0, handle: old.handle, reply: old.reply, damage: old.damage)
             }
         }
     }
@@ -77,9 +90,13 @@ struct MemorySpool: ReplySpool {
     let spools: MemorySpools
     let owner: Int64
     let owners: MemoryOwners
+    /// The newest root key.
+    let root: @Sendable () -> KeyID
 
     func prepare(for count: Int) throws(StoreError) {}
-    func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle { spools.add(reply, owner: owner) }
+    func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
+        spools.add(reply, owner: owner, root: root())
+    }
     func remove(_ handle: SpoolHandle) throws(StoreError) { spools.remove(handle) }
 
     func listings() throws(StoreError) -> [SpoolListing] {
@@ -93,4 +110,6 @@ struct MemorySpool: ReplySpool {
         depth.files = Set(entries.map(\.owner)).count
         return depth
     }
+
+    func roots() throws(StoreError) -> [SpooledRoot] { spools.roots }
 }

@@ -32,7 +32,10 @@ package final class MemoryVaultStore: VaultStore {
         self.context = context
         let owners = vault.database.owners
         owner = owners.enter()
-        spool = MemorySpool(spools: vault.spools, owner: owner, owners: owners)
+        spool = MemorySpool(spools: vault.spools, owner: owner, owners: owners) {
+            try? Reader(vault.database.reader(), context).lookForNewKeys()
+            return context.primaryRoot
+        }
     }
 
     package var ownsItsLock: Bool { vault.database.owners.isAlive(owner) }

@@ -4,6 +4,7 @@ extension Keyring {
         static let retiredRoots: UInt8 = 2
         static let indexKey: UInt8 = 3
         static let auditKey: UInt8 = 4
+        static let primaryMadeAt: UInt8 = 5
     }
 
     private enum KeyTag {
@@ -22,6 +23,7 @@ extension Keyring {
         record.append(Tag.retiredRoots, list: retired)
         record.append(Tag.indexKey, record: Self.record(of: indexKey))
         record.append(Tag.auditKey, record: Self.record(of: auditKey))
+        if let primaryMadeAt { record.append(Tag.primaryMadeAt, primaryMadeAt) }
         return try SealedCell.seal(record, kind: .keyring, key: vaultKey, associatedData: associatedData)
     }
 
@@ -48,6 +50,7 @@ extension Keyring {
     private static func read(_ record: RecordReader) throws(VaultCryptoError) -> Keyring {
         var record = record
         var primary: SealingKey?
+        var madeAt: Int64?
         var retired: [SealingKey] = []
         var index: SealingKey?
         var audit: SealingKey?
@@ -61,13 +64,15 @@ extension Keyring {
                 }
             case Tag.indexKey: index = try key(from: field.record())
             case Tag.auditKey: audit = try key(from: field.record())
+            case Tag.primaryMadeAt: madeAt = try field.int64()
             default: try field.ignoreIfOptional()
             }
         }
         guard let primary, let index, let audit else {
             throw VaultCryptoError(.malformedRecord, "the keyring lacks a key")
         }
-        return Keyring(primaryRoot: primary, retiredRoots: retired, indexKey: index, auditKey: audit)
+        return Keyring(
+            primaryRoot: primary, primaryMadeAt: madeAt, retiredRoots: retired, indexKey: index, auditKey: audit)
     }
 
     private static func key(from record: RecordReader) throws(VaultCryptoError) -> SealingKey {

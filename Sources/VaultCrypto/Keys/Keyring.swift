@@ -3,15 +3,20 @@
 package final class Keyring: Sendable, Redacted {
     /// Seals user cells and everything else that has no user.
     package let primaryRoot: SealingKey
+    /// When a rotation made the primary root, in milliseconds since 1970; nil for a vault's first, and for one to which a
+    /// rotation went back.
+    package let primaryMadeAt: Int64?
     /// Roots that still open what they once sealed.
     package let retiredRoots: [SealingKey]
     package let indexKey: SealingKey
     package let auditKey: SealingKey
 
     init(
-        primaryRoot: SealingKey, retiredRoots: [SealingKey], indexKey: SealingKey, auditKey: SealingKey
+        primaryRoot: SealingKey, primaryMadeAt: Int64? = nil, retiredRoots: [SealingKey], indexKey: SealingKey,
+        auditKey: SealingKey
     ) {
         self.primaryRoot = primaryRoot
+        self.primaryMadeAt = primaryMadeAt
         self.retiredRoots = retiredRoots
         self.indexKey = indexKey
         self.auditKey = auditKey
@@ -31,9 +36,20 @@ package final class Keyring: Sendable, Redacted {
     }
 
     /// The same keys under a new primary root; the old one only opens from now on.
-    package func addingPrimaryRoot() throws(VaultCryptoError) -> Keyring {
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    package func addingPrimaryRoot(madeAt time: Int64) throws(VaultCryptoError) -> Keyring {
         Keyring(
-            primaryRoot: try .generate(), retiredRoots: retiredRoots + [primaryRoot],
+            primaryRoot: try .generate(), primaryMadeAt: time, retiredRoots: retiredRoots + [primaryRoot],
+            indexKey: indexKey, auditKey: auditKey
+        )
+    }
+
+    /// The same keys, with a retired root as the primary one again. Nothing changes if there is no such root.
+    package func restoringRoot(_ id: KeyID) -> Keyring {
+        guard let root = retiredRoots.first(where: { $0.id == id }) else { return self }
+        return Keyring(
+            primaryRoot: root, retiredRoots: retiredRoots.filter { $0.id != id } + [primaryRoot],
             indexKey: indexKey, auditKey: auditKey
         )
     }
@@ -41,8 +57,8 @@ package final class Keyring: Sendable, Redacted {
     /// The same keys without one that no cell needs. The primary root cannot be dropped.
     package func droppingRoot(_ id: KeyID) -> Keyring {
         Keyring(
-            primaryRoot: primaryRoot, retiredRoots: retiredRoots.filter { $0.id != id },
-            indexKey: indexKey, auditKey: auditKey
+            primaryRoot: primaryRoot, primaryMadeAt: primaryMadeAt,
+            retiredRoots: retiredRoots.filter { $0.id != id }, indexKey: indexKey, auditKey: auditKey
         )
     }
 }

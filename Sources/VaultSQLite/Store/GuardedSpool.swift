@@ -15,6 +15,7 @@ struct GuardedSpool: ReplySpool {
     func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
         try refuseFork()
         if let refusal = store.readOnlyRefusal { throw refusal }
+        store.lookForNewKeys()
         return try store.spoolFile.add(reply)
     }
 
@@ -31,6 +32,8 @@ struct GuardedSpool: ReplySpool {
     }
 
     func depth() throws(StoreError) -> SpoolDepth { try store.spoolFile.depth() }
+
+    func roots() throws(StoreError) -> [SpooledRoot] { try store.spoolFile.roots() }
 
     private func refuseFork() throws(StoreError) {
         if ForkGuard.isForked { throw .ownershipLost }

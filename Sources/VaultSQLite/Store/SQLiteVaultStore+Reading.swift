@@ -11,6 +11,9 @@ extension SQLiteVaultStore: VaultStore {
         return try await BlockingLane.care.run { [readers] in try readers.survey(body) }
     }
 
+    /// Takes up a root key that another process has made since. If the vault cannot be read, the known ones do.
+    func lookForNewKeys() { try? readers.read { reader throws(StoreError) in try reader.lookForNewKeys() } }
+
     package var owner: Int64 { ownerLock.owner }
 
     package var ownsItsLock: Bool { ownerLock.isHeld }

@@ -1,5 +1,5 @@
 import Synchronization
-import VaultCrypto
+package import VaultCrypto
 
 /// What everything that reads or writes an open vault works with.
 package final class VaultContext: Sendable {
@@ -30,10 +30,13 @@ package final class VaultContext: Sendable {
     /// Changes with the vault's row, whichever process changes that.
     var keyring: Keyring { keyrings.newest }
 
+    /// The root key that seals, as far as this process knows.
+    package var primaryRoot: KeyID { keyring.primaryRoot.id }
+
     /// The same. Logins of an older one are held.
     package var incarnation: Int64 { newestIncarnation.load(ordering: .relaxed) }
 
-    var createdAt: Timestamp { rows.current.createdAt }
+    package var createdAt: Timestamp { rows.current.createdAt }
 
     /// Takes over a state of the vault's row that was read, or committed.
     func adopt(_ row: VaultRow) {
@@ -44,8 +47,10 @@ package final class VaultContext: Sendable {
     }
 
     /// The root key that a cell names.
+    ///
+    /// Roots that were given up since this process opened the vault still count: a snapshot may be older than that.
     func root(_ id: KeyID) throws(VaultCryptoError) -> SealingKey {
-        guard let key = keyring.root(for: id) else {
+        guard let key = keyrings.root(for: id) else {
             throw VaultCryptoError(.unknownKey, "the cell names a root key that the vault's keyring does not hold")
         }
         return key

@@ -63,6 +63,17 @@ final class KeyringSuccession: Sendable {
         return last
     }
 
+    /// A root key of the newest keyring, or of any before it.
+    func root(for id: KeyID) -> SealingKey? {
+        if let key = newest.root(for: id) { return key }
+        var link: KeyringSuccession? = self
+        while let current = link {
+            if let key = current.keyring.root(for: id) { return key }
+            link = current.successor.load()
+        }
+        return nil
+    }
+
     func append(_ keyring: Keyring) {
         let last = last
         guard last.keyring !== keyring else { return }

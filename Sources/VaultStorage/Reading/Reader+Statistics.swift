@@ -15,6 +15,8 @@ extension Reader {
 
     package func loginCount() throws(StoreError) -> Int { try count(.login) }
 
+    package func userCount() throws(StoreError) -> Int { try count(.user) }
+
     package func depths() throws(StoreError) -> StoreDepths {
         StoreDepths(
             openIntents: try count(.refreshIntent),

@@ -137,6 +137,21 @@ package final class Spool: Sendable {
         return depth
     }
 
+    /// Under which roots the replies are sealed, those of living processes too.
+    package func roots() throws(StoreError) -> [SpooledRoot] {
+        var roots: [SpooledRoot] = []
+        for owner in try directory.owners() {
+            guard let bytes = try directory.peek(owner) else { continue }
+            for cell in SpoolImage(bytes).pieces.compactMap(\.cell) {
+                let key = unsafe bytes.span.bytes.withUnsafeBytes { bytes in
+                    unsafe try? SealedCell.keyID(of: UnsafeRawBufferPointer(rebasing: bytes[cell]), kind: .spool)
+                }
+                if let key { roots.append(SpooledRoot(owner: owner, root: key)) }
+            }
+        }
+        return roots
+    }
+
     private func open(_ bytes: [UInt8], _ cell: Range<Int>, _ head: SpoolFrame.Head) throws(StoreError) -> SpooledReply
     {
         do throws(VaultCryptoError) {

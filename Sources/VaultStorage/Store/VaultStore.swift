@@ -68,6 +68,8 @@ package protocol ReplySpool: Sendable {
     func listings() throws(StoreError) -> [SpoolListing]
     /// How much lies there, without a look at anything else.
     func depth() throws(StoreError) -> SpoolDepth
+    /// Under which root keys the replies are sealed, of all processes.
+    func roots() throws(StoreError) -> [SpooledRoot]
 }
 
 extension ReplySpool {

@@ -50,6 +50,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let revocationConfirmed = AuditKind(rawValue: 51)
     package static let revocationDeferred = AuditKind(rawValue: 52)
     package static let revocationAbandoned = AuditKind(rawValue: 53)
+    /// A step of a rotation of the root key; the details tell which.
+    package static let rootKeyRotated = AuditKind(rawValue: 70)
 
     private static let names: [AuditKind: String] = [
         vaultCreated: "vault-created", vaultMigrated: "vault-migrated",
@@ -68,6 +70,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         userErased: "user-erased",
         revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",
         revocationDeferred: "revocation-deferred", revocationAbandoned: "revocation-abandoned",
+        rootKeyRotated: "root-key-rotated",
     ]
 
     /// The name that people and programs see.

@@ -55,13 +55,31 @@ final class KillSweep {
             report.fail("\(name): it is still taken for alive")
         }
         if let problem = await Scenario.goesOnAndReopens(run, nil) { report.fail("\(name): \(problem)") }
+        if task == "rotation", let problem = await rotates(sandbox) { report.fail("\(name): \(problem)") }
         return victim.isKilled
+    }
+}
+
+extension KillSweep {
+    /// What one process has begun, another one completes.
+    private func rotates(_ sandbox: Sandbox) async -> String? {
+        do {
+            let store = try sandbox.open()
+            defer { store.close() }
+            let rotation = try await store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
+            let rest = try await store.rootRotation()
+            guard rotation.obstacles.isEmpty, rest.retiring.isEmpty else { return "the rotation is not complete" }
+            let findings = try await store.verify().findings
+            return findings.isEmpty ? nil : "after the rotation: \(findings[0])"
+        } catch {
+            return "rotating: \(error)"
+        }
     }
 }
 
 /// A process that does one thing to a vault and dies at it.
 struct Victim {
-    static let tasks = ["insertion", "intent", "renewal", "checkpoint", "beginning-anew"]
+    static let tasks = ["insertion", "intent", "renewal", "checkpoint", "beginning-anew", "rotation"]
 
     let acknowledged: [String: Int64]
     let owner: Int64?
@@ -104,6 +122,7 @@ struct Victim {
         case "intent": try await work.openIntent("alice")
         case "renewal": try await work.renew("alice")
         case "beginning-anew": _ = await store.removeRemnants()
+        case "rotation": _ = try await store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
         default: break
         }
         for (user, entry) in ledger.users { say("stored \(user) \(entry.acknowledged ?? 0)") }

@@ -38,6 +38,9 @@ extension Scenario {
             log("full log", fullImage, fullLedger),
             log("doubtful log", image.withoutLockFile, ledger),
             closingFullLog(fullImage, fullLedger),
+            scenario("rotation") { run in
+                _ = try await run.work().store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
+            },
             scenario("beginning anew") { run in
                 if case .kept(let error) = await (try run.work().store.removeRemnants()) { throw error }
             },

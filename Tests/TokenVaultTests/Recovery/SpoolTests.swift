@@ -143,7 +143,7 @@ struct SpoolTests {
             #expect(spool.entries.isEmpty, "\(end)")
             await #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
             // A crash after the commit leaves the entry: it is found again.
-            _ = spool.add(entry, owner: IntentRecord.nobody)
+            _ = spool.add(entry, owner: IntentRecord.nobody, root: world.vault.store.context.primaryRoot)
             #expect(try await next.users.recover().restoredReplies == 1)
             await #expect(try pending(world).count { $0 == "CANARY-refresh-2" } == 1, "\(end)")
             if end == .newChain {
@@ -160,7 +160,7 @@ struct SpoolTests {
         let entry = try #require(spool.entries.first?.reply)
         let next = try await world.anotherFaulty(spool: spool)
         for round in 3...5 {
-            _ = spool.add(entry, owner: IntentRecord.nobody)
+            _ = spool.add(entry, owner: IntentRecord.nobody, root: world.vault.store.context.primaryRoot)
             let before = try await world.stored(login)
             #expect(try await next.users.recover().restoredReplies == 1)
             await #expect(try world.stored(login) == before)

@@ -189,7 +189,7 @@ private struct FaultySpool: ReplySpool {
             throw StoreError(.full, "the disk of the spool is full too")
         }
         guard let files else { return try base.spool.add(reply) }
-        return files.add(reply, owner: base.owner)
+        return files.add(reply, owner: base.owner, root: base.context.primaryRoot)
     }
 
     func remove(_ handle: SpoolHandle) throws(StoreError) {
@@ -203,6 +203,7 @@ private struct FaultySpool: ReplySpool {
     }
 
     func depth() throws(StoreError) -> SpoolDepth { try base.spool.depth() }
+    func roots() throws(StoreError) -> [SpooledRoot] { if let files { files.roots } else { try base.spool.roots() } }
 }
 
 extension Vault {

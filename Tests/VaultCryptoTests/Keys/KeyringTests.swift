@@ -4,7 +4,8 @@ import VaultCrypto
 struct KeyringTests {
     @Test func aKeyringComesBackWhole() throws {
         let vaultKey = try SealingKey.generate()
-        let keyring = try Keyring.generate().addingPrimaryRoot().addingPrimaryRoot()
+        let keyring = try Keyring.generate().addingPrimaryRoot(madeAt: 1_800_000_000_000).addingPrimaryRoot(
+            madeAt: 1_800_000_000_000)
         let cell = try keyring.seal(under: vaultKey, associatedData: Cells.place())
         let opened = try Keyring.open(cell, under: vaultKey, associatedData: Cells.place())
         #expect(opened.primaryRoot.id == keyring.primaryRoot.id)
@@ -41,7 +42,7 @@ struct KeyringTests {
     @Test func aRetiredRootStillOpensUntilItIsDropped() throws {
         let old = try Keyring.generate()
         let cell = try Cells.seal([1], kind: .user, key: old.primaryRoot, at: Cells.place())
-        let new = try old.addingPrimaryRoot()
+        let new = try old.addingPrimaryRoot(madeAt: 1_800_000_000_000)
         #expect(new.primaryRoot.id != old.primaryRoot.id)
         let named = try unsafe cell.withUnsafeBytes { try unsafe SealedCell.keyID(of: $0, kind: .user) }
         let root = try #require(new.root(for: named))

@@ -27,7 +27,7 @@ extension VectorBook {
     }
 
     static func make(provenance: String, in directory: URL) throws -> VectorBook {
-        let keyring = try Keyring.generate().addingPrimaryRoot()
+        let keyring = try Keyring.generate().addingPrimaryRoot(madeAt: 1_800_000_000_000)
         return VectorBook(
             provenance: provenance, cells: try makeCells(), records: [makeRecord()],
             blindIndexes: [

@@ -95,7 +95,7 @@ struct NewerVaultTests {
         let event = event
         for round in 1...3 {
             try await store.write { transaction in
-                let next = try transaction.rows.current.keyring.addingPrimaryRoot()
+                let next = try transaction.rows.current.keyring.addingPrimaryRoot(madeAt: 1_800_000_000_000)
                 try transaction.changeVault(event) { $0.keyring = next }
             }
             let newest = store.context.keyring.primaryRoot.id
@@ -120,7 +120,7 @@ struct NewerVaultTests {
         let event = event
         await #expect(throws: StoreError.self) {
             try await store.write { transaction in
-                let next = try transaction.rows.current.keyring.addingPrimaryRoot()
+                let next = try transaction.rows.current.keyring.addingPrimaryRoot(madeAt: 1_800_000_000_000)
                 try transaction.changeVault(event) { $0.keyring = next }
                 throw StoreError(.conflict, "changed its mind")
             }

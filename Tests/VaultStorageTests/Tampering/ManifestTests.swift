@@ -165,7 +165,7 @@ struct ManifestTests {
         let copies = try await Copies()
         let event = AuditEvent(AuditKind(rawValue: 6))
         try await copies.store.write { transaction in
-            let next = try transaction.rows.current.keyring.addingPrimaryRoot()
+            let next = try transaction.rows.current.keyring.addingPrimaryRoot(madeAt: 1_800_000_000_000)
             try transaction.changeVault(event) { $0.keyring = next }
         }
         _ = try await copies.store.insertLogin(copies.fixture.draft("alice"))

@@ -106,7 +106,8 @@ def read_key(data):
 
 
 def read_keyring(data):
-    fields = read_record(data, {1, 2, 3, 4})
+    fields = read_record(data, {1, 2, 3, 4, 5})
+    require(5 not in fields or len(fields[5]) == 8, "time of the primary root key")
     return {
         "primaryRoot": read_key(fields[1]),
         "retiredRoots": [read_key(element) for element in read_list(fields[2])],

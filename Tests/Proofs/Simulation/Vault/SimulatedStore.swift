@@ -95,4 +95,5 @@ private struct SimulatedSpool: ReplySpool {
 
     func listings() throws(StoreError) -> [SpoolListing] { try base.listings() }
     func depth() throws(StoreError) -> SpoolDepth { try base.depth() }
+    func roots() throws(StoreError) -> [SpooledRoot] { try base.roots() }
 }

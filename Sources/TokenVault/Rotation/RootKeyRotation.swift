@@ -1,0 +1,98 @@
+public import FoundationEssentials
+import VaultCrypto
+import VaultStorage
+
+/// How many cells of a vault are sealed under some root key, by what they hold.
+public struct RootSealedCells: Sendable, Hashable {
+    public let users: Int
+    public let providers: Int
+    /// Log-ins that have been begun and not completed.
+    public let authorizationRequests: Int
+    /// Revocations still to be confirmed.
+    public let revocations: Int
+
+    public var total: Int { users + providers + authorizationRequests + revocations }
+}
+
+/// The root keys of a vault: one seals, and others that only open until a rotation has given them up.
+public struct RootKeyStatus: Sendable, Hashable {
+    /// When the root that now seals was made: with the vault, or by a rotation.
+    public let madeAt: Date
+    /// Whether a rotation was begun and is not complete.
+    public let isRotating: Bool
+    /// What is still sealed under roots that are to be given up.
+    public let remaining: RootSealedCells
+}
+
+/// How far a rotation has come.
+public struct RootKeyRotationProgress: Sendable, Hashable {
+    public enum Phase: String, Sendable, Hashable {
+        /// Users are sealed anew under the new root.
+        case sealing
+        /// Every user is opened once more, under the new root.
+        case verifying
+        /// Other processes have renewals under way that they began under the old root.
+        case waiting
+    }
+
+    public let phase: Phase
+    /// Users, or renewals that are waited for.
+    public let done: Int
+    public let total: Int
+}
+
+/// What a rotation of the root key came to.
+public struct RootKeyRotationReport: Sendable, Hashable {
+    /// Why an old root had to be kept: it still opens something.
+    public enum Obstacle: Sendable, Hashable {
+        /// So many rows cannot be opened. They are kept as they are; ``Vault/damagedRows(after:limit:)`` names them.
+        case damagedRows(Int)
+        /// Replies of processes are in the spool. A process that renews tokens takes in what dead ones have left.
+        case spooledReplies
+        /// Other processes still have renewals under way that they began before the rotation.
+        case renewalsUnderWay
+    }
+
+    /// Whether it went on with a rotation that had been broken off.
+    public let isResumed: Bool
+    /// What was sealed anew by this call.
+    public let resealed: RootSealedCells
+    /// Empty if the old root is gone from the vault.
+    public let obstacles: [Obstacle]
+
+    public var isComplete: Bool { obstacles.isEmpty }
+}
+
+extension RootSealedCells {
+    init(_ cells: VaultStorage.RootSealedCells) {
+        self.init(
+            users: cells.users, providers: cells.providers, authorizationRequests: cells.authorizationRequests,
+            revocations: cells.outbox)
+    }
+}
+
+extension RootKeyRotationProgress {
+    init(_ progress: RootRotationProgress) {
+        let phase: Phase =
+            switch progress.phase {
+            case .sealing: .sealing
+            case .verifying: .verifying
+            case .waiting: .waiting
+            }
+        self.init(phase: phase, done: progress.done, total: progress.total)
+    }
+}
+
+extension RootKeyRotationReport {
+    init(_ report: RootRotationReport) {
+        self.init(
+            isResumed: report.isResumed, resealed: RootSealedCells(report.resealed),
+            obstacles: report.obstacles.map { obstacle in
+                switch obstacle {
+                case .unreadable(let cells): .damagedRows(cells.total)
+                case .spooled: .spooledReplies
+                case .busy: .renewalsUnderWay
+                }
+            })
+    }
+}

@@ -1,0 +1,62 @@
+import VaultStorage
+
+extension Vault {
+    /// How old the root key is, and whether a rotation is still to be completed.
+    public func rootKeyStatus() async throws -> RootKeyStatus {
+        try await VaultError.translating {
+            let status = try await store.rootRotation()
+            return RootKeyStatus(
+                madeAt: (status.primaryMadeAt ?? store.context.createdAt).date, isRotating: !status.retiring.isEmpty,
+                remaining: RootSealedCells(status.rest))
+        }
+    }
+
+    /// Makes a new root key, seals everything anew under it, and gives up the old one; or goes on with a rotation that was
+    /// broken off.
+    ///
+    /// Nothing has to be stopped: reads, renewals and other processes go on, and take up the new key by themselves. A
+    /// rotation may be killed at any moment; calling this again goes on where it was. Data keys of users stay as they are.
+    ///
+    /// - Parameters:
+    ///   - patience: How long to wait for other processes to end renewals that they began before. After that the old root
+    ///     is kept, and the next call gives it up.
+    ///   - progress: Called now and then, from a thread of its own.
+    /// - Returns: ``RootKeyRotationReport/isComplete`` says whether the old root is gone.
+    /// - Throws: ``VaultError``; or, if the task is cancelled, `CancellationError`. What was done until then stays done.
+    @discardableResult
+    public func rotateRootKey(
+        patience: Duration = .seconds(120),
+        progress: @escaping @Sendable (RootKeyRotationProgress) -> Void = { _ in }
+    ) async throws -> RootKeyRotationReport {
+        try await rotateRootKey(goesBack: false, patience, progress)
+    }
+
+    /// Goes back to the root key from before a rotation that is not complete, and seals everything under it again.
+    ///
+    /// - Throws: ``VaultError/Code/conflict`` if no rotation is under way.
+    @discardableResult
+    public func abortRootKeyRotation(
+        patience: Duration = .seconds(120),
+        progress: @escaping @Sendable (RootKeyRotationProgress) -> Void = { _ in }
+    ) async throws -> RootKeyRotationReport {
+        try await rotateRootKey(goesBack: true, patience, progress)
+    }
+
+    private func rotateRootKey(
+        goesBack: Bool, _ patience: Duration, _ progress: @escaping @Sendable (RootKeyRotationProgress) -> Void
+    ) async throws -> RootKeyRotationReport {
+        let end = timeSource.uptime() + patience
+        return try await VaultError.translating {
+            RootKeyRotationReport(
+                try await store.rotateRootKey(
+                    goesBack: goesBack,
+                    pause: {
+                        guard timeSource.uptime() < end else { throw PatienceIsOver() }
+                        try await timeSource.sleep(for: .milliseconds(250))
+                    },
+                    { progress(RootKeyRotationProgress($0)) }))
+        }
+    }
+}
+
+private struct PatienceIsOver: Error {}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import TokenVault
+
+struct KeyRotateCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Replace the root key, and seal everything anew under the new one.",
+        discussion: """
+            vaultctl key rotate            rotate; or go on with a rotation that was broken off
+            vaultctl key rotate --status   show how old the root key is, and what is left of a rotation
+            vaultctl key rotate --abort    go back to the root key from before
+
+            Services go on meanwhile. It can be stopped at any moment: the same command goes on where it was. The key slots \
+            stay: someone who has copied the vault key can still open the vault. Exit code 3 if the old root key had to be \
+            kept, because something could not be sealed anew yet.
+            """)
+
+    @Flag(help: "Show where a rotation stands, and change nothing.")
+    var status = false
+
+    @Flag(help: "Go back to the root key from before a rotation that is not complete.")
+    var abort = false
+
+    @Option(
+        help: .init(
+            "How long to wait for other processes to end renewals that they began before.", valueName: "time"))
+    var wait = TimeSpan(.seconds(120))
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if status, abort { throw ValidationError("--status and --abort cannot be combined") }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        guard !status else { return try await showStatus(invocation) }
+        let progress = RotationProgress(invocation)
+        let patience = wait.duration
+        let report = try await VaultAccess(global, invocation).open { vault in
+            defer { progress.finish() }
+            return abort
+                ? try await vault.abortRootKeyRotation(patience: patience) { progress.update($0) }
+                : try await vault.rotateRootKey(patience: patience) { progress.update($0) }
+        }
+        try invocation.emit(sheet(report), text: "")
+        guard !report.isComplete else {
+            let what = abort ? "went back to the former root key" : "rotated the root key"
+            return invocation.note("\(what): \(Count.of(report.resealed.total, "cell")) sealed anew")
+        }
+        for obstacle in report.obstacles { invocation.warn(words(obstacle)) }
+        throw ExitRequest(status: .partlyDone)
+    }
+
+    private func showStatus(_ invocation: Invocation) async throws {
+        let status = try await VaultAccess(global, invocation).open { try await $0.rootKeyStatus() }
+        let left = status.remaining
+        try invocation.emit(
+            [
+                Field("madeAt", status.madeAt).label("root key made"), Field("isRotating", status.isRotating),
+                .data("remaining", sheet(left)),
+                .line("left to do", status.isRotating ? words(left) : "nothing"),
+            ])
+        if status.isRotating { invocation.note("a rotation is not complete; go on with: vaultctl key rotate") }
+    }
+
+    private func words(_ cells: RootSealedCells) -> String {
+        let parts = [
+            (cells.users, "user"), (cells.providers, "provider"), (cells.authorizationRequests, "pending log-in"),
+            (cells.revocations, "pending revocation"),
+        ]
+        let words = parts.filter { $0.0 > 0 }.map { Count.of($0.0, $0.1) }
+        return words.isEmpty ? "giving up the old root key" : words.joined(separator: ", ")
+    }
+
+    private func words(_ obstacle: RootKeyRotationReport.Obstacle) -> String {
+        let kept = "the old root key is kept"
+        switch obstacle {
+        case .damagedRows(let count):
+            return "\(kept): \(Count.of(count, "row")) cannot be opened; see them with: vaultctl damage list"
+        case .spooledReplies:
+            return """
+                \(kept): replies are in the spool that the vault has not taken in yet; run vaultctl maintain --once, then \
+                vaultctl key rotate again
+                """
+        case .renewalsUnderWay:
+            return """
+                \(kept): other processes have renewals under way that began before; run vaultctl key rotate again when they \
+                are done
+                """
+        }
+    }
+
+    private func sheet(_ report: RootKeyRotationReport) -> Sheet {
+        let obstacles = report.obstacles.map { obstacle -> String in
+            switch obstacle {
+            case .damagedRows: "damagedRows"
+            case .spooledReplies: "spooledReplies"
+            case .renewalsUnderWay: "renewalsUnderWay"
+            }
+        }
+        return [
+            .data("isComplete", report.isComplete), .data("isResumed", report.isResumed),
+            .data("resealed", sheet(report.resealed)), .data("obstacles", obstacles),
+        ]
+    }
+
+    private func sheet(_ cells: RootSealedCells) -> Sheet {
+        [
+            .data("users", cells.users), .data("providers", cells.providers),
+            .data("authorizationRequests", cells.authorizationRequests), .data("revocations", cells.revocations),
+        ]
+    }
+}
+
+/// One bar for each phase.
+private final class RotationProgress: Sendable {
+    private let sealing: Progress
+    private let verifying: Progress
+
+    init(_ invocation: Invocation) {
+        sealing = Progress("sealing anew", on: invocation.console, isQuiet: invocation.isQuiet)
+        verifying = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)
+    }
+
+    func update(_ progress: RootKeyRotationProgress) {
+        switch progress.phase {
+        case .sealing: sealing.update(done: progress.done, total: progress.total)
+        case .verifying:
+            sealing.finish()
+            verifying.update(done: progress.done, total: progress.total)
+        case .waiting: verifying.finish()
+        }
+    }
+
+    func finish() {
+        sealing.finish()
+        verifying.finish()
+    }
+}

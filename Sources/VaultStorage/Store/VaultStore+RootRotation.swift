@@ -1,0 +1,134 @@
+import VaultCrypto
+
+extension VaultStore {
+    package func rootRotation() async throws -> RootRotationStatus {
+        try await survey { try $0.rootRotation() }
+    }
+
+    /// Users in one transaction: others that write wait for some milliseconds at most.
+    private var batchSize: Int { 200 }
+
+    /// Makes a new root key, seals everything anew under it, and gives up the old one; or goes on with a rotation that
+    /// was broken off. Every other operation goes on meanwhile, in all processes.
+    ///
+    /// - Parameters:
+    ///   - goesBack: Goes back to the former root, instead.
+    ///   - pause: Called between two looks at whether other processes have ended what they began under the old root;
+    ///     throws when that has taken long enough.
+    package func rotateRootKey(
+        goesBack: Bool = false, pause: () async throws -> Void,
+        _ progress: @escaping @Sendable (RootRotationProgress) -> Void
+    ) async throws -> RootRotationReport {
+        let isBegun = try await write { transaction in
+            if goesBack {
+                try transaction.abortRootRotation()
+                return false
+            }
+            return try transaction.beginRootRotation()
+        }
+        let status = try await rootRotation()
+        var report = RootRotationReport(primary: status.primary, isResumed: !isBegun)
+        var unreadable = RootSealedCells()
+        for root in status.retiring {
+            try await resealUsers(under: root, status.rest.users, &report, &unreadable, progress)
+        }
+        for table in [Table.provider, .authorizationRequest, .outbox] {
+            try await resealRest(of: table, &report, &unreadable)
+        }
+        if unreadable.total > 0 { report.obstacles.append(.unreadable(unreadable)) }
+        try await verifyUsers(progress)
+        let busy = try await ownersThatBegan(before: pause, progress)
+        if !busy.isEmpty { report.obstacles.append(.busy(owners: busy)) }
+        let spooled = try spool.roots().filter { status.retiring.contains($0.root) }
+        if !spooled.isEmpty { report.obstacles.append(.spooled(owners: Set(spooled.map(\.owner)).sorted())) }
+        let kept = busy.isEmpty ? Set(spooled.map(\.root)) : Set(status.retiring)
+        report.retired = try await write { try $0.retireRoots(except: kept) }
+        report.kept = status.retiring.filter { !report.retired.contains($0) }
+        return report
+    }
+
+    private func resealUsers(
+        under root: KeyID, _ total: Int, _ report: inout RootRotationReport, _ unreadable: inout RootSealedCells,
+        _ progress: (RootRotationProgress) -> Void
+    ) async throws {
+        let limit = batchSize
+        var after: Int64 = .min
+        while true {
+            let from = after
+            let batch = try await write { try $0.resealUsers(under: root, after: from, limit: limit) }
+            report.resealed.add(batch.cells)
+            unreadable.add(batch.unreadable)
+            guard let last = batch.last else { return }
+            after = last
+            progress(
+                RootRotationProgress(
+                    phase: .sealing, done: min(report.resealed.users + unreadable.users, total), total: total))
+            try Task.checkCancellation()
+        }
+    }
+
+    private func resealRest(
+        of table: Table, _ report: inout RootRotationReport, _ unreadable: inout RootSealedCells
+    ) async throws {
+        let limit = batchSize
+        var first: Int64 = .min
+        while true {
+            let from = first
+            let batch = try await write { try $0.resealRest(of: table, from: from, limit: limit) }
+            report.resealed.add(batch.cells)
+            unreadable.add(batch.unreadable)
+            guard let last = batch.last, last < .max else { return }
+            first = last + 1
+            try Task.checkCancellation()
+        }
+    }
+
+    private func verifyUsers(_ progress: @escaping @Sendable (RootRotationProgress) -> Void) async throws {
+        try await survey { reader in
+            let total = try reader.userCount()
+            var (first, done): (Int64?, Int) = (.min, 0)
+            while let start = first {
+                let page = try reader.verifyUserCells(from: start, limit: 256)
+                done += page.opened
+                first = page.next
+                progress(RootRotationProgress(phase: .verifying, done: min(done, total), total: total))
+                if BlockingWork.isCancelled { throw CancellationError() }
+            }
+        }
+    }
+
+    /// The other processes that still have renewals under way that were under way now.
+    ///
+    /// A process spools a reply under the root that was primary when it began the renewal, if it has not looked at the
+    /// vault since. What is begun from now on is begun under the new root.
+    private func ownersThatBegan(
+        before pause: () async throws -> Void, _ progress: (RootRotationProgress) -> Void
+    ) async throws -> [Int64] {
+        var old = try await intentsOfOthers()
+        let total = old.count
+        while !old.isEmpty {
+            progress(RootRotationProgress(phase: .waiting, done: total - old.count, total: total))
+            do { try await pause() } catch is CancellationError { throw CancellationError() } catch { break }
+            old.formIntersection(try await intentsOfOthers())
+        }
+        return Set(old.map(\.owner)).sorted()
+    }
+
+    private func intentsOfOthers() async throws -> Set<BegunRenewal> {
+        var begun: Set<BegunRenewal> = []
+        var after: Int64?
+        repeat {
+            let page = try await openIntents(after: after, limit: 1_000)
+            for intent in page.intents where intent.record.ownerLives && intent.record.owner != owner {
+                begun.insert(BegunRenewal(owner: intent.record.owner, fence: intent.record.fence))
+            }
+            after = page.next
+        } while after != nil
+        return begun
+    }
+}
+
+private struct BegunRenewal: Hashable {
+    let owner: Int64
+    let fence: Int64
+}
