@@ -117,12 +117,23 @@ struct Workload: Sendable {
         report(elapsed, order.count, 1)
     }
 
+    func rotate() async throws {
+        let opened = try await open()
+        let elapsed = try await ContinuousClock().measure {
+            guard try await opened.rotateRootKey().isComplete else { throw NotComplete() }
+        }
+        report(elapsed, logins, 1)
+    }
+
     private func report(_ elapsed: Duration, _ count: Int, _ bytes: Int) {
         precondition(bytes > 0)
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         print("\(seconds * 1e9 / Double(max(count, 1))) \(count)")
     }
 }
+
+/// A rotation that had to keep the old key, although nothing needs it.
+struct NotComplete: Error {}
 
 /// A user whose token should be good has none.
 struct NoToken: Error {}

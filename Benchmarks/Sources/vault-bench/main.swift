@@ -12,6 +12,7 @@ import TokenVaultTesting
 //     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each
 //     vault-bench update  VAULT KEY LOGINS COUNT SEED     one durable update after the other
 //     vault-bench open    VAULT KEY LOGINS COUNT SEED     open, one read, close
+//     vault-bench rotate  VAULT KEY LOGINS COUNT SEED     one rotation of the root key, for each login
 //     vault-bench memory  VAULT KEY LOGINS COUNT SEED     prints the process's peak memory in KiB after COUNT reads
 
 let arguments = CommandLine.arguments
@@ -31,6 +32,7 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     case "await2": try await workload.awaitTwice(order)
     case "update": try await workload.update(order)
     case "open": try await workload.open(order)
+    case "rotate": try await workload.rotate()
     case "memory":
         try await workload.read(order, prints: false)
         print(try peakMemory())
