@@ -34,7 +34,7 @@ let package = Package(
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
 
-        .target(name: "VaultCrypto", dependencies: ["CSodium"]),
+        .target(name: "VaultCrypto", dependencies: ["CProcess", "CSodium"]),
         // Apart from the code that reads them, because embedded files are slow to compile.
         .target(name: "ProviderProfiles", resources: [.embedInCode("JSON")]),
         .target(

@@ -1,2 +1,12 @@
 -- Which users are sealed under which root key: a rotation finds the rest of its work by it.
 CREATE INDEX userByRoot ON user (rootKey);
+
+-- A key slot whose key an operator's program wraps: the wrapped key, and what the program calls the key that it used.
+ALTER TABLE keySlot ADD COLUMN wrappedKey BLOB;
+
+ALTER TABLE keySlot ADD COLUMN keyName TEXT;
+
+-- A key slot for a recipient of age: the recipient, and the public half of the key pair that was made for the slot.
+ALTER TABLE keySlot ADD COLUMN recipient BLOB CHECK (length(recipient) = 32);
+
+ALTER TABLE keySlot ADD COLUMN share BLOB CHECK (length(share) = 32);

@@ -12,3 +12,7 @@ static inline short process_spawn_setsid(void) {
     return 0x80; /* POSIX_SPAWN_SETSID */
 }
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+/* The same for these. */
+int pipe2(int descriptors[2], int flags);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);

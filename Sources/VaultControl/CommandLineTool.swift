@@ -35,7 +35,7 @@ public enum CommandLineTool {
             console: console, isJSON: arguments.prefix { $0 != "--" }.contains("--json"), isQuiet: false)
         do {
             try SecretArguments.check(arguments)
-            try Environment.refuseSecrets(console.environment)
+            try Environment.refuseSecrets(console.environment, arguments)
             try HelpRequest.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any VaultCommand {

@@ -34,6 +34,11 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
         case keyFileExists
         case keyFileNotWritten
 
+        /// A recipient of age that is none, or that has no secret half.
+        case recipientMalformed
+        /// A program, a credential or the like did not give the key.
+        case keySourceFailed
+
         case wrongKey
         case passphraseEmpty
         case passphraseTooLong

@@ -107,6 +107,8 @@ extension VaultError.Code {
     public static let keyMalformed = Self("keyMalformed")
     /// The key file could be read or changed by others.
     public static let keyUnsafe = Self("keyUnsafe")
+    /// The program, the credential or the provider that should give the key did not.
+    public static let keyUnavailable = Self("keyUnavailable")
     /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like
     /// allow.
     public static let keyTooCostly = Self("keyTooCostly")

@@ -98,6 +98,8 @@ extension VaultError.Code {
             case .keyFileExists: .keyExists
             case .keyFileNotWritten: .storageFailed
             case .wrongKey: .wrongKey
+            case .recipientMalformed: .invalidArgument
+            case .keySourceFailed: .keyUnavailable
             case .unlockingTooDear: .keyTooCostly
             case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .labelTooLong,
                 .associatedDataTooLong, .plaintextTooLong:

@@ -5,6 +5,13 @@ public struct KeySource: Sendable {
     enum Kind: Sendable {
         case keyFile(String)
         case passphrase(Passphrase, PassphraseCost)
+        case identity(String)
+        case keyLine(KeyLine)
+        case credential(String)
+        case descriptor(Int32)
+        case command([String])
+        case wrapped([String], passing: [String])
+        case provider(any KeyProvider)
     }
 
     let kind: Kind
@@ -14,10 +21,79 @@ public struct KeySource: Sendable {
         KeySource(kind: .keyFile(path))
     }
 
+    /// A file with an identity of age (X25519), as `age-keygen` makes it: opens the slots of its recipient.
+    public static func identity(_ path: String) -> KeySource {
+        KeySource(kind: .identity(path))
+    }
+
+    /// The line of a key file that came from elsewhere, such as a secret manager.
+    public static func keyLine(_ line: KeyLine) -> KeySource {
+        KeySource(kind: .keyLine(line))
+    }
+
+    /// A key file that systemd hands to this service: `LoadCredential=NAME:PATH` or `LoadCredentialEncrypted=`.
+    public static func credential(_ name: String) -> KeySource {
+        KeySource(kind: .credential(name))
+    }
+
+    /// A descriptor from which the line of a key file can be read, to its end. It is read once, and closed.
+    public static func descriptor(_ descriptor: Int32) -> KeySource {
+        KeySource(kind: .descriptor(descriptor))
+    }
+
+    /// A program that prints the line of a key file: its absolute path and its arguments. No shell reads them. It has 30
+    /// seconds.
+    public static func command(_ arguments: [String]) -> KeySource {
+        KeySource(kind: .command(arguments))
+    }
+
+    /// A program that wraps and unwraps the slot's key: a key management service, a TPM, clevis. `docs/keys.md` has its
+    /// contract.
+    ///
+    /// - Parameters:
+    ///   - arguments: The program's absolute path and its first arguments; `wrap` or `unwrap` follows.
+    ///   - variables: Names of environment variables that it gets beside `PATH`, `HOME` and `LANG`.
+    public static func wrapped(by arguments: [String], passing variables: [String] = []) -> KeySource {
+        KeySource(kind: .wrapped(arguments, passing: variables))
+    }
+
+    /// Code of yours that fetches the key.
+    public static func provider(_ provider: any KeyProvider) -> KeySource {
+        KeySource(kind: .provider(provider))
+    }
+
     /// A passphrase, stretched with Argon2id. The cost counts only when a slot is made: opening uses the slot's own.
     public static func passphrase(_ passphrase: Passphrase, cost: PassphraseCost = .standard) -> KeySource {
         KeySource(kind: .passphrase(passphrase, cost))
     }
+}
+
+/// Fetches the key of a vault when one is opened or made, and when a key is added or tested.
+///
+/// ```swift
+/// struct SecretManager: KeyProvider {
+///     func key() async throws -> KeySource { .keyLine(KeyLine(try await client.secret("vault-key"))) }
+/// }
+/// ```
+public protocol KeyProvider: Sendable {
+    /// Any source but another provider. What it throws is what opening the vault throws.
+    func key() async throws -> KeySource
+}
+
+/// The line of a key file, as ``KeyFiles/generate(at:)`` writes it: redacted in every rendering, its bytes wiped when it
+/// goes.
+public struct KeyLine: Sendable {
+    package let bytes: SecretBytes
+
+    public init(_ text: String) { bytes = SecretBytes(utf8: text) }
+
+    package init(_ bytes: SecretBytes) { self.bytes = bytes }
+}
+
+extension KeyLine: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "<redacted>" }
+    public var debugDescription: String { "<redacted>" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How much work it is to try one passphrase.

@@ -10,7 +10,9 @@ extension Vault {
     /// Adds a way to open the vault. Nothing that is sealed changes.
     @discardableResult
     public func addKeySlot(_ source: KeySource, label: String) async throws -> KeySlot {
-        try await VaultError.translating { KeySlot(try await store.addKeySlot(try source.maker(), label: label)) }
+        try await VaultError.translating {
+            KeySlot(try await store.addKeySlot(try await source.resolved().maker(), label: label))
+        }
     }
 
     /// Removes a way to open the vault. An old copy of the file can still be opened with its key.
@@ -22,7 +24,61 @@ extension Vault {
     /// - Throws: ``VaultError/Code/inUse`` if no other key is known to open the vault.
     public func removeKeySlot(_ id: KeySlotID, provenBy source: KeySource? = nil) async throws {
         try await VaultError.translating {
-            try await store.removeKeySlot(id.handle, provenBy: try source?.unlocker())
+            try await store.removeKeySlot(id.handle, provenBy: try await source?.resolved().unlocker())
+        }
+    }
+
+    /// Adds a slot for a recipient of age, `age1…`: whoever has its identity can open the vault, by
+    /// ``KeySource/identity(_:)``. The identity itself need never be on this machine.
+    ///
+    /// - Throws: ``VaultError/Code/invalidArgument`` if this is no recipient.
+    @discardableResult
+    public func addKeySlot(forRecipient recipient: String, label: String) async throws -> KeySlot {
+        try await VaultError.translating {
+            let maker = RecipientMaker(try Recipient(text: recipient))
+            return KeySlot(try await store.addKeySlot(maker, label: label))
+        }
+    }
+
+    /// Opens a slot by this key, as opening the vault would, and records that it did: ``KeySlot/provenAt``.
+    ///
+    /// - Throws: ``VaultError/Code/wrongKey`` if it does not open the slot.
+    public func testKeySlot(_ id: KeySlotID, with source: KeySource) async throws {
+        try await VaultError.translating {
+            try await store.testKeySlot(id.handle, with: try await source.resolved().unlocker())
+        }
+    }
+
+    /// Which slots this key opens. Records nothing.
+    public func keySlots(openedBy source: KeySource) async throws -> Set<KeySlotID> {
+        try await VaultError.translating {
+            Set(try await store.keySlots(openedBy: try await source.resolved().unlocker()).map { KeySlotID($0) })
+        }
+    }
+
+    /// What ``rekey(_:)`` will do with each key slot.
+    ///
+    /// - Parameter sources: Keys of the vault beside the one that opened it. Each must open a slot.
+    public func planRekey(provenBy sources: [KeySource] = []) async throws -> VaultRekeying {
+        try await VaultError.translating {
+            var unlockers: [any SlotUnlocker] = []
+            for source in sources { unlockers.append(try await source.resolved().unlocker()) }
+            return VaultRekeying(plan: try await store.planRekey(provenBy: unlockers))
+        }
+    }
+
+    /// Replaces the vault key, and seals the keyring anew. What is sealed under the root key stays as it is.
+    ///
+    /// A former vault key opens nothing of the vault as it is from now on, and cannot forge its manifest. Former copies
+    /// of the file open as before, and whoever has opened one has the root key. Other processes go on, unless the slot
+    /// by which they opened the vault is dropped.
+    ///
+    /// - Throws: ``VaultError/Code/conflict`` if the slots have changed since the plan was made.
+    public func rekey(_ rekeying: VaultRekeying) async throws {
+        try await VaultError.translating {
+            try await store.rekey(rekeying.plan)
+            // The old wrapped keys should not stay in the WAL.
+            _ = await store.removeRemnants()
         }
     }
 
@@ -32,13 +88,24 @@ extension Vault {
 
 extension KeySlot {
     init(_ stored: StoredKeySlot) {
-        let kind: Kind =
-            switch stored.description.kind {
-            case .keyFile: .keyFile
-            case .passphrase: .passphrase
-            }
+        let description = stored.description
+        var (recipient, keyName, isCheap): (String?, String?, Bool) = (nil, nil, false)
+        let kind: Kind
+        switch description.kind {
+        case .keyFile: kind = .keyFile
+        case .passphrase(_, let cost):
+            kind = .passphrase
+            isCheap = cost.work < Argon2Cost.standard.work
+        case .wrapped(_, let name):
+            kind = .wrapped
+            keyName = name
+        case .recipient(let key, _):
+            kind = .recipient
+            recipient = key.text
+        }
         self.init(
-            id: KeySlotID(stored.handle), kind: kind, label: stored.description.label,
-            createdAt: Timestamp(milliseconds: stored.description.createdAt).date)
+            id: KeySlotID(stored.handle), kind: kind, label: description.label,
+            createdAt: Timestamp(milliseconds: description.createdAt).date, provenAt: stored.provenAt?.date,
+            recipient: recipient, keyName: keyName, isCheaperThanToday: isCheap)
     }
 }

@@ -9,16 +9,25 @@ extension Vault {
     ///
     /// The directory must exist and be writable by its owner alone. Nothing is overwritten. If the process is killed,
     /// it leaves a whole vault or none.
+    /// - Parameters:
+    ///   - path: Where the file is made.
+    ///   - source: The key of the first slot.
+    ///   - recipients: Recipients of age, `age1…`, that get a slot of their own: recovery keys, whose identities need
+    ///     never be on this machine.
+    ///   - options: How it is opened.
     /// - Throws: ``VaultError``, for instance ``VaultError/Code/vaultExists``.
     public static func create(
-        at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
+        at path: String, unlockedBy source: KeySource, recoverableBy recipients: [String] = [],
+        options: VaultOptions = .init()
     ) async throws -> Vault {
+        let source = try await source.resolved()
         let clock = options.clock
         let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
             try SQLiteVaultStore.create(
                 at: path, firstSlot: try source.maker(), label: source.defaultLabel,
-                trustsFileSystem: trustsFileSystem, clock: clock)
+                recipients: try recipients.map { try Recipient(text: $0) }, trustsFileSystem: trustsFileSystem,
+                clock: clock)
         }
         return Vault(
             path: path, store: store, timeSource: options.timeSource, logger: options.logger,
@@ -33,6 +42,7 @@ extension Vault {
     public static func open(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
+        let source = try await source.resolved()
         let clock = options.clock
         let (migrate, policy) = (options.migrate, options.unlockingPolicy)
         let trustsFileSystem = options.trustsFileSystem
@@ -106,29 +116,6 @@ extension VaultOptions {
 
     fileprivate var unlockingPolicy: UnlockingPolicy {
         UnlockingPolicy(memoryKiB: UInt32(clamping: passphraseMemoryLimit / 1024))
-    }
-}
-
-extension KeySource {
-    func unlocker() throws(VaultCryptoError) -> any SlotUnlocker {
-        switch kind {
-        case .keyFile(let path): KeyFileUnlocker(path: path)
-        case .passphrase(let passphrase, let cost): try PassphraseUnlocker(passphrase.bytes, cost: cost.argon2)
-        }
-    }
-
-    func maker() throws(VaultCryptoError) -> any SlotMaker {
-        switch kind {
-        case .keyFile(let path): KeyFileUnlocker(path: path)
-        case .passphrase(let passphrase, let cost): try PassphraseUnlocker(passphrase.bytes, cost: cost.argon2)
-        }
-    }
-
-    fileprivate var defaultLabel: String {
-        switch kind {
-        case .keyFile: "key file"
-        case .passphrase: "passphrase"
-        }
     }
 }
 

@@ -16,7 +16,7 @@ package import VaultStorage
 ///
 /// ## Topics
 /// ### Opening
-/// - ``create(at:unlockedBy:options:)``
+/// - ``create(at:unlockedBy:recoverableBy:options:)``
 /// - ``open(at:unlockedBy:options:)``
 /// - ``close()``
 /// - ``path``
@@ -40,10 +40,15 @@ package import VaultStorage
 /// ### Keys
 /// - ``keySlots()``
 /// - ``addKeySlot(_:label:)``
+/// - ``addKeySlot(forRecipient:label:)``
+/// - ``testKeySlot(_:with:)``
+/// - ``keySlots(openedBy:)``
 /// - ``removeKeySlot(_:provenBy:)``
 /// - ``rootKeyStatus()``
 /// - ``rotateRootKey(patience:progress:)``
 /// - ``abortRootKeyRotation(patience:progress:)``
+/// - ``planRekey(provenBy:)``
+/// - ``rekey(_:)``
 /// ### Looking after it
 /// - ``status()``
 /// - ``checkReadiness()``

@@ -46,30 +46,25 @@ struct VaultAccess {
         }
     }
 
-    var keyFile: String? { options.keyFile ?? environment("TOKENVAULT_KEY_FILE") }
-
-    /// Whether the options or the environment name any key.
-    var namesKey: Bool {
-        options.passphrase.isGiven || keyFile != nil || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
-    }
-
-    /// The key file, unless a passphrase takes precedence.
-    var keyFileInUse: String? {
-        guard options.keyFile == nil else { return options.keyFile }
-        let hasPassphrase = options.passphrase.isGiven || environment("TOKENVAULT_PASSPHRASE_FILE") != nil
-        return hasPassphrase ? nil : keyFile
-    }
-
     /// Opens the vault, runs `body`, and closes the vault: renewals under way are finished and stored first.
     func open<R>(_ body: (Vault, inout SecretReader) async throws -> R) async throws -> R {
+        try await open { vault, _, reader in try await body(vault, &reader) }
+    }
+
+    /// The same for what works with the key itself.
+    func openBySource<R>(_ body: (Vault, KeySource) async throws -> R) async throws -> R {
+        try await open { vault, source, _ in try await body(vault, source) }
+    }
+
+    private func open<R>(_ body: (Vault, KeySource, inout SecretReader) async throws -> R) async throws -> R {
         let path = try path
         // Asking for a passphrase comes after the certainty that there is something to open.
         guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
         var reader = SecretReader(invocation.console)
-        let key = try keySource(&reader, isNew: false)
+        let key = try await keySource(&reader, isNew: false).resolved()
         let vault = try await Vault.open(at: path, unlockedBy: key, options: try vaultOptions)
         do {
-            let result = try await body(vault, &reader)
+            let result = try await body(vault, key, &reader)
             await vault.close()
             return result
         } catch {
@@ -129,51 +124,7 @@ struct VaultAccess {
         return ProviderTransport(AsyncHTTPTransport(options: transport), invocation)
     }
 
-    /// The key that the options name; asked for where they name none and a person is there.
-    ///
-    /// - Parameter isNew: asks twice, because a new passphrase cannot be checked.
-    func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
-        if let source = try options.passphrase.source {
-            guard options.keyFile == nil else {
-                throw Failure.usage("--key-file and a passphrase cannot be combined", hint: "use only one of them")
-            }
-            return try passphrase(&reader, from: source)
-        }
-        if let keyFile = options.keyFile {
-            return .keyFile(keyFile)
-        }
-        if let passphraseFile = environment("TOKENVAULT_PASSPHRASE_FILE") {
-            return try passphrase(&reader, from: .file(passphraseFile))
-        }
-        if let keyFile {
-            return .keyFile(keyFile)
-        }
-        guard invocation.console.inputIsTerminal else {
-            throw Failure(
-                .keyMissing, "no key specified",
-                hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
-        }
-        return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
-    }
-
-    /// A file that is not there is a missing key, as it is for key files.
-    private func passphrase(_ reader: inout SecretReader, from source: SecretSource) throws -> KeySource {
-        do {
-            return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
-        } catch let failure as Failure where failure.status == .notFound {
-            throw Failure(.keyMissing, failure.message, hints: ["check --passphrase-file"])
-        }
-    }
-
-    /// Asks twice.
-    func newPassphrase(_ reader: inout SecretReader) throws -> String {
-        let first = try reader.read("New passphrase", from: .prompt)
-        let second = try reader.read("Repeat the new passphrase", from: .prompt)
-        guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
-        return first
-    }
-
-    private func environment(_ name: String) -> String? {
+    func environment(_ name: String) -> String? {
         invocation.console.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 

@@ -8,11 +8,21 @@ struct InitCommand: VaultCommand {
         abstract: "Create a vault, and its key file if there is none yet.",
         discussion: """
             vaultctl init --vault app.vault --key-file app.key
+            vaultctl init --vault app.vault --key-file app.key --recipient age1...
+
+            With --recipient, the vault gets a recovery key at once: the age identity of that recipient opens it. Make it \
+            with age-keygen on another machine, and keep the identity there.
 
             Without --key-file, a passphrase opens the vault. If init is interrupted, it leaves a complete vault or \
             none: run it again. Keep a copy of the key apart from the vault and its backups: anyone who has both can \
             read everything, and without the key no one can.
             """)
+
+    @Option(
+        help: .init(
+            "An age recipient, age1..., whose identity should open the vault as well. Repeatable.",
+            valueName: "age1..."))
+    var recipient: [String] = []
 
     @OptionGroup var global: GlobalOptions
 
@@ -22,29 +32,44 @@ struct InitCommand: VaultCommand {
         var reader = SecretReader(invocation.console)
         // Refuse before a key is made that would belong to nothing.
         try refuseExisting(path, access)
-        let source = try access.keySource(&reader, isNew: true)
+        let source = try await access.keySource(&reader, isNew: true).resolved()
         let keyFile = access.keyFileInUse
         let madeKeyFile = keyFile.flatMap { unsafe Glibc.access($0, F_OK) == 0 ? nil : $0 }
         if let madeKeyFile { try KeyFiles.generate(at: madeKeyFile) }
         let vault: Vault
         do {
-            vault = try await Vault.create(at: path, unlockedBy: source, options: try access.vaultOptions)
+            vault = try await Vault.create(
+                at: path, unlockedBy: source, recoverableBy: recipient, options: try access.vaultOptions)
         } catch {
             // A key that opens nothing would only puzzle its finder.
             if let madeKeyFile { unsafe unlink(madeKeyFile) }
             throw Self.failure(error, path)
         }
         let status = try await vault.status()
+        let slots = try await vault.keySlots()
         await vault.close()
         try report(path, status, keyFile, isNew: madeKeyFile != nil, invocation)
         if keyFile != nil, madeKeyFile == nil {
             invocation.note("used the existing key file; it opens this vault from now on")
         }
-        if keyFile != nil {
-            invocation.hint(
-                "copy the key file to a safe place apart from the vault: without it, the vault cannot be opened")
-        }
+        tellOfLoss(slots, keyFile, invocation)
         invocation.hint("next, add a provider: vaultctl provider add NAME --issuer URL --client-id ID")
+    }
+
+    /// What is lost without which key.
+    private func tellOfLoss(_ slots: [KeySlot], _ keyFile: String?, _ invocation: Invocation) {
+        let key = keyFile == nil ? "the passphrase" : "the key file"
+        guard slots.count == 1 else {
+            invocation.note("any one of \(slots.count) keys opens this vault; if all are lost, so is everything in it")
+            for slot in slots where slot.kind == .recipient {
+                invocation.hint(
+                    "prove the recovery key once, where its identity is: vaultctl key test \(slot.id) --identity PATH")
+            }
+            return
+        }
+        invocation.note("only \(key) opens this vault; if it is lost, so is everything in the vault")
+        if keyFile != nil { invocation.hint("copy the key file to a safe place apart from the vault") }
+        invocation.hint("add a recovery key: vaultctl key add --recipient age1...")
     }
 
     private func refuseExisting(_ path: String, _ access: VaultAccess) throws {

@@ -110,7 +110,7 @@ extension ExitStatus {
             .logInRefused:
             self = .provider
         case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe,
-            .keyTooCostly:
+            .keyTooCostly, .keyUnavailable:
             self = .key
         case .damaged, .quarantined, .notAVault:
             self = .damaged

@@ -3,15 +3,14 @@
 enum SecretArguments {
     /// Options whose value would be a secret.
     private static let names: Set<String> = [
-        "--access-token", "--client-secret", "--code", "--code-verifier", "--dpop-key", "--id-token",
-        "--new-passphrase", "--passphrase", "--password", "--private-key",
-        "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
-        "--secret", "--token",
+        "--access-token", "--also-passphrase", "--client-secret", "--code", "--code-verifier", "--dpop-key",
+        "--id-token", "--key", "--new-passphrase", "--passphrase", "--password", "--private-key",
+        "--proven-by-passphrase", "--refresh-token", "--second-client-secret", "--secret", "--token",
     ]
     /// Those that exist, and take `-` for standard input.
     private static let known: Set<String> = [
-        "--access-token", "--client-secret", "--code", "--passphrase", "--new-passphrase", "--proven-by-passphrase",
-        "--refresh-token", "--second-client-secret",
+        "--access-token", "--also-passphrase", "--client-secret", "--code", "--key", "--passphrase",
+        "--new-passphrase", "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
     ]
 
     static func check(_ arguments: [String]) throws(Failure) {

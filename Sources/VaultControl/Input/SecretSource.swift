@@ -1,4 +1,5 @@
 import Glibc
+import TokenVault
 
 /// Where a secret comes from.
 enum SecretSource {
@@ -56,10 +57,7 @@ struct SecretReader {
         case .prompt:
             return try Self.nonEmpty(prompt(title), title)
         case .standardInput:
-            guard !hasReadInput else {
-                throw Failure.usage("only one secret can be read from standard input", hint: "use a file for the other")
-            }
-            hasReadInput = true
+            try claimInput()
             if console.inputIsTerminal {
                 return try Self.nonEmpty(prompt(title), title)
             }
@@ -74,9 +72,40 @@ struct SecretReader {
             }
             bytes = try InputWait.during { try InputFile.readAll(descriptor, title, atMost: Self.maximumBytes) }
         case .file(let path):
-            bytes = try InputFile.read(path, title, atMost: Self.maximumBytes)
+            bytes = try Self.file(path, title)
         }
         return try Self.nonEmpty(Self.text(bytes, title), title)
+    }
+
+    /// Standard input gives one secret, and no second one.
+    mutating func claimInput() throws(Failure) {
+        guard !hasReadInput else {
+            throw .usage("only one secret can be read from standard input", hint: "use a file for the other")
+        }
+        hasReadInput = true
+    }
+
+    /// The rules are those for key files.
+    private static func file(_ path: String, _ title: String) throws -> [UInt8] {
+        var status = stat()
+        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            throw Failure(
+                .machine,
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): is a directory"
+            )
+        }
+        do {
+            return try SecretFiles.read(path, title: title.lowercasedFirst + " file", atMost: maximumBytes)
+        } catch let error as VaultError where error.code == .keyMissing {
+            throw Failure(
+                .notFound,
+                "the \(title.lowercasedFirst) cannot be read from \(Printable.shortened(path, to: 200)): no such file or directory"
+            )
+        } catch let error as VaultError where error.code == .keyMalformed {
+            throw Failure.usage("the \(title.lowercasedFirst) is longer than \(maximumBytes) bytes")
+        } catch let error as VaultError where error.code == .keyUnsafe {
+            throw Failure(.unsafeFile, error.message, hints: error.hint.map { [$0] } ?? [])
+        }
     }
 
     /// Asks without echo.

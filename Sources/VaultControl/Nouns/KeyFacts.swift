@@ -1,11 +1,36 @@
+import FoundationEssentials
 import TokenVault
 
 /// How a key slot is shown.
 enum KeyFacts {
+    static let headings = ["SLOT", "KIND", "LABEL", "CREATED", "PROVEN"]
+
     static func sheet(_ slot: KeySlot) -> Sheet {
         [
             Field("id", slot.id.description).column("SLOT"), Field("kind", slot.kind.rawValue).column("KIND"),
             Field("label", slot.label).column("LABEL"), Field("createdAt", slot.createdAt).column("CREATED"),
+            Field("provenAt", slot.provenAt).orWords("never")
+                .column("PROVEN", slot.provenAt.map { JSONValue.date($0) } ?? .string("never")),
+            Field("recipient", slot.recipient), Field("keyName", slot.keyName),
         ]
+    }
+
+    /// - Parameter opens: whether the key at hand opens the slot.
+    static func sheet(_ slot: KeySlot, opens: Bool) -> Sheet {
+        sheet(slot) + [Field("opens", opens).column("OPENS")]
+    }
+
+    /// For a sentence: its kind, its label and its id.
+    static func words(_ slot: KeySlot) -> String {
+        "\(slot.id) (\(kind(slot.kind)), \(Printable.shortened(slot.label)))"
+    }
+
+    private static func kind(_ kind: KeySlot.Kind) -> String {
+        switch kind {
+        case .keyFile: "key file"
+        case .passphrase: "passphrase"
+        case .wrapped: "wrapped by a program"
+        case .recipient: "age identity"
+        }
     }
 }

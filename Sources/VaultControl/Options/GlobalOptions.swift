@@ -5,8 +5,32 @@ struct GlobalOptions: ParsableArguments {
     @Option(help: .init("The vault file (or TOKENVAULT_VAULT).", valueName: "path"), completion: .file())
     var vault: String?
 
-    @Option(help: .init("The key file that opens it (or TOKENVAULT_KEY_FILE).", valueName: "path"), completion: .file())
-    var keyFile: String?
+    @OptionGroup var key: SecretOptions<KeyLineKind>
+
+    @Option(
+        help: .init(
+            "The systemd credential that holds the key file, from LoadCredential= (or TOKENVAULT_CREDENTIAL).",
+            valueName: "name"))
+    var credential: String?
+
+    @Option(
+        help: .init(
+            "The program that prints the key file's line, as a JSON array (or TOKENVAULT_KEY_COMMAND).",
+            valueName: "json"))
+    var keyCommand: String?
+
+    @Option(
+        help: .init(
+            "The program that unwraps a wrapped key, as a JSON array (or TOKENVAULT_WRAP_COMMAND).", valueName: "json"))
+    var wrapCommand: String?
+
+    @Flag(help: "Take the key file's line from TOKENVAULT_KEY, where other programs of this user can read it.")
+    var allowEnvironmentKey = false
+
+    @Option(
+        help: .init("The file with the age identity that opens it (or TOKENVAULT_IDENTITY).", valueName: "path"),
+        completion: .file())
+    var identity: String?
 
     @OptionGroup var passphrase: SecretOptions<PassphraseKind>
 

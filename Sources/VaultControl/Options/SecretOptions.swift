@@ -56,6 +56,13 @@ enum CodeKind: SecretKind {
     static let option = "code"
 }
 
+/// Opens the vault: the line of a key file.
+enum KeyLineKind: SecretKind {
+    static let option = "key"
+    static let title = "vault's key"
+    static let fileNote = ", the key file (or TOKENVAULT_KEY_FILE)"
+}
+
 /// Opens the vault.
 enum PassphraseKind: SecretKind {
     static let option = "passphrase"
@@ -70,5 +77,11 @@ enum NewPassphraseKind: SecretKind {
 /// Opens the vault, and keeps doing so when another key is removed.
 enum ProvenPassphraseKind: SecretKind {
     static let option = "proven-by-passphrase"
+    static let title = "passphrase that stays"
+}
+
+/// Opens the vault, and keeps doing so when the vault key is replaced.
+enum AlsoPassphraseKind: SecretKind {
+    static let option = "also-passphrase"
     static let title = "passphrase that stays"
 }

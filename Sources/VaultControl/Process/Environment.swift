@@ -20,12 +20,19 @@ enum Environment {
         "BROWSER", "COLUMNS", "DISPLAY", "NO_COLOR", "TERM", "WAYLAND_DISPLAY",
     ]
 
+    static let key = "TOKENVAULT_KEY"
+
     /// Children inherit the environment, and crash reports hold it: no place for a secret.
-    static func refuseSecrets(_ environment: [String: String]) throws(Failure) {
-        for name in ["TOKENVAULT_PASSPHRASE", "TOKENVAULT_KEY"] where environment[name] != nil {
+    ///
+    /// - Parameter arguments: may say that the key is meant to be there.
+    static func refuseSecrets(_ environment: [String: String], _ arguments: [String]) throws(Failure) {
+        let allowed = arguments.prefix { $0 != "--" }.contains("--allow-environment-key") ? [key] : []
+        for name in ["TOKENVAULT_PASSPHRASE", key] where environment[name] != nil && !allowed.contains(name) {
             throw .usage(
                 "\(name) is set, but an environment variable is not a safe place for a secret",
-                hint: "unset it, and use TOKENVAULT_KEY_FILE or TOKENVAULT_PASSPHRASE_FILE")
+                hint: name == key
+                    ? "unset it, and use TOKENVAULT_KEY_FILE; where there is no other way: --allow-environment-key"
+                    : "unset it, and use TOKENVAULT_KEY_FILE or TOKENVAULT_PASSPHRASE_FILE")
         }
     }
 }

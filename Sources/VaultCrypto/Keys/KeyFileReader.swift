@@ -1,36 +1,88 @@
 import Glibc
 
-/// Opens a key file only if no other user could have read or planted it.
-struct KeyFileReader {
-    static let maximumByteCount = 4096
-    let path: String
+/// Opens a file with a secret only if no other user could have planted it, nor read it unless root meant that
+/// (``SecretFileRule``).
+package struct KeyFileReader {
+    package static let maximumByteCount = 4096
 
-    func read() throws(VaultCryptoError) -> SecretBytes {
+    private let path: String
+    /// What the file is called in errors.
+    private let title: String
+    private let limit: Int
+
+    package init(path: String, title: String = "key file", limit: Int = maximumByteCount) {
+        self.path = path
+        self.title = title
+        self.limit = limit
+    }
+
+    package func read() throws(VaultCryptoError) -> SecretBytes {
         guard !path.utf8.contains(0) else {
-            throw VaultCryptoError(.keyFileMissing, "the key file's path holds a zero byte")
+            throw VaultCryptoError(.keyFileMissing, "the \(title)'s path holds a zero byte")
         }
-        // O_NONBLOCK: opening a FIFO must not wait for a writer.
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw openingError(errno) }
+        if let descriptor = Self.descriptor(namedBy: path) {
+            return try SecretDescriptor(descriptor, title: title, limit: limit).read()
+        }
+        let (descriptor, target) = try openFile()
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
         if status.st_nlink > 1 {
             // A process that was killed while it wrote the file may have left it a second name.
-            NewFile(path).removeLeftovers()
+            NewFile(target).removeLeftovers()
             guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
         }
-        try checkFile(status)
-        try checkDirectory()
-        return try contents(of: descriptor)
+        try checkFile(status, descriptor)
+        try checkDirectory(of: path)
+        if target != path { try checkDirectory(of: target) }
+        return try SecretDescriptor.contents(of: descriptor, title, limit)
     }
 
-    private func checkFile(_ status: stat) throws(VaultCryptoError) {
+    /// The descriptor that `<(…)` and `/dev/stdin` stand for: whoever started this process has opened it.
+    static func descriptor(namedBy path: String) -> Int32? {
+        if path == "/dev/stdin" { return STDIN_FILENO }
+        for prefix in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(prefix) {
+            return Int32(path.dropFirst(prefix.count))
+        }
+        return nil
+    }
+
+    /// Whether the path stands for a descriptor, which can be read only once.
+    package static func isDescriptor(_ path: String) -> Bool { descriptor(namedBy: path) != nil }
+
+    /// The file, and its own path where `path` is a symbolic link, as in volumes that Kubernetes mounts.
+    private func openFile() throws(VaultCryptoError) -> (Int32, String) {
+        var error: Int32 = 0
+        // Kubernetes exchanges the directory that its links lead to: a path may be gone right after it was resolved.
+        for _ in 0..<2 {
+            let target = try resolved()
+            // O_NONBLOCK: opening a FIFO must not wait for a writer.
+            let descriptor = unsafe open(target, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            if descriptor >= 0 { return (descriptor, target) }
+            error = errno
+            guard target != path, error == ENOENT else { break }
+        }
+        throw openingError(error)
+    }
+
+    private func resolved() throws(VaultCryptoError) -> String {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw unsafeFile("is a symbolic link of another user", hint: "name the file itself")
+        }
+        guard let resolved = unsafe realpath(path, nil) else { throw openingError(errno) }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private func checkFile(_ status: stat, _ descriptor: Int32) throws(VaultCryptoError) {
         guard status.st_mode & S_IFMT == S_IFREG else { throw unsafeFile("is not a regular file") }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw unsafeFile("belongs to another user", hint: "run: chown \(geteuid()) \(shownPath)")
         }
-        guard status.st_mode & 0o077 == 0 else {
+        let mount = status.st_mode & 0o077 == 0 ? nil : MountFacts(descriptor: descriptor)
+        guard SecretFileRule(mode: status.st_mode, owner: status.st_uid, mount: mount).allows(user: geteuid()) else {
             throw unsafeFile("is accessible to other users", hint: "run: chmod 600 \(shownPath)")
         }
         guard status.st_nlink == 1 else {
@@ -38,12 +90,12 @@ struct KeyFileReader {
                 "has a second name (hard link)",
                 hint: "remove the other name, which `find -samefile \(shownPath)` shows; or copy the key anew")
         }
-        guard status.st_size <= Self.maximumByteCount else {
-            throw VaultCryptoError(.keyFileMalformed, "the key file is longer than any key file")
+        guard status.st_size <= limit else {
+            throw VaultCryptoError(.keyFileMalformed, "the \(title) is longer than \(limit) bytes")
         }
     }
 
-    private func checkDirectory() throws(VaultCryptoError) {
+    private func checkDirectory(of path: String) throws(VaultCryptoError) {
         let parent = KeyFileReader.parent(of: path)
         var status = stat()
         guard unsafe stat(parent, &status) == 0 else { throw unreadable(errno) }
@@ -55,48 +107,25 @@ struct KeyFileReader {
         }
     }
 
-    private func contents(of descriptor: Int32) throws(VaultCryptoError) -> SecretBytes {
-        // One byte more than may be there, so that a file which grows meanwhile is seen.
-        let limit = Self.maximumByteCount + 1
-        var count = 0
-        let buffer = try unsafe SecretBytes(count: limit) { target throws(VaultCryptoError) in
-            while count < limit {
-                let got = unsafe Glibc.read(descriptor, target.baseAddress.map { unsafe $0 + count }, limit - count)
-                if got == 0 { break }
-                if got < 0 {
-                    if errno == EINTR { continue }
-                    throw unreadable(errno)
-                }
-                count += got
-            }
-        }
-        guard count < limit else {
-            throw VaultCryptoError(.keyFileMalformed, "the key file is longer than any key file")
-        }
-        return unsafe buffer.withUnsafeBytes {
-            unsafe SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
-        }
-    }
-
     private func openingError(_ error: Int32) -> VaultCryptoError {
         switch error {
         case ENOENT, ENOTDIR:
             VaultCryptoError(
-                .keyFileMissing, "there is no key file at \(shownPath)",
+                .keyFileMissing, "there is no \(title) at \(shownPath)",
                 hint: "restore it from a copy; do not make a new key, which would not open the vault")
-        case ELOOP: unsafeFile("is a symbolic link", hint: "name the file itself")
+        case ELOOP: unsafeFile("is a symbolic link that leads nowhere", hint: "name the file itself")
         case ENXIO: unsafeFile("is not a regular file")
         default: unreadable(error)
         }
     }
 
     private func unsafeFile(_ why: String, hint: String? = nil) -> VaultCryptoError {
-        VaultCryptoError(.keyFileUnsafe, "the key file \(shownPath) \(why)", hint: hint)
+        VaultCryptoError(.keyFileUnsafe, "the \(title) \(shownPath) \(why)", hint: hint)
     }
 
     private func unreadable(_ error: Int32) -> VaultCryptoError {
         VaultCryptoError(
-            .keyFileUnreadable, "the key file \(shownPath) cannot be read: \(SystemError.text(error))")
+            .keyFileUnreadable, "the \(title) \(shownPath) cannot be read: \(SystemError.text(error))")
     }
 
     private var shownPath: String { Self.shown(path) }

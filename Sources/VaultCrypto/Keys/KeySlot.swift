@@ -20,15 +20,27 @@ package struct KeySlot: Sendable {
     package static func wrap(
         _ vaultKey: SealingKey, for maker: any SlotMaker, id: Bytes16, label: String, createdAt: Int64, vault: Bytes16
     ) throws(VaultCryptoError) -> KeySlot {
-        let slot = try maker.makeSlot(id: id, label: label, createdAt: createdAt)
+        let slot = try maker.bound(to: vault).makeSlot(id: id, label: label, createdAt: createdAt)
+        return try wrap(vaultKey, with: slot.key, slot.description, vault: vault)
+    }
+
+    /// Wraps a vault key for a slot of this key.
+    package static func wrap(
+        _ vaultKey: SealingKey, with key: SealingKey, _ description: KeySlotDescription, vault: Bytes16
+    ) throws(VaultCryptoError) -> KeySlot {
         var record = RecordWriter(capacity: 64)
         record.append(Tag.id, vaultKey.id.bytes)
         record.append(Tag.key, vaultKey)
         let cell = try SealedCell.seal(
-            record, kind: .wrappedVaultKey, key: slot.key,
-            associatedData: slot.description.associatedData(vault: vault)
-        )
-        return KeySlot(description: slot.description, wrappedVaultKey: cell)
+            record, kind: .wrappedVaultKey, key: key, associatedData: description.associatedData(vault: vault))
+        return KeySlot(description: description, wrappedVaultKey: cell)
+    }
+
+    /// What opened a vault: its key, the slot in which that lay, and the key of the slot.
+    package struct Opened: Sendable {
+        package let vaultKey: SealingKey
+        package let slot: KeySlot
+        package let key: SealingKey
     }
 
     /// The vault key, from the first of the slots that the unlocker can open, and that slot.
@@ -38,7 +50,8 @@ package struct KeySlot: Sendable {
     /// is thrown when none of them opens.
     package static func unlock(
         _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16, policy: UnlockingPolicy = .init()
-    ) throws(VaultCryptoError) -> (vaultKey: SealingKey, slot: KeySlot) {
+    ) throws(VaultCryptoError) -> Opened {
+        let unlocker = unlocker.bound(to: vault)
         var firstError: VaultCryptoError?
         var spent: UInt64 = 0
         let costs = slots.map { ($0, unlocker.cost(of: $0.description)) }
@@ -46,7 +59,7 @@ package struct KeySlot: Sendable {
             do {
                 if let cost { try policy.admit(cost, &spent) }
                 if let key = try unlocker.slotKey(for: slot.description) {
-                    return (try slot.unwrap(with: key, vault: vault), slot)
+                    return Opened(vaultKey: try slot.unwrap(with: key, vault: vault), slot: slot, key: key)
                 }
             } catch {
                 if firstError == nil { firstError = error }
@@ -55,7 +68,7 @@ package struct KeySlot: Sendable {
         throw firstError
             ?? VaultCryptoError(
                 .wrongKey, "this key does not open the vault (\(slots.count) key slot\(slots.count == 1 ? "" : "s"))",
-                hint: "use the key file or passphrase that the vault was made with"
+                hint: "`vaultctl key list`, run with a key that does, shows which keys there are"
             )
     }
 

@@ -3,15 +3,27 @@ package struct KeySlotDescription: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case keyFile
         case passphrase(salt: Bytes16, cost: Argon2Cost)
+        /// The slot key lies beside it, wrapped by an operator's program.
+        ///
+        /// - Parameter keyName: What that program calls the key that it used. Shown, and nothing else.
+        case wrapped([UInt8], keyName: String?)
+        /// - Parameter share: The public half of the key pair that was made for this slot alone.
+        case recipient(Recipient, share: [UInt8])
 
         /// The number that stands for the kind in the vault.
         package var code: Int64 {
             switch self {
             case .keyFile: 1
             case .passphrase: 2
+            case .wrapped: 3
+            case .recipient: 4
             }
         }
     }
+
+    /// Of a slot key that a program wrapped.
+    package static let maximumWrappedByteCount = 4096
+    package static let maximumKeyNameByteCount = 200
 
     /// The slot's handle.
     package let id: Bytes16
@@ -43,18 +55,27 @@ package struct KeySlotDescription: Hashable, Sendable {
         data.append(id)
         data.append(kind.code)
         data.append(keyID.bytes)
-        switch kind {
-        case .keyFile:
-            data.appendNil()
-            data.appendNil()
-            data.appendNil()
-        case .passphrase(let salt, let cost):
+        if case .passphrase(let salt, let cost) = kind {
             data.append(salt)
             data.append(Int64(cost.operations))
             data.append(Int64(cost.memoryKiB))
+        } else {
+            data.appendNil()
+            data.appendNil()
+            data.appendNil()
         }
         data.append(label)
         data.append(createdAt)
+        switch kind {
+        case .keyFile, .passphrase: break
+        case .wrapped(let blob, let keyName):
+            // It may be longer than what associated data may have.
+            data.append(bytes: unsafe blob.withUnsafeBytes { unsafe Checksum.digest(of: $0) })
+            data.append(keyName)
+        case .recipient(let recipient, let share):
+            data.append(bytes: recipient.bytes)
+            data.append(bytes: share)
+        }
         return data
     }
 }

@@ -29,6 +29,14 @@ package final class Keyring: Sendable, Redacted {
         )
     }
 
+    /// Whether it has a key of another keyring's: only someone who had that one can have made it. Takes the same time
+    /// wherever two keys differ.
+    package func continues(_ other: Keyring) -> Bool {
+        let pairs = [(indexKey, other.indexKey), (auditKey, other.auditKey)]
+        return pairs.contains { $0.isSame(as: $1) }
+            || ([primaryRoot] + retiredRoots).contains { $0.isSame(as: other.primaryRoot) }
+    }
+
     /// The root key that a cell's header names; `nil` if this keyring does not hold it.
     package func root(for id: KeyID) -> SealingKey? {
         if primaryRoot.id == id { return primaryRoot }

@@ -1,13 +1,38 @@
+/// Something that may want to know for which vault it works.
+package protocol BoundToVault: Sendable {
+    func bound(to vault: Bytes16) -> Self
+}
+
+extension BoundToVault {
+    package func bound(to vault: Bytes16) -> Self { self }
+}
+
 /// Something that can produce the key of a slot: a key file, a passphrase.
-package protocol SlotUnlocker: Sendable {
+package protocol SlotUnlocker: BoundToVault {
     /// The slot's key, or `nil` if the slot is not for this unlocker or its key is another one.
     func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey?
     /// What it costs to ask for the key of this slot; nil: next to nothing.
     func cost(of slot: KeySlotDescription) -> Argon2Cost?
+    /// What opens the slot of this key again after the vault key was replaced. It asks no one, and holds no more than
+    /// what opened the slot.
+    func follower(of key: SealingKey) -> any SlotUnlocker
 }
 
 extension SlotUnlocker {
     package func cost(of slot: KeySlotDescription) -> Argon2Cost? { nil }
+
+    package func follower(of key: SealingKey) -> any SlotUnlocker { HeldSlotKey(key) }
+}
+
+/// The key of one slot, which was made or opened before.
+package struct HeldSlotKey: SlotUnlocker {
+    private let key: SealingKey
+
+    package init(_ key: SealingKey) { self.key = key }
+
+    package func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
+        slot.keyID == key.id ? key : nil
+    }
 }
 
 /// What opening a vault may cost, whatever its key slots ask for. They are plaintext: an attacker who can write to the
@@ -28,7 +53,7 @@ package struct UnlockingPolicy: Hashable, Sendable {
 }
 
 /// Something that can make a new slot.
-package protocol SlotMaker: Sendable {
+package protocol SlotMaker: BoundToVault {
     /// A description of the new slot, and the key that will open it.
     func makeSlot(
         id: Bytes16, label: String, createdAt: Int64

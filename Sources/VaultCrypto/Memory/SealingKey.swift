@@ -52,6 +52,13 @@ import CSodium
         }
     }
 
+    /// Whether the two have the same bytes, whatever their ids say.
+    package func isSame(as other: SealingKey) -> Bool {
+        withExtendedLifetime((self, other)) {
+            unsafe sodium_memcmp(pointer, other.pointer, Self.byteCount) == 0
+        }
+    }
+
     /// Valid for as long as the key lives: code that passes it on keeps the key alive with `withExtendedLifetime`.
     var pointer: UnsafeMutableRawPointer { unsafe slot.pointer }
 

@@ -4,15 +4,16 @@ import VaultMigrations
 package import VaultStorage
 
 extension SQLiteVaultStore {
-    /// Makes a vault with one key slot. Nothing is overwritten. Wherever the process is killed, there is a whole vault
+    /// Makes a vault with one key slot, and one for each recipient. Nothing is overwritten. Wherever the process is killed, there is a whole vault
     /// then, or nothing.
     package static func create(
-        at path: String, firstSlot: any SlotMaker, label: String, trustsFileSystem: Bool = false,
+        at path: String, firstSlot: any SlotMaker, label: String, recipients: [Recipient] = [],
+        trustsFileSystem: Bool = false,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> SQLiteVaultStore {
         let file = try VaultFile(path, trustsFileSystem: trustsFileSystem)
         do throws(StoreError) { try file.checkFree() } catch { throw VaultSchema.explain(error, at: file) }
-        let draft = try VaultDraft(firstSlot: firstSlot, label: label, now: clock())
+        let draft = try VaultDraft(firstSlot: firstSlot, label: label, recipients: recipients, now: clock())
         try draft.write(to: file, clock: clock)
         do throws(StoreError) {
             return try SQLiteVaultStore(file, Database(file.path), draft.context(clock))

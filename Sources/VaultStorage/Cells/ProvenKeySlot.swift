@@ -11,6 +11,24 @@ struct ProvenKeySlot: Sendable, Equatable {
     }
 }
 
+/// How this process has come to the vault key.
+struct OpenedSlot: Sendable {
+    let vaultKey: SealingKey
+    let slot: ProvenKeySlot
+    /// False in the process that made the vault: the slot was written, and not opened.
+    var isProven = true
+}
+
+extension OpenedSlot {
+    init(_ opened: KeySlot.Opened) throws(StoreError) {
+        do throws(VaultCryptoError) {
+            self.init(vaultKey: opened.vaultKey, slot: try ProvenKeySlot(opened.slot))
+        } catch {
+            throw .quarantined("keySlot", opened.slot.description.id, error)
+        }
+    }
+}
+
 extension VaultRow {
     /// Whether the vault itself has put this slot there, as it is. One of a former time, put back, is not.
     func knows(_ slot: KeySlot) -> Bool {

@@ -4,9 +4,8 @@ package import VaultCrypto
 /// What everything that reads or writes an open vault works with.
 package final class VaultContext: Sendable {
     let vaultID: Bytes16
-    let vaultKey: SealingKey
-    /// The key slot by which this process has opened the vault.
-    let openedBy: ProvenKeySlot
+    /// Opens this process's key slot again, after the vault key was replaced.
+    private let follower: any SlotUnlocker
     let clock: @Sendable () -> Timestamp
     /// The vault's row as it was committed last.
     let rows: VaultRowKeeper
@@ -15,17 +14,18 @@ package final class VaultContext: Sendable {
     private let newestIncarnation: Atomic<Int64>
 
     init(
-        vaultID: Bytes16, vaultKey: SealingKey, openedBy: ProvenKeySlot, row: VaultRow,
-        clock: @escaping @Sendable () -> Timestamp
+        vaultID: Bytes16, row: VaultRow, follower: any SlotUnlocker, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.vaultID = vaultID
-        self.vaultKey = vaultKey
-        self.openedBy = openedBy
+        self.follower = follower
         self.clock = clock
         rows = VaultRowKeeper(row)
         keyrings = KeyringSuccession(row.keyring)
         newestIncarnation = Atomic(row.incarnation)
     }
+
+    /// The key slot by which this process has opened the vault.
+    var openedBy: ProvenKeySlot { rows.current.opened.slot }
 
     /// Changes with the vault's row, whichever process changes that.
     var keyring: Keyring { keyrings.newest }
@@ -44,6 +44,34 @@ package final class VaultContext: Sendable {
         let newest = rows.current
         keyrings.append(newest.keyring)
         newestIncarnation.store(newest.incarnation, ordering: .relaxed)
+    }
+
+    /// Reads the vault's row as it now is, also if another process has replaced the vault key meanwhile.
+    ///
+    /// - Parameter isAnew: Opens every cell, those too that are known already.
+    func load(_ tables: any TableAccess, known: VaultRow, isAnew: Bool = false) throws(StoreError) -> VaultRow {
+        guard let id = try VaultRow.vaultKeyID(tables), id != known.vaultKey.id else {
+            return try VaultRow.load(tables, vault: vaultID, opened: known.opened, known: isAnew ? nil : known)
+        }
+        let slots = try KeySlotRows.all(tables).slots
+        let opened: KeySlot.Opened
+        do throws(VaultCryptoError) {
+            opened = try KeySlot.unlock(slots, with: follower, vault: vaultID)
+        } catch {
+            throw StoreError(following: error)
+        }
+        let row = try VaultRow.load(tables, vault: vaultID, opened: OpenedSlot(opened))
+        // Anyone can seal a key for a recipient. Only who had the vault's keys can hand them on.
+        guard row.knows(opened.slot), row.keyring.continues(known.keyring) else {
+            throw .quarantined(
+                "keySlot", opened.slot.description.id, "it leads to another vault's keys: it was planted")
+        }
+        return row
+    }
+
+    /// What opens this process's slot, without asking anyone.
+    func heldKey(of slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
+        try follower.slotKey(for: slot)
     }
 
     /// The root key that a cell names.

@@ -5,8 +5,12 @@ struct VaultManifest: Sendable, Equatable {
     /// More would not fit into one cell.
     static let mostProviders = 20_000
 
-    var keySlots = Entries()
+    private(set) var keySlots = Entries()
     var providers = Entries()
+    /// Whom the vault itself has made slots for. A slot's own row shows that only to its identity.
+    private(set) var recipients: [Bytes16: Recipient] = [:]
+    /// When a key was last seen to open the slot.
+    private(set) var proofs: [Bytes16: Timestamp] = [:]
 
     /// In the order of the handles, as they are stored.
     struct Entries: Sendable, Equatable {
@@ -56,6 +60,39 @@ struct VaultManifest: Sendable, Equatable {
     private enum Tag {
         static let keySlots: UInt8 = 1
         static let providers: UInt8 = 2
+        static let recipients: UInt8 = 3
+        static let proofs: UInt8 = 128
+    }
+}
+
+extension VaultManifest {
+    /// Adds a slot, or notes that it was sealed anew.
+    mutating func add(_ slot: KeySlotDescription, _ tag: CellTag) {
+        keySlots[slot.id] = tag
+        if case .recipient(let recipient, _) = slot.kind { recipients[slot.id] = recipient }
+    }
+
+    /// Of a slot that was found in a vault without a manifest.
+    mutating func add(_ slot: KeySlot) {
+        guard let tag = try? SealedCell.tag(of: slot.wrappedVaultKey) else { return }
+        add(slot.description, tag)
+    }
+
+    mutating func removeKeySlot(_ handle: Bytes16) {
+        keySlots[handle] = nil
+        recipients[handle] = nil
+        proofs[handle] = nil
+    }
+
+    mutating func noteProof(of handle: Bytes16, at time: Timestamp) {
+        guard keySlots[handle] != nil else { return }
+        proofs[handle] = time
+    }
+}
+
+extension StoredKeySlot {
+    init(_ slot: KeySlotDescription, _ manifest: VaultManifest) {
+        self.init(handle: KeySlotHandle(slot.id), description: slot, provenAt: manifest.proofs[slot.id])
     }
 }
 
@@ -64,6 +101,16 @@ extension VaultManifest {
         var record = RecordWriter(capacity: 64 + (keySlots.count + providers.count) * Entries.byteCount)
         keySlots.append(to: &record, Tag.keySlots)
         providers.append(to: &record, Tag.providers)
+        if !recipients.isEmpty {
+            record.append(Tag.recipients, pairs: recipients.mapValues(\.bytes))
+        }
+        if !proofs.isEmpty {
+            record.append(
+                Tag.proofs,
+                pairs: proofs.mapValues { time in
+                    unsafe withUnsafeBytes(of: time.milliseconds.littleEndian) { unsafe [UInt8]($0) }
+                })
+        }
         return record
     }
 
@@ -73,9 +120,46 @@ extension VaultManifest {
             switch field.tag {
             case Tag.keySlots: keySlots = try unsafe Entries(field.bytes)
             case Tag.providers: providers = try unsafe Entries(field.bytes)
+            case Tag.recipients:
+                for (handle, bytes) in try unsafe Self.pairs(field.bytes, of: Recipient.byteCount) {
+                    recipients[handle] = Recipient(bytes)
+                }
+            case Tag.proofs:
+                for (handle, bytes) in try unsafe Self.pairs(field.bytes, of: MemoryLayout<Int64>.size) {
+                    let time = unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: Int64.self) }
+                    proofs[handle] = Timestamp(milliseconds: Int64(littleEndian: time))
+                }
             default: try field.ignoreIfOptional()
             }
         }
+    }
+}
+
+extension VaultManifest {
+    /// Handles and what follows each, in ascending order of the handles.
+    fileprivate static func pairs(
+        _ bytes: UnsafeRawBufferPointer, of count: Int
+    ) throws(VaultCryptoError) -> [(Bytes16, [UInt8])] {
+        let size = Bytes16.byteCount + count
+        guard bytes.count.isMultiple(of: size) else {
+            throw VaultCryptoError(.malformedRecord, "the vault's manifest ends inside an entry")
+        }
+        var pairs: [(Bytes16, [UInt8])] = []
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            let handle = unsafe bytes.loadUnaligned(fromByteOffset: start, as: Bytes16.self)
+            if let last = pairs.last, !(last.0 < handle) {
+                throw VaultCryptoError(.malformedRecord, "the entries of the vault's manifest are out of order")
+            }
+            pairs.append((handle, unsafe [UInt8](bytes[(start + Bytes16.byteCount)..<(start + size)])))
+        }
+        return pairs
+    }
+}
+
+extension RecordWriter {
+    fileprivate mutating func append(_ tag: UInt8, pairs: [Bytes16: [UInt8]]) {
+        let bytes = pairs.sorted { $0.key < $1.key }.flatMap { $0.key.array + $0.value }
+        unsafe bytes.withUnsafeBytes { unsafe append(tag, bytes: $0) }
     }
 }
 

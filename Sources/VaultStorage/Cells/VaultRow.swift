@@ -14,6 +14,10 @@ package struct VaultRow: Sendable {
     var manifest: VaultManifest
     /// Of the manifest's cell.
     var manifestTag: CellTag?
+    /// What seals the row, and how this process has come to it.
+    var opened: OpenedSlot
+
+    var vaultKey: SealingKey { opened.vaultKey }
 
     var hasManifest: Bool { revision > 0 }
 
@@ -35,7 +39,7 @@ package struct VaultRow: Sendable {
     }
 
     /// Seals the keyring, and notes its tag.
-    mutating func sealKeyring(_ vault: Bytes16, under vaultKey: SealingKey) throws(VaultCryptoError) -> [UInt8] {
+    mutating func sealKeyring(_ vault: Bytes16) throws(VaultCryptoError) -> [UInt8] {
         let cell = try keyring.seal(
             under: vaultKey,
             associatedData: Self.keyringData(vault, incarnation: incarnation, createdAt: createdAt))
@@ -44,7 +48,7 @@ package struct VaultRow: Sendable {
     }
 
     /// Seals the manifest over the columns as they now are, and notes its tag.
-    mutating func sealManifest(_ vault: Bytes16, under vaultKey: SealingKey) throws(VaultCryptoError) -> [UInt8] {
+    mutating func sealManifest(_ vault: Bytes16) throws(VaultCryptoError) -> [UInt8] {
         let cell = try SealedCell.seal(
             manifest.encoded(), kind: .manifest, key: vaultKey, associatedData: manifestData(vault))
         manifestTag = try SealedCell.tag(of: cell)
@@ -57,7 +61,7 @@ extension VaultRow {
     ///
     /// - Parameter known: an earlier state, whose keyring is taken over if it is still the same.
     static func load(
-        _ tables: any TableAccess, vault: Bytes16, under vaultKey: SealingKey, known: VaultRow? = nil
+        _ tables: any TableAccess, vault: Bytes16, opened: OpenedSlot, known: VaultRow? = nil
     ) throws(StoreError) -> VaultRow {
         let row = try tables.cursor(.vaultRow)
         defer { row.reset() }
@@ -65,14 +69,16 @@ extension VaultRow {
             throw StoreError(
                 .damaged, "the vault's own row is missing or is that of another vault", hint: "restore a backup")
         }
-        do throws(VaultCryptoError) { return try VaultRow(row, vault, vaultKey, known) } catch {
+        do throws(VaultCryptoError) { return try VaultRow(row, vault, opened, known) } catch {
             throw StoreError(opening: error)
         }
     }
 
     private init(
-        _ row: any RowCursor, _ vault: Bytes16, _ vaultKey: SealingKey, _ known: VaultRow?
+        _ row: any RowCursor, _ vault: Bytes16, _ opened: OpenedSlot, _ known: VaultRow?
     ) throws(VaultCryptoError) {
+        self.opened = opened
+        let vaultKey = opened.vaultKey
         let keyringCell = row.bytes(3)
         incarnation = row.integer(1)
         createdAt = Timestamp(milliseconds: row.integer(2))
@@ -101,6 +107,16 @@ extension VaultRow {
         guard hasManifest else {
             throw VaultCryptoError(.malformedRecord, "the vault's row has a manifest and no revision")
         }
+    }
+}
+
+extension VaultRow {
+    /// The id of the vault key that the row is sealed with now; nil if that cannot be read.
+    static func vaultKeyID(_ tables: any TableAccess) throws(StoreError) -> KeyID? {
+        let row = try tables.cursor(.vaultRow)
+        defer { row.reset() }
+        guard try row.step() else { return nil }
+        return unsafe try? SealedCell.keyID(of: row.blob(3), kind: .keyring)
     }
 }
 

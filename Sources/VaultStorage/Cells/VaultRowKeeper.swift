@@ -32,7 +32,7 @@ final class VaultRowKeeper: Sendable {
                 && columns.integer(1) == known.incarnation
         }
         if isUnchanged { return known }
-        let found = try VaultRow.load(tables, vault: context.vaultID, under: context.vaultKey, known: known)
+        let found = try context.load(tables, known: known)
         guard found.revision > known.revision else { throw Self.older }
         advance(to: found)
         context.adopt(found)

@@ -15,10 +15,11 @@ extension VaultContext {
         let opened = try unlock(slots, unlocker, policy, vaultID, damage)
         // The row, and what the trail says of it, are of one moment.
         return try tables.snapshot { () throws(StoreError) in
-            let vault = try VaultRow.load(tables, vault: vaultID, under: opened.vaultKey)
-            let slot = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
+            var vault = try VaultRow.load(tables, vault: vaultID, opened: OpenedSlot(opened))
+            let known = try slot(of: vault, opened, slots, unlocker, policy, vaultID)
+            vault.opened = try OpenedSlot(known)
             let context = VaultContext(
-                vaultID: vaultID, vaultKey: opened.vaultKey, openedBy: slot, row: vault, clock: clock)
+                vaultID: vaultID, row: vault, follower: unlocker.follower(of: known.key), clock: clock)
             let trail = AuditTrail(tables: tables, context: context)
             guard try !trail.tellsOfLater(than: vault) else {
                 throw StoreError(
@@ -39,7 +40,7 @@ extension VaultContext {
     private static func unlock(
         _ slots: [KeySlot], _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16,
         _ damage: StoreError?
-    ) throws(StoreError) -> (vaultKey: SealingKey, slot: KeySlot) {
+    ) throws(StoreError) -> KeySlot.Opened {
         do throws(VaultCryptoError) {
             return try KeySlot.unlock(slots, with: unlocker, vault: vault, policy: policy)
         } catch {
@@ -55,15 +56,17 @@ extension VaultContext {
     /// The slot that was opened, or another one of the same key, if the vault knows it. A slot that was removed still
     /// wraps the vault key: put back, it must not open the vault.
     private static func slot(
-        of row: VaultRow, _ opened: (vaultKey: SealingKey, slot: KeySlot), _ slots: [KeySlot],
+        of row: VaultRow, _ opened: KeySlot.Opened, _ slots: [KeySlot],
         _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy, _ vault: Bytes16
-    ) throws(StoreError) -> ProvenKeySlot {
+    ) throws(StoreError) -> KeySlot.Opened {
+        if row.knows(opened.slot) { return opened }
         do throws(VaultCryptoError) {
-            if row.knows(opened.slot) { return try ProvenKeySlot(opened.slot) }
-            return try ProvenKeySlot(
-                KeySlot.unlock(
-                    slots.filter { row.knows($0) }, with: unlocker, vault: vault, policy: policy
-                ).slot)
+            let other = try KeySlot.unlock(
+                slots.filter { row.knows($0) }, with: unlocker, vault: vault, policy: policy)
+            guard other.vaultKey.isSame(as: opened.vaultKey) else {
+                throw VaultCryptoError(.wrongKey, "the slot leads to another vault key")
+            }
+            return other
         } catch {
             throw .quarantined(
                 "keySlot", opened.slot.description.id, "the vault does not know it: it was planted or put back")
@@ -77,7 +80,7 @@ extension StoreError {
         switch error.code {
         case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
         case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
-            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear:
+            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear, .keySourceFailed:
             self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
         case .outOfMemory, .outOfGuardedMemory, .unavailable:
             self.init(.outOfMemory, error.reason, hint: error.hint)
@@ -85,6 +88,19 @@ extension StoreError {
             self.init(
                 .damaged, "the vault's keys are damaged: \(error.reason)", hint: error.hint ?? "restore a backup")
         }
+    }
+}
+
+extension StoreError {
+    /// Why a process cannot go on, now that the vault key was replaced.
+    init(following error: VaultCryptoError) {
+        guard error.code == .wrongKey else {
+            self.init(opening: error)
+            return
+        }
+        self.init(
+            .wrongKey, "the vault key was replaced, and the key slot by which this process opened the vault is gone",
+            hint: "open the vault again with a key that it still has")
     }
 }
 

@@ -4,32 +4,46 @@ import VaultMigrations
 /// A vault before it is written.
 package struct VaultDraft {
     static let firstIncarnation: Int64 = 1
+    private static let recoveryLabel = "recovery"
 
     let vaultID: Bytes16
     let createdAt: Timestamp
-    let vaultKey: SealingKey
     let row: VaultRow
-    let openedBy: ProvenKeySlot
     private let slot: KeySlot
+    private let recoverySlots: [KeySlot]
+    private let slotKey: SealingKey
     private let keyringCell: [UInt8]
     private let manifestCell: [UInt8]
 
-    package init(firstSlot: any SlotMaker, label: String, now: Timestamp) throws(StoreError) {
+    /// - Parameter recipients: Those who get a slot of their own from the first moment on.
+    package init(
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient] = [], now: Timestamp
+    ) throws(StoreError) {
         do throws(VaultCryptoError) {
             try Sodium.initialize()
             vaultID = SecureRandom.bytes16()
             createdAt = now
-            vaultKey = try SealingKey.generate()
-            slot = try KeySlot.wrap(
-                vaultKey, for: firstSlot, id: SecureRandom.bytes16(), label: label, createdAt: now.milliseconds,
-                vault: vaultID)
-            openedBy = try ProvenKeySlot(slot)
+            let vaultKey = try SealingKey.generate()
+            let made = try firstSlot.bound(to: vaultID).makeSlot(
+                id: SecureRandom.bytes16(), label: label, createdAt: now.milliseconds)
+            slot = try KeySlot.wrap(vaultKey, with: made.key, made.description, vault: vaultID)
+            slotKey = made.key
+            var recoverySlots: [KeySlot] = []
+            for recipient in recipients {
+                recoverySlots.append(
+                    try KeySlot.wrap(
+                        vaultKey, for: RecipientMaker(recipient), id: SecureRandom.bytes16(),
+                        label: Self.recoveryLabel, createdAt: now.milliseconds, vault: vaultID))
+            }
+            self.recoverySlots = recoverySlots
+            let openedBy = try ProvenKeySlot(slot)
             var row = VaultRow(
                 incarnation: Self.firstIncarnation, createdAt: now, revision: 1, auditSequence: 1,
-                keyring: try .generate(), keyringTag: openedBy.tag, manifest: VaultManifest())
-            row.manifest.keySlots[slot.description.id] = openedBy.tag
-            keyringCell = try row.sealKeyring(vaultID, under: vaultKey)
-            manifestCell = try row.sealManifest(vaultID, under: vaultKey)
+                keyring: try .generate(), keyringTag: openedBy.tag, manifest: VaultManifest(),
+                opened: OpenedSlot(vaultKey: vaultKey, slot: openedBy, isProven: false))
+            row.manifest.add(slot.description, openedBy.tag)
+            keyringCell = try row.sealKeyring(vaultID)
+            manifestCell = try row.sealManifest(vaultID)
             self.row = row
         } catch {
             throw StoreError(opening: error)
@@ -37,7 +51,7 @@ package struct VaultDraft {
     }
 
     package func context(_ clock: @escaping @Sendable () -> Timestamp) -> VaultContext {
-        VaultContext(vaultID: vaultID, vaultKey: vaultKey, openedBy: openedBy, row: row, clock: clock)
+        VaultContext(vaultID: vaultID, row: row, follower: HeldSlotKey(slotKey), clock: clock)
     }
 
     /// Writes the vault's first rows, into tables that hold no more than the record of migrations.
@@ -47,6 +61,9 @@ package struct VaultDraft {
         let transaction = try WriteTransaction(tables, context)
         try transaction.audit(AuditEvent(.vaultCreated), about: AuditSubject(revision: row.revision))
         try transaction.markMigrationsAsTold()
+        guard !recoverySlots.isEmpty else { return }
+        for slot in recoverySlots { try transaction.add(slot) }
+        context.adopt(transaction.rows.current)
     }
 
     /// The same into tables that hold nothing at all: as if all migrations had just been made.

@@ -132,9 +132,8 @@ extension Reader {
     }
 
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        try KeySlotRows.all(tables).slots.map { slot in
-            StoredKeySlot(handle: KeySlotHandle(slot.description.id), description: slot.description)
-        }
+        let manifest = try opener.vaultRow().manifest
+        return try KeySlotRows.all(tables).slots.map { StoredKeySlot($0.description, manifest) }
     }
 }
 

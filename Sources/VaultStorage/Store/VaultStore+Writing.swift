@@ -1,4 +1,4 @@
-package import VaultCrypto
+import VaultCrypto
 
 extension VaultStore {
     // MARK: Users and logins
@@ -103,61 +103,5 @@ extension VaultStore {
         // Asked every two seconds, by every process.
         let hasAny = try await read { reader throws(StoreError) in try reader.hasUnusableReplies(before: time) }
         if hasAny { _ = try await write { try $0.forgetUnusableReplies(before: time) } }
-    }
-
-    // MARK: Keys
-
-    package func addKeySlot(_ maker: any SlotMaker, label: String) async throws -> StoredKeySlot {
-        let handle = KeySlotHandle.random()
-        let context = context
-        // A passphrase is stretched, for most of a second.
-        let slot = try await BlockingLane.opening.run {
-            do throws(VaultCryptoError) {
-                return try KeySlot.wrap(
-                    context.vaultKey, for: maker, id: handle.bytes, label: label,
-                    createdAt: context.clock().milliseconds, vault: context.vaultID)
-            } catch {
-                throw StoreError(adding: error)
-            }
-        }
-        try await write { try $0.add(slot) }
-        return StoredKeySlot(handle: handle, description: slot.description)
-    }
-
-    /// Removes a slot, if another one remains that is known to open the vault: the one that `unlocker` opens, or else
-    /// the one by which this process has opened the vault.
-    package func removeKeySlot(
-        _ handle: KeySlotHandle, provenBy unlocker: (any SlotUnlocker)? = nil
-    ) async throws {
-        let proven = if let unlocker { try await prove(unlocker, besides: handle) } else { context.openedBy }
-        try await write { try $0.removeKeySlot(handle, provenBy: proven) }
-    }
-
-    /// Opens a slot by this key, as if the vault was to be opened. Before the transaction: a passphrase takes its time.
-    private func prove(_ unlocker: any SlotUnlocker, besides handle: KeySlotHandle) async throws -> ProvenKeySlot {
-        let slots = try await read { reader throws(StoreError) in
-            let row = try reader.opener.vaultRow()
-            return try KeySlotRows.all(reader.tables).slots.filter {
-                $0.description.id != handle.bytes && row.knows($0)
-            }
-        }
-        let vault = context.vaultID
-        return try await BlockingLane.opening.run {
-            do throws(VaultCryptoError) {
-                return try ProvenKeySlot(KeySlot.unlock(slots, with: unlocker, vault: vault).slot)
-            } catch {
-                throw StoreError(opening: error)
-            }
-        }
-    }
-}
-
-extension StoreError {
-    init(adding error: VaultCryptoError) {
-        switch error.code {
-        case .labelTooLong, .passphraseParametersOutOfBounds:
-            self.init(.invalidValue, error.reason, hint: error.hint)
-        default: self.init(opening: error)
-        }
     }
 }

@@ -30,7 +30,8 @@ extension Table {
             [
                 .handle("handle").unique, .integer("kind"), .handle("keyID"), .bytes("salt").optional,
                 .integer("operations").optional, .integer("memoryKiB").optional, .text("label"),
-                .integer("createdAt"), .bytes("cell"),
+                .integer("createdAt"), .bytes("cell"), .bytes("wrappedKey").optional, .text("keyName").optional,
+                .bytes("recipient", byteCount: 32).optional, .bytes("share", byteCount: 32).optional,
             ]
         case .provider:
             [

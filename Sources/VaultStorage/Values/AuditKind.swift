@@ -12,6 +12,10 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let commitSettled = AuditKind(rawValue: 5)
     /// A row that could not be opened was deleted on an operator's word.
     package static let rowDiscarded = AuditKind(rawValue: 6)
+    /// A key of the slot was seen to open it.
+    package static let keySlotProven = AuditKind(rawValue: 7)
+    /// The vault key was replaced. Slots whose keys were not at hand were removed before, each with a row.
+    package static let vaultRekeyed = AuditKind(rawValue: 8)
     package static let providerAdded = AuditKind(rawValue: 10)
     package static let providerUpdated = AuditKind(rawValue: 11)
     package static let providerRemoved = AuditKind(rawValue: 12)
@@ -56,6 +60,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     private static let names: [AuditKind: String] = [
         vaultCreated: "vault-created", vaultMigrated: "vault-migrated",
         keySlotAdded: "key-slot-added", keySlotRemoved: "key-slot-removed",
+        keySlotProven: "key-slot-proven", vaultRekeyed: "vault-rekeyed",
         commitSettled: "commit-settled", rowDiscarded: "row-discarded",
         providerAdded: "provider-added", providerUpdated: "provider-updated", providerRemoved: "provider-removed",
         loginCreated: "login-created", loginChanged: "login-changed",

@@ -4,7 +4,7 @@ extension VaultCheck {
     /// The vault's own row: its keyring, its manifest, and the audit row that records its last change.
     func checkVault() throws(StoreError) {
         do throws(StoreError) {
-            _ = try VaultRow.load(tables, vault: context.vaultID, under: context.vaultKey)
+            _ = try context.load(tables, known: context.rows.current, isAnew: true)
             try rows.look(tables, context)
             report.cells += 2
         } catch {

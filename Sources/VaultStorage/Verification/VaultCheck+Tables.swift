@@ -55,8 +55,13 @@ extension VaultCheck {
             if let keyID, keyID != slot.description.keyID {
                 note("keySlot", handle, "its cell is sealed with another key than the slot names")
             }
-            if let row = currentRow(), !row.knows(slot) {
+            guard let row = currentRow() else { return }
+            if !row.knows(slot) {
                 note("keySlot", handle, "the vault does not know it: it was planted or put back")
+            } else if case .recipient(let recipient, _) = slot.description.kind,
+                row.manifest.recipients[handle] != recipient
+            {
+                note("keySlot", handle, "it names another recipient than the vault's manifest")
             }
         } catch {
             note("keySlot", row.bytes16(0), error.reason)

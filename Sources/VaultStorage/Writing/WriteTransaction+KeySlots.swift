@@ -11,7 +11,7 @@ extension WriteTransaction {
         let tag = try sealing { () throws(VaultCryptoError) in try SealedCell.tag(of: slot.wrappedVaultKey) }
         try changeVault(
             AuditEvent(.keySlotAdded, [AuditEvent.Detail("slot", Base32.encode(slot.description.id))])
-        ) { $0.manifest.keySlots[slot.description.id] = tag }
+        ) { $0.manifest.add(slot.description, tag) }
     }
 
     /// - Parameter proven: a slot that was opened, and remains.
@@ -25,15 +25,50 @@ extension WriteTransaction {
             let others = rows.current.manifest.keySlots.handles.filter { $0 != handle.bytes }
             throw others.isEmpty ? .lastKeySlot : .keySlotNotProven
         }
+        try delete(handle, noting: proven.handle)
+    }
+
+    private func delete(_ handle: KeySlotHandle, noting proven: KeySlotHandle? = nil) throws(StoreError) {
         let delete = try tables.cursor(.deleteKeySlot)
         delete.bind(1, handle.bytes)
         try delete.run()
         guard tables.changeCount == 1 || rows.current.manifest.keySlots[handle.bytes] != nil else {
             throw .notFound(.keySlot)
         }
-        try changeVault(
-            AuditEvent(.keySlotRemoved, [AuditEvent.Detail("slot", handle.text)])
-        ) { $0.manifest.keySlots[handle.bytes] = nil }
+        let now = context.clock()
+        try changeVault(AuditEvent(.keySlotRemoved, [AuditEvent.Detail("slot", handle.text)])) { row in
+            row.manifest.removeKeySlot(handle.bytes)
+            if let proven { row.manifest.noteProof(of: proven.bytes, at: now) }
+        }
+    }
+
+    /// Notes that a key opens the slot, as it now is.
+    func noteProof(of proven: ProvenKeySlot) throws(StoreError) {
+        guard rows.current.manifest.keySlots[proven.handle.bytes] == proven.tag else {
+            throw StoreError.slotsChanged
+        }
+        let now = context.clock()
+        try changeVault(AuditEvent(.keySlotProven, [AuditEvent.Detail("slot", proven.handle.text)])) {
+            $0.manifest.noteProof(of: proven.handle.bytes, at: now)
+        }
+    }
+
+    /// Puts a new vault key in the place of the vault's, in the slots that the plan keeps; the others go.
+    func rekey(_ plan: RekeyPlan) throws(StoreError) {
+        guard rows.current.manifest.keySlots == plan.basis else { throw StoreError.slotsChanged }
+        for slot in plan.dropped { try delete(slot.handle) }
+        for slot in plan.kept { try KeySlotRows.update(slot.sealedAnew, tables) }
+        let details = [
+            AuditEvent.Detail("kept", "\(plan.kept.count)"), AuditEvent.Detail("dropped", "\(plan.dropped.count)"),
+        ]
+        let (opened, now) = (plan.opened, context.clock())
+        try changeVault(AuditEvent(.vaultRekeyed, details)) { row in
+            row.opened = opened
+            for slot in plan.kept {
+                row.manifest.add(slot.sealedAnew)
+                if slot.isProven { row.manifest.noteProof(of: slot.sealedAnew.description.id, at: now) }
+            }
+        }
     }
 }
 
@@ -42,6 +77,10 @@ extension StoreError {
         StoreError(
             .lastKeySlot, "this is the last key slot: without it the vault could never be opened again",
             hint: "add another slot first")
+    }
+
+    static var slotsChanged: StoreError {
+        StoreError(.conflict, "the key slots have changed meanwhile", hint: "look at them, and start again")
     }
 
     static var keySlotNotProven: StoreError {

@@ -16,15 +16,15 @@ extension WriteTransaction {
                 .invalidValue, "a vault has at most \(VaultManifest.mostProviders) providers",
                 hint: "remove providers that no login uses")
         }
+        // What opened the vault is proven by that; the row is written in any case.
+        if row.opened.isProven { row.manifest.noteProof(of: row.opened.slot.handle.bytes, at: context.clock()) }
         row.revision += 1
         row.auditSequence = head.sequence + 1
         var subject = subject
         subject.revision = subject.revision ?? row.revision
         try audit(event, about: subject)
-        if row.keyring !== old.keyring || row.incarnation != old.incarnation {
-            let cell = try sealing { () throws(VaultCryptoError) in
-                try row.sealKeyring(context.vaultID, under: context.vaultKey)
-            }
+        if row.keyring !== old.keyring || row.incarnation != old.incarnation || row.vaultKey !== old.vaultKey {
+            let cell = try sealing { () throws(VaultCryptoError) in try row.sealKeyring(context.vaultID) }
             let update = try tables.cursor(.updateKeyring)
             update.bind(1, 1)
             update.bind(2, row.incarnation)
@@ -36,9 +36,7 @@ extension WriteTransaction {
     }
 
     private func write(_ row: inout VaultRow) throws(StoreError) {
-        let cell = try sealing { () throws(VaultCryptoError) in
-            try row.sealManifest(context.vaultID, under: context.vaultKey)
-        }
+        let cell = try sealing { () throws(VaultCryptoError) in try row.sealManifest(context.vaultID) }
         let update = try tables.cursor(.updateManifest)
         update.bind(1, 1)
         update.bind(2, row.revision)
@@ -51,9 +49,7 @@ extension WriteTransaction {
     /// refused before. Of a key slot only its own key can tell more than its shape.
     func collectManifest() throws(StoreError) -> VaultManifest {
         var manifest = VaultManifest()
-        for slot in try KeySlotRows.all(tables).slots {
-            manifest.keySlots[slot.description.id] = try? SealedCell.tag(of: slot.wrappedVaultKey)
-        }
+        for slot in try KeySlotRows.all(tables).slots { manifest.add(slot) }
         let row = try tables.cursor(.providerPage)
         defer { row.reset() }
         row.bind(1, .min)

@@ -33,6 +33,12 @@ extension Scenario {
             try migration("migration"),
             try migration("migration beside a log", hasLog: true),
             keySlot(image, ledger),
+            try await keys("proof") { try await $0.testKeySlot($0.openingKeySlot, with: $1) },
+            try await keys("key removal") { store, _ in
+                let slots = try await store.keySlots().map(\.handle).filter { $0 != store.openingKeySlot }
+                for slot in slots.prefix(1) { try await store.removeKeySlot(slot) }
+            },
+            try await keys("rekey") { store, _ in try await store.rekey(store.planRekey(provenBy: [])) },
             closing(image, ledger),
             leaving(image, ledger),
             log("full log", fullImage, fullLedger),
@@ -215,6 +221,44 @@ extension Scenario {
                 do { try run.sandbox.open(key: "spare.key").close() } catch { return "the new slot: \(error)" }
             }
             return await goesOnAndReopens(run, outcome)
+        }
+        return scenario
+    }
+
+    /// With three ways to open the vault: whatever happens, each that is listed opens it.
+    private static func keys(
+        _ name: String, _ run: @escaping (SQLiteVaultStore, KeyFileUnlocker) async throws -> Void
+    ) async throws -> Scenario {
+        let identity = unsafe SecretBytes(
+            copying: SecureRandom.bytes(32).withUnsafeBytes { unsafe Bech32.encode($0, prefix: "AGE-SECRET-KEY-") })
+        let (image, ledger) = try await sample { sandbox, work in
+            for user in users { try await work.insert(user) }
+            _ = try await work.store.addKeySlot(KeyFileUnlocker(path: sandbox.file("spare.key")), label: "spare")
+            _ = try await work.store.addKeySlot(IdentityUnlocker(identity), label: "recovery")
+        }
+        var scenario = Scenario(name: name, image: image, ledger: ledger) { scenario in
+            try await run(scenario.work().store, KeyFileUnlocker(path: scenario.sandbox.keyPath))
+        }
+        scenario.aftermath = { scenario, outcome in
+            do {
+                let store = try scenario.sandbox.open()
+                let labels = Set(try await store.keySlots().map(\.description.label))
+                store.close()
+                for (label, unlocker) in [
+                    ("spare", KeyFileUnlocker(path: scenario.sandbox.file("spare.key"))),
+                    ("recovery", try IdentityUnlocker(identity)),
+                ] as [(String, any SlotUnlocker)] {
+                    let opened = try? SQLiteVaultStore.open(
+                        at: scenario.sandbox.path, unlocker: unlocker, clock: { Sandbox.now })
+                    opened?.close()
+                    guard (opened != nil) == labels.contains(label) else {
+                        return "slot \(label): listed and does not open"
+                    }
+                }
+            } catch {
+                return "the vault does not open: \(error)"
+            }
+            return await goesOnAndReopens(scenario, outcome)
         }
         return scenario
     }

@@ -3,16 +3,25 @@
 /// A step that comes later is taken back here, too.
 package enum OlderSchemas {
     /// The version from which these statements lead back.
-    package static let newest = 6
+    package static let newest = 7
+
+    /// The version before slots had keys that programs wrap, or recipients.
+    private static let six = """
+        DROP INDEX userByRoot;
+        ALTER TABLE keySlot DROP COLUMN wrappedKey; ALTER TABLE keySlot DROP COLUMN keyName;
+        ALTER TABLE keySlot DROP COLUMN recipient; ALTER TABLE keySlot DROP COLUMN share;
+        """
 
     /// The version before there were marks of the WAL. What the audit trail holds stays as today's programs wrote it.
-    package static let five = """
-        DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
-        DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;
-        ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
-        DROP INDEX auditByProvider; DROP INDEX providerByName; ALTER TABLE provider DROP COLUMN nameIndex;
-        DELETE FROM migration WHERE version > 5; PRAGMA user_version = 5;
-        """
+    package static let five =
+        six + """
+
+            DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
+            DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;
+            ALTER TABLE vault DROP COLUMN auditSequence; ALTER TABLE vault DROP COLUMN revision;
+            DROP INDEX auditByProvider; DROP INDEX providerByName; ALTER TABLE provider DROP COLUMN nameIndex;
+            DELETE FROM migration WHERE version > 5; PRAGMA user_version = 5;
+            """
 
     /// The version before there was an audit trail: of a vault whose newer tables are empty nothing is lost.
     package static let two =

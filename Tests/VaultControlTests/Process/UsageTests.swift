@@ -34,7 +34,7 @@ struct UsageTests {
     @Test(arguments: [
         (["--json", "status"], "unknown option '--json'", "put options after the command"),
         (["login", "lst"], "unexpected argument 'lst'", "vaultctl login --help lists all commands"),
-        (["status", "--what"], "unknown option '--what'", "usage: vaultctl status [--brief] [<options>]"),
+        (["status", "--what"], "unknown option '--what'", "usage: vaultctl status <options>"),
         (["status", "--what"], "unknown option '--what'", "vaultctl status --help lists all options"),
         (["events", "-n", "-1"], "the value '-1' is invalid for '-n <number>'", "usage: vaultctl events"),
         (["login", "add", "--user", "a", "--expires-in", "1y"], "'1y' is invalid", "such as 90s, 15m, 2h or 30d"),

@@ -5,9 +5,9 @@ import Testing
 @testable import VaultCrypto
 
 struct VectorTests {
-    private static func golden() throws -> VectorBook {
+    private static func golden(_ name: String = "golden-1") throws -> VectorBook {
         let url = try #require(
-            Bundle.module.url(forResource: "golden-1", withExtension: "json", subdirectory: "Vectors"))
+            Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Vectors"))
         return try JSONDecoder().decode(VectorBook.self, from: Data(contentsOf: url))
     }
 
@@ -38,12 +38,14 @@ struct VectorTests {
     }
 
     @Test func everyGoldenSlotAndKeyringOpens() throws {
-        for vector in try Self.golden().slots {
+        for vector in try Self.golden().slots + Self.golden("slots-2").slots {
             let slot = try vector.slot.keySlot(cell: vector.cell)
             let unlocker: any SlotUnlocker
             switch slot.description.kind {
             case .passphrase: unlocker = try PassphraseUnlocker(SecretBytes(utf8: vector.secret))
             case .keyFile: unlocker = TextUnlocker(text: vector.secret)
+            case .wrapped: unlocker = HexUnlocker(hex: vector.secret)
+            case .recipient: unlocker = try IdentityUnlocker(SecretBytes(utf8: vector.secret))
             }
             let vault = try #require(Bytes16([UInt8](hex: vector.slot.vault)))
             let vaultKey = try KeySlot.unlock([slot], with: unlocker, vault: vault).vaultKey
@@ -83,6 +85,8 @@ struct VectorTests {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(book).write(to: URL(filePath: path).appending(path: "fresh-cells.json"))
+        let slots = try VectorBook.makeNewerSlots(provenance: book.provenance)
+        try encoder.encode(slots).write(to: URL(filePath: path).appending(path: "fresh-slots.json"))
     }
 
     private static func keyring(index: String, audit: String) throws -> Keyring {
@@ -103,6 +107,16 @@ private struct TextUnlocker: SlotUnlocker {
     }
 }
 
+/// What an operator's program gave for the wrapped key.
+private struct HexUnlocker: SlotUnlocker {
+    let hex: String
+
+    func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
+        let key = try unsafe SealingKey.slotKey { unsafe $0.copyBytes(from: [UInt8](hex: hex)) }
+        return key.id == slot.keyID ? key : nil
+    }
+}
+
 extension VectorBook.SlotFields {
     fileprivate func keySlot(cell: String) throws -> KeySlot {
         var kind = KeySlotDescription.Kind.keyFile
@@ -110,6 +124,10 @@ extension VectorBook.SlotFields {
             kind = .passphrase(
                 salt: try #require(Bytes16([UInt8](hex: salt))),
                 cost: try Argon2Cost(operations: passes, memoryKiB: memoryKiB))
+        }
+        if let wrappedKey { kind = .wrapped([UInt8](hex: wrappedKey), keyName: keyName) }
+        if let recipient, let share {
+            kind = .recipient(try #require(Recipient([UInt8](hex: recipient))), share: [UInt8](hex: share))
         }
         let description = try KeySlotDescription(
             id: try #require(Bytes16([UInt8](hex: id))), keyID: KeyID(try #require(Bytes16([UInt8](hex: keyID)))),

@@ -40,6 +40,33 @@ extension VectorBook {
         )
     }
 
+    /// Slots of the kinds that the first book does not have.
+    static func makeNewerSlots(provenance: String) throws -> VectorBook {
+        let keyring = try Keyring.generate().addingPrimaryRoot(madeAt: 1_800_000_000_000)
+        return VectorBook(
+            provenance: provenance, cells: [], records: [], blindIndexes: [], auditLinks: [], keyFiles: [],
+            slots: [
+                try makeWrappedSlot(keyring, keyName: "projects/p/keys/k"), try makeWrappedSlot(keyring, keyName: nil),
+                try makeRecipientSlot(keyring),
+            ])
+    }
+
+    private static func makeWrappedSlot(_ keyring: Keyring, keyName: String?) throws -> Slot {
+        let key = try unsafe SealingKey.slotKey { unsafe SecureRandom.fill($0) }
+        let maker = FixedMaker(key: key, kind: .wrapped(SecureRandom.bytes(300), keyName: keyName))
+        return try makeSlot(keyring, maker: maker, secret: key.hex, label: "KMS")
+    }
+
+    private static func makeRecipientSlot(_ keyring: Keyring) throws -> Slot {
+        let line = String(
+            decoding: unsafe SecureRandom.bytes(32).withUnsafeBytes {
+                unsafe Bech32.encode($0, prefix: Identity.prefix)
+            },
+            as: UTF8.self)
+        return try makeSlot(
+            keyring, maker: IdentityUnlocker(SecretBytes(utf8: line)), secret: line, label: "recovery")
+    }
+
     private static func makeCells() throws -> [Cell] {
         let counts = [0, 1, 100, 127, 128, 129, 1_100]
         let random = try zip(counts, CellKind.allCases).map { count, kind in
@@ -134,11 +161,32 @@ extension VectorBook {
             fields.passes = cost.operations
             fields.memoryKiB = cost.memoryKiB
         }
+        switch description.kind {
+        case .wrapped(let blob, let keyName):
+            fields.wrappedKey = blob.hex
+            fields.keyName = keyName
+        case .recipient(let recipient, let share):
+            fields.recipient = recipient.bytes.hex
+            fields.share = share.hex
+        case .keyFile, .passphrase: break
+        }
         let keyringCell = try keyring.seal(under: vaultKey, associatedData: encode(sampleFields))
         return Slot(
             slot: fields, secret: secret, cell: slot.wrappedVaultKey.hex, vaultKey: vaultKey.hex,
             vaultKeyID: vaultKey.id.bytes.array.hex, keyring: keyringCell.hex, associatedData: sampleFields,
             primaryRoot: keyring.primaryRoot.hex, retiredRoot: keyring.retiredRoots.first?.hex ?? "")
+    }
+}
+
+/// A slot of a key that is known beforehand.
+private struct FixedMaker: SlotMaker {
+    let key: SealingKey
+    let kind: KeySlotDescription.Kind
+
+    func makeSlot(
+        id: Bytes16, label: String, createdAt: Int64
+    ) throws(VaultCryptoError) -> (description: KeySlotDescription, key: SealingKey) {
+        (try KeySlotDescription(id: id, keyID: key.id, kind: kind, label: label, createdAt: createdAt), key)
     }
 }
 

@@ -59,11 +59,15 @@ struct VectorBook: Codable {
         var memoryKiB: UInt32?
         var label: String
         var createdAt: Int64
+        var wrappedKey: String?
+        var keyName: String?
+        var recipient: String?
+        var share: String?
     }
 
     struct Slot: Codable {
         var slot: SlotFields
-        /// The passphrase, or the text of the key file.
+        /// The passphrase, the text of the key file, the unwrapped key, or the identity.
         var secret: String
         var cell: String
         var vaultKey: String

@@ -40,6 +40,14 @@ struct ManifestVectorTests {
 
     private static func bytes16(_ hex: String) throws -> Bytes16 { try #require(Bytes16(bytes(hex))) }
 
+    /// Any: what seals the manifest does not depend on it.
+    private static func slot(_ key: KeyID) throws -> ProvenKeySlot {
+        let description = try KeySlotDescription(
+            id: SecureRandom.bytes16(), keyID: key, kind: .keyFile, label: "", createdAt: 1)
+        return try ProvenKeySlot(
+            KeySlot(description: description, wrappedVaultKey: bytes(book().cell)))
+    }
+
     @Test func theManifestOpensAndIsWrittenTheSame() throws {
         let book = try Self.book()
         let keyID = KeyID(try Self.bytes16(book.keyID))
@@ -47,7 +55,8 @@ struct ManifestVectorTests {
         let row = VaultRow(
             incarnation: book.incarnation, createdAt: Timestamp(milliseconds: book.createdAt), revision: book.revision,
             auditSequence: book.auditSequence, keyring: try .generate(),
-            keyringTag: CellTag(try Self.bytes16(book.keyringTag)), manifest: VaultManifest())
+            keyringTag: CellTag(try Self.bytes16(book.keyringTag)), manifest: VaultManifest(),
+            opened: OpenedSlot(vaultKey: key, slot: try Self.slot(keyID)))
         let cell = Self.bytes(book.cell)
         let vault = try Self.bytes16(book.vault)
         let scratch = try CellScratch()

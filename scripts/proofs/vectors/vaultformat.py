@@ -7,7 +7,7 @@ import struct
 import unicodedata
 
 from argon2.low_level import Type, hash_secret_raw
-from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt
+from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt, crypto_scalarmult, crypto_scalarmult_base
 from nacl.exceptions import CryptoError
 
 KINDS = {
@@ -279,14 +279,60 @@ def passphrase_key(passphrase, salt, passes, memory_kib):
         passphrase, salt, time_cost=passes, memory_cost=memory_kib, parallelism=1, hash_len=32, type=Type.ID)
 
 
+BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+IDENTITY_PREFIX = "AGE-SECRET-KEY-"
+
+
+def bech32_step(state, value):
+    top = state >> 25
+    state = (state & 0x1FFFFFF) << 5 ^ value
+    for bit, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+        state ^= generator if top >> bit & 1 else 0
+    return state
+
+
+def read_identity(text):
+    """The secret of an age identity, 32 bytes."""
+    prefix, _, rest = text.rpartition("1")
+    require(prefix == IDENTITY_PREFIX and text == text.upper() and len(rest) == 58, "identity")
+    values = [BECH32.index(character) for character in rest.lower()]
+    state = 1
+    lower = prefix.lower().encode()
+    for value in [byte >> 5 for byte in lower] + [0] + [byte & 31 for byte in lower] + values:
+        state = bech32_step(state, value)
+    require(state == 1, "identity checksum")
+    number = 0
+    for value in values[:-6]:
+        number = number << 5 | value
+    require(number & 15 == 0, "identity rest")
+    return (number >> 4).to_bytes(32, "big")
+
+
+def recipient_key(identity, recipient, share):
+    """The slot key that was wrapped for a recipient: HKDF-SHA-256 over an X25519 secret, as age does it."""
+    secret = read_identity(identity)
+    require(crypto_scalarmult_base(secret) == recipient, "the identity has another recipient")
+    shared = crypto_scalarmult(secret, share)
+    require(any(shared), "all-zero secret")
+    extracted = hmac.digest(share + recipient, shared, "sha256")
+    return hmac.digest(extracted, b"age-encryption.org/v1/X25519\x01", "sha256")
+
+
 def slot_fields(slot):
     """The associated data of a slot; `passes` is absent for a key file."""
     rest = [("nil", None)] * 3
+    more = []
+    if slot["kind"] == 3:
+        name = slot.get("keyName")
+        digest = hashlib.blake2b(slot["wrappedKey"], digest_size=32).digest()
+        more = [("bytes", digest), ("nil" if name is None else "text", name)]
+    if slot["kind"] == 4:
+        more = [("bytes", slot["recipient"]), ("bytes", slot["share"])]
     if slot["kind"] == 2:
         rest = [("bytes", slot["salt"]), ("integer", slot["passes"]), ("integer", slot["memoryKiB"])]
     return encode_fields(
         [("bytes", slot["vault"]), ("text", "keySlot"), ("bytes", slot["id"]), ("integer", slot["kind"]),
-         ("bytes", slot["keyID"])] + rest + [("text", slot["label"]), ("integer", slot["createdAt"])])
+         ("bytes", slot["keyID"])] + rest + [("text", slot["label"]), ("integer", slot["createdAt"])] + more)
 
 
 def blind_index(key, domain, value):

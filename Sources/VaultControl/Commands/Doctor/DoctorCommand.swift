@@ -9,7 +9,7 @@ struct DoctorCommand: VaultCommand {
             vaultctl doctor
             vaultctl doctor --online
 
-            Checks files and their permissions, the key file, SQLite, locked memory, open renewals and their owners, \
+            Checks files and their permissions, the key file and the key slots, SQLite, locked memory, open renewals and their owners, \
             the spool, pending revocations and dead logins. With --online, it also asks each provider for the time. \
             Changes nothing and sends no token; vaultctl verify checks what is in the vault.
 
@@ -30,7 +30,8 @@ struct DoctorCommand: VaultCommand {
         do {
             inside = try await access.open { vault in
                 let checkup = VaultCheckup(vault: vault, invocation: invocation)
-                return await checkup.findings() + clocks(vault, access)
+                return await KeySlotCheckup.findings(vault, now: invocation.now) + checkup.findings()
+                    + clocks(vault, access)
             }
             opening = [DoctorFinding(.ok, .vault, about: path, "opens")]
         } catch let error as CancellationError {
@@ -44,7 +45,7 @@ struct DoctorCommand: VaultCommand {
         }
         let report = DoctorReport(
             findings: opening + FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem)
-                + KeyFileCheckup.findings(access.keyFileInUse, vault: path)
+                + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: path)
                 + SQLiteCheckup.findings() + inside)
         try report.emit(invocation)
         if !report.isHealthy { throw ExitRequest(status: .partlyDone) }
@@ -73,7 +74,9 @@ enum LockedVaultCheckup {
     }
 
     static var unseen: [DoctorFinding] {
-        let checks: [DoctorFinding.Check] = [.lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .clock]
+        let checks: [DoctorFinding.Check] = [
+            .keySlots, .lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .clock,
+        ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }
 

@@ -14,11 +14,12 @@ struct DoctorFinding: Sendable {
 
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
-        case vault, file, keyFile, sqlite, lockedMemory, ownership, renewal, spool, outbox, login, clock
+        case vault, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, outbox, login, clock
 
         var words: String {
             switch self {
             case .keyFile: "key file"
+            case .keySlots: "key slots"
             case .sqlite: "SQLite"
             case .lockedMemory: "locked memory"
             case .ownership: "owner lock"

@@ -41,35 +41,55 @@ enum FileCheckup {
 
 /// The key file, and where it lies.
 enum KeyFileCheckup {
-    static func findings(_ path: String?, vault: String) -> [DoctorFinding] {
+    static func findings(_ key: NamedKey?, vault: String) -> [DoctorFinding] {
+        switch key {
+        case .keyFile(let path)? where !path.hasPrefix("/dev/"): findings(path, vault: vault)
+        case .environment?:
+            [
+                DoctorFinding(
+                    .warning, .keyFile,
+                    "the key is in an environment variable, which other programs of this user can read",
+                    hint: "use a key file, a systemd credential or --key-command")
+            ]
+        case .credential(let name)?: [credential(name)]
+        default: [DoctorFinding(.ok, .keyFile, "no key file is in use")]
+        }
+    }
+
+    private static func credential(_ name: String) -> DoctorFinding {
+        let path = (unsafe getenv("CREDENTIALS_DIRECTORY").map { unsafe String(cString: $0) } ?? "") + "/" + name
+        guard SecretFiles.isInMemory(path) == false else {
+            return DoctorFinding(.ok, .keyFile, about: path, "a systemd credential")
+        }
+        return DoctorFinding(
+            .note, .keyFile, about: path, "the credential is not on a file system in memory: it may be on a disk",
+            hint: "run the service with the privilege to mount ramfs, as systemd does for system services")
+    }
+
+    private static func findings(_ path: String?, vault: String) -> [DoctorFinding] {
         guard let path else {
             return [DoctorFinding(.ok, .keyFile, "no key file is in use")]
         }
         var info = stat()
-        guard unsafe lstat(path, &info) == 0 else {
+        guard unsafe stat(path, &info) == 0 else {
             return [
                 DoctorFinding(
                     .problem, .keyFile, about: path, errno == ENOENT ? "does not exist" : "cannot be checked",
                     hint: "check --key-file, or restore the key file from its backup")
             ]
         }
-        let mode = info.st_mode & 0o7777
-        var findings: [DoctorFinding] = []
-        if info.st_mode & S_IFMT != S_IFREG {
-            findings.append(
+        let mode = FileCheckup.mode(info.st_mode & 0o7777)
+        do {
+            _ = try SecretFiles.read(path, title: "key file", atMost: 4096)
+        } catch {
+            let failure = Failure(error)
+            return [
                 DoctorFinding(
-                    .problem, .keyFile, about: path, "is not a regular file", hint: "specify the key file itself"))
-        } else if mode & 0o077 != 0 {
-            findings.append(
-                DoctorFinding(
-                    .problem, .keyFile, about: path, "others may read or write it\(FileCheckup.mode(mode))",
-                    hint: "chmod 600 \(path), and consider who may have read it"))
-        } else if info.st_uid != geteuid(), info.st_uid != 0 {
-            findings.append(
-                DoctorFinding(.problem, .keyFile, about: path, "belongs to another user", hint: "chown it to yourself"))
-        } else {
-            findings.append(DoctorFinding(.ok, .keyFile, about: path, "safe\(FileCheckup.mode(mode))"))
+                    .problem, .keyFile, about: path, failure.message + mode,
+                    hint: failure.hints.first.map { "\($0), and consider who may have read it" })
+            ] + place(path, vault)
         }
+        let findings = [DoctorFinding(.ok, .keyFile, about: path, "safe\(mode)")]
         return findings + place(path, vault)
     }
 

@@ -5,17 +5,31 @@ import TokenVault
 struct KeyAddCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add another key file or passphrase that opens the vault.",
+        abstract: "Add another key that opens the vault: a key file, a passphrase, an age recipient or a wrapped key.",
         discussion: """
             vaultctl key add --new-key-file backup.key --label "offline copy"
+            vaultctl key add --recipient age1... --label recovery
 
-            A key file that does not exist is created. Without --new-key-file, vaultctl asks for a new passphrase.
+            A key file that does not exist is created. A recipient is the public half of an age identity: make it with \
+            age-keygen on another machine, and keep the identity there. Without these options, vaultctl asks for a new \
+            passphrase.
+
+            Prove the new key before you rely on it: vaultctl key test.
             """)
 
     @Option(help: .init("The key file to add; created if it does not exist.", valueName: "path"), completion: .file())
     var newKeyFile: String?
 
     @OptionGroup var newPassphrase: SecretOptions<NewPassphraseKind>
+
+    @Option(help: .init("The age recipient, age1..., whose identity should open the vault.", valueName: "age1..."))
+    var recipient: String?
+
+    @Option(
+        help: .init(
+            "The program that wraps the new slot's key, as a JSON array: a key management service, a TPM, clevis.",
+            valueName: "json"))
+    var newWrapCommand: String?
 
     @Option(help: .init("A label for the slot.", valueName: "text"))
     var label: String?
@@ -25,6 +39,14 @@ struct KeyAddCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let slot = try await access.open { vault, reader in
+            try requireOneKey()
+            if let text = newWrapCommand {
+                let program = try ProgramArguments.parse(text, "--new-wrap-command")
+                return try await vault.addKeySlot(.wrapped(by: program), label: label ?? "wrapped")
+            }
+            if let recipient {
+                return try await vault.addKeySlot(forRecipient: recipient, label: label ?? "recovery")
+            }
             let (source, made) = try newKey(&reader, access)
             do {
                 return try await vault.addKeySlot(
@@ -34,18 +56,27 @@ struct KeyAddCommand: VaultCommand {
                 throw error
             }
         }
+        invocation.hint("prove that the key works: vaultctl key test \(slot.id)")
         try invocation.emit(
             KeyFacts.sheet(slot), text: invocation.isTerminal ? "added key slot \(slot.id)\n" : "\(slot.id)\n")
+    }
+
+    private func requireOneKey() throws {
+        let given = [
+            newKeyFile.map { _ in "--new-key-file" }, recipient.map { _ in "--recipient" },
+            newWrapCommand.map { _ in "--new-wrap-command" },
+            try newPassphrase.source.map { _ in "a new passphrase" },
+        ].compactMap(\.self)
+        guard given.count <= 1 else {
+            throw Failure.usage(
+                "\(given[0]) and \(given[1]) cannot be combined", hint: "use only one of them")
+        }
     }
 
     /// The key to add, and its file if that was made now.
     private func newKey(_ reader: inout SecretReader, _ access: VaultAccess) throws -> (KeySource, made: String?) {
         let source = try newPassphrase.source
         if let newKeyFile {
-            guard source == nil else {
-                throw Failure.usage(
-                    "--new-key-file and a new passphrase cannot be combined", hint: "use only one of them")
-            }
             guard unsafe Glibc.access(newKeyFile, F_OK) != 0 else { return (.keyFile(newKeyFile), nil) }
             try KeyFiles.generate(at: newKeyFile)
             return (.keyFile(newKeyFile), newKeyFile)
@@ -54,7 +85,9 @@ struct KeyAddCommand: VaultCommand {
             return (.passphrase(Passphrase(try reader.read("New passphrase", from: source))), nil)
         }
         guard access.invocation.console.inputIsTerminal else {
-            throw Failure.usage("no new key specified", hint: "use --new-key-file PATH or --new-passphrase-file PATH")
+            throw Failure.usage(
+                "no new key specified",
+                hint: "use --new-key-file PATH, --recipient age1... or --new-passphrase-file PATH")
         }
         return (.passphrase(Passphrase(try access.newPassphrase(&reader))), nil)
     }

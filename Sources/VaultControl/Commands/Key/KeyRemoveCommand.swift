@@ -8,8 +8,9 @@ struct KeyRemoveCommand: VaultCommand {
         discussion: """
             vaultctl key remove SLOT --proven-by-key-file backup.key
 
-            A working key always remains: the one that opens the vault now, or another one that you prove. Anyone who
-            has the removed key and an old copy of the vault can still open that copy.
+            A working key always remains: the one that opens the vault now, or another one that you prove. Anyone who \
+            has the removed key and an old copy of the vault can still open that copy. Whoever had the key may also have \
+            copied the vault key out of the vault; only vaultctl key rekey makes that worthless.
             """)
 
     @Argument(help: "The slot's id, from vaultctl key list.")
@@ -34,19 +35,13 @@ struct KeyRemoveCommand: VaultCommand {
         }
         try invocation.emit(Sheet([.data("removed", slot)]), text: "")
         invocation.note("removed key slot \(Printable.shortened(slot))")
+        invocation.hint("who had the key may have kept the vault key; to make that worthless: vaultctl key rekey")
     }
 
     /// What cannot be done is said before anything is asked.
     private func removableSlot(of vault: Vault, isProven: Bool) async throws -> KeySlot {
-        guard let id = KeySlotID(slot) else {
-            throw Failure.usage(
-                "\(Printable.shortened(slot)) is not a key slot id, which is 26 letters and digits",
-                hint: "list all key slots: vaultctl key list")
-        }
+        let found = try await VaultAccess.keySlot(slot, of: vault)
         let slots = try await vault.keySlots()
-        guard let found = slots.first(where: { $0.id == id }) else {
-            throw Failure(.unknownKeySlot, "the vault has no such key slot")
-        }
         guard slots.count > 1 else {
             throw Failure(
                 .inUse, "this is the last key slot: without it, nothing could open the vault",

@@ -73,7 +73,7 @@ struct OpenRenewalTests {
             #expect(refused.error.contains("wait, and look again"))
             #expect(refused.error.contains("add --yes"))
             #expect(try await Self.step(world, login) == "waitForRenewal")
-            let doctor = try await world.ok("doctor")
+            let doctor = try await world.harness.run("doctor")
             #expect(doctor.output.contains("ok\trenewal\t\(login)\tbegun"))
             terminal.send(SIGKILL)
             _ = try await terminal.exitCode()

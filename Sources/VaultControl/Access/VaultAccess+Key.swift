@@ -1,0 +1,120 @@
+import TokenVault
+
+/// The key that opens the vault, as the command line or the environment names it.
+enum NamedKey {
+    case keyFile(String)
+    /// The line of a key file.
+    case line(SecretSource)
+    case environment
+    case credential(String)
+    case command([String])
+    case wrapped([String])
+    case identity(String)
+    case passphrase(SecretSource)
+}
+
+extension VaultAccess {
+    /// Options come before the environment; nil if neither names a key.
+    var namedKey: NamedKey? {
+        get throws(Failure) {
+            let given = try keysOfOptions
+            guard given.count <= 1 else {
+                throw .usage(
+                    "\(given[0].name) and \(given[1].name) cannot be combined", hint: "use only one of them")
+            }
+            if let key = given.first?.key { return key }
+            return try keyOfEnvironment
+        }
+    }
+
+    private var keysOfOptions: [(name: String, key: NamedKey)] {
+        get throws(Failure) {
+            var given: [(name: String, key: NamedKey)] = []
+            switch try options.key.source {
+            case .file(let path)?: given.append(("--key-file", .keyFile(path)))
+            case let source?: given.append(("a key", .line(source)))
+            case nil: break
+            }
+            if let name = options.credential { given.append(("--credential", .credential(name))) }
+            if let text = options.keyCommand {
+                given.append(("--key-command", .command(try ProgramArguments.parse(text, "--key-command"))))
+            }
+            if let text = options.wrapCommand {
+                given.append(("--wrap-command", .wrapped(try ProgramArguments.parse(text, "--wrap-command"))))
+            }
+            if let path = options.identity { given.append(("--identity", .identity(path))) }
+            if let source = try options.passphrase.source { given.append(("a passphrase", .passphrase(source))) }
+            return given
+        }
+    }
+
+    private var keyOfEnvironment: NamedKey? {
+        get throws(Failure) {
+            if options.allowEnvironmentKey, environment(Environment.key) != nil { return .environment }
+            if let path = environment("TOKENVAULT_PASSPHRASE_FILE") { return .passphrase(.file(path)) }
+            if let path = environment("TOKENVAULT_KEY_FILE") { return .keyFile(path) }
+            if let name = environment("TOKENVAULT_CREDENTIAL") { return .credential(name) }
+            for (name, make) in [
+                ("TOKENVAULT_KEY_COMMAND", NamedKey.command), ("TOKENVAULT_WRAP_COMMAND", NamedKey.wrapped),
+            ] {
+                if let text = environment(name) { return make(try ProgramArguments.parse(text, name)) }
+            }
+            if let path = environment("TOKENVAULT_IDENTITY") { return .identity(path) }
+            return nil
+        }
+    }
+
+    /// Whether the options or the environment name any key.
+    var namesKey: Bool { ((try? namedKey) ?? nil) != nil }
+
+    /// The key file, if that is what is named.
+    var keyFileInUse: String? {
+        if case .keyFile(let path)? = (try? namedKey) ?? nil { path } else { nil }
+    }
+
+    /// The key that is named; asked for where none is and a person is there.
+    ///
+    /// - Parameter isNew: asks twice, because a new passphrase cannot be checked.
+    func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
+        switch try namedKey {
+        case .keyFile(let path): return .keyFile(path)
+        case .line(.standardInput):
+            try reader.claimInput()
+            return .descriptor(invocation.console.input)
+        case .line(.descriptor(let descriptor)): return .descriptor(descriptor)
+        case .line(let source): return .keyLine(KeyLine(try reader.read("Key", from: source)))
+        case .environment:
+            defer { SecretFiles.forgetVariable(Environment.key) }
+            return .keyLine(KeyLine(environment(Environment.key) ?? ""))
+        case .credential(let name): return .credential(name)
+        case .command(let arguments): return .command(arguments)
+        case .wrapped(let arguments): return .wrapped(by: arguments)
+        case .identity(let path): return .identity(path)
+        case .passphrase(let source): return try passphrase(&reader, from: source)
+        case nil: break
+        }
+        guard invocation.console.inputIsTerminal else {
+            throw Failure(
+                .keyMissing, "no key specified",
+                hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
+        }
+        return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
+    }
+
+    /// A file that is not there is a missing key, as it is for key files.
+    private func passphrase(_ reader: inout SecretReader, from source: SecretSource) throws -> KeySource {
+        do {
+            return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
+        } catch let failure as Failure where failure.status == .notFound {
+            throw Failure(.keyMissing, failure.message, hints: ["check --passphrase-file"])
+        }
+    }
+
+    /// Asks twice.
+    func newPassphrase(_ reader: inout SecretReader) throws -> String {
+        let first = try reader.read("New passphrase", from: .prompt)
+        let second = try reader.read("Repeat the new passphrase", from: .prompt)
+        guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
+        return first
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import TokenVault
+
+/// Whether the vault can still be opened on the day when something is lost.
+enum KeySlotCheckup {
+    private static let provenLongAgo = 180
+    private static let day: TimeInterval = 86_400
+
+    static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
+        do {
+            return findings(try await vault.keySlots(), openedBy: vault.openingKeySlot, now: now)
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.keySlots, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+
+    /// - Parameter opening: the slot that has just opened the vault: nothing need be proven of it.
+    static func findings(_ slots: [KeySlot], openedBy opening: KeySlotID, now: Date) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        if slots.allSatisfy({ $0.kind == .wrapped }) {
+            findings.append(
+                DoctorFinding(
+                    .problem, .keySlots,
+                    "no key works without a program's help: if the service or the device behind it is gone, so is the vault",
+                    hint: "add a key that needs neither: vaultctl key add --recipient age1..."))
+        } else if slots.count == 1 {
+            findings.append(
+                DoctorFinding(
+                    .warning, .keySlots, "only one key opens the vault: if it is lost, so is everything in the vault",
+                    hint: "add a recovery key, and keep it elsewhere: vaultctl key add --recipient age1..."))
+        }
+        for slot in slots {
+            findings += notes(slot, isProven: slot.id == opening, now: now)
+        }
+        guard findings.isEmpty else { return findings }
+        return [DoctorFinding(.ok, .keySlots, "\(slots.count) keys open the vault, and each has been proven")]
+    }
+
+    private static func notes(_ slot: KeySlot, isProven: Bool, now: Date) -> [DoctorFinding] {
+        var notes: [DoctorFinding] = []
+        let subject = slot.id.description
+        if slot.isCheaperThanToday {
+            notes.append(
+                DoctorFinding(
+                    .note, .keySlots, about: subject, "guessing its passphrase costs less than in a slot made today",
+                    hint: "add the passphrase again with vaultctl key add, then remove this slot"))
+        }
+        guard !isProven else { return notes }
+        let age = slot.provenAt.map { Int(now.timeIntervalSince($0) / day) }
+        if let age, age <= provenLongAgo { return notes }
+        notes.append(
+            DoctorFinding(
+                .note, .keySlots, about: subject,
+                age.map { "its key was last proven \($0) days ago" } ?? "its key was never proven",
+                hint: "prove that it still opens the vault: vaultctl key test \(subject)"))
+        return notes
+    }
+}

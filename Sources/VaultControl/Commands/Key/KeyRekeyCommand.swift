@@ -1,0 +1,70 @@
+import ArgumentParser
+import TokenVault
+
+struct KeyRekeyCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey",
+        abstract: "Replace the vault key, so that a former one opens nothing of the vault as it is from now on.",
+        discussion: """
+            vaultctl key rekey --dry-run
+            vaultctl key rekey --also-key-file backup.key
+
+            Slots of recipients follow by themselves, and so does the slot that opens the vault now. For any other slot, \
+            specify its key; without it, the slot is removed. vaultctl lists first what stays (+) and what goes (-). \
+            Services that have the vault open go on, unless their slot is removed.
+
+            Copies of the vault that were made before still open with the keys that they had. Whoever has opened one also \
+            has the root key: vaultctl key rotate replaces that.
+            """)
+
+    @Option(
+        help: .init("Another key file of the vault, whose slot should stay. Repeatable.", valueName: "path"),
+        completion: .file())
+    var alsoKeyFile: [String] = []
+
+    @OptionGroup var alsoPassphrase: SecretOptions<AlsoPassphraseKind>
+
+    @Flag(help: "Only list what would stay and what would go.")
+    var dryRun = false
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let rekeying = try await VaultAccess(global, invocation).open { vault, reader in
+            var sources = alsoKeyFile.map { KeySource.keyFile($0) }
+            if let source = try alsoPassphrase.source {
+                sources.append(.passphrase(Passphrase(try reader.read("Passphrase that stays", from: source))))
+            }
+            let plan = try await vault.planRekey(provenBy: sources)
+            if !invocation.isJSON { list(plan, invocation) }
+            guard !dryRun else { return plan }
+            try confirmation.require(typing: "rekey", to: Self.deed(plan), invocation)
+            try await vault.rekey(plan)
+            return plan
+        }
+        let document: Sheet = [
+            .data("kept", rekeying.kept.map { KeyFacts.sheet($0) }),
+            .data("dropped", rekeying.dropped.map { KeyFacts.sheet($0) }), .data("isWritten", !dryRun),
+        ]
+        try invocation.emit(document, text: "")
+        guard !dryRun else { return }
+        invocation.note("replaced the vault key; \(Count.of(rekeying.kept.count, "key slot")) opened it and still do")
+        invocation.hint(
+            "copies of the vault from before still open with their keys: make a new backup, and destroy them")
+    }
+
+    private func list(_ plan: VaultRekeying, _ invocation: Invocation) {
+        for slot in plan.kept { invocation.note("+ \(KeyFacts.words(slot))") }
+        for slot in plan.dropped { invocation.note("- \(KeyFacts.words(slot))") }
+        if !plan.dropped.isEmpty {
+            invocation.hint("to keep a slot, specify its key: --also-key-file PATH or --also-passphrase-file PATH")
+        }
+    }
+
+    private static func deed(_ plan: VaultRekeying) -> String {
+        plan.dropped.isEmpty
+            ? "replace the vault key"
+            : "replace the vault key and remove \(Count.of(plan.dropped.count, "key slot"))"
+    }
+}

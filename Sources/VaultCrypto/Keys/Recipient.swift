@@ -1,0 +1,48 @@
+/// The public half of an age identity (X25519). Whoever knows it can make a key slot for it; only the identity opens
+/// that.
+package struct Recipient: Hashable, Sendable {
+    package static let byteCount = 32
+    private static let prefix = "age"
+
+    package let bytes: [UInt8]
+
+    /// `nil` unless there are exactly 32 bytes.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads `age1…`, as `age-keygen` prints it.
+    package init(text: String) throws(VaultCryptoError) {
+        var bytes = [UInt8](repeating: 0, count: Self.byteCount)
+        var text = text
+        let isValid = text.withUTF8 { source in
+            unsafe bytes.withUnsafeMutableBytes { target in
+                unsafe Bech32.decode(UnsafeRawBufferPointer(source), prefix: Self.prefix, to: target)
+            }
+        }
+        guard isValid else { throw Self.refusal(of: text) }
+        self.bytes = bytes
+    }
+
+    package var text: String {
+        unsafe String(
+            decoding: bytes.withUnsafeBytes { unsafe Bech32.encode($0, prefix: Self.prefix) }, as: UTF8.self)
+    }
+
+    private static func refusal(of text: String) -> VaultCryptoError {
+        if text.uppercased().hasPrefix(Identity.prefix) {
+            return VaultCryptoError(
+                .recipientMalformed, "this is a secret identity, where its recipient is wanted",
+                hint:
+                    "use the recipient, age1…, which `age-keygen -y` prints; assume that others have seen the identity")
+        }
+        let isOther = text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.utf8.count > 62
+        return VaultCryptoError(
+            .recipientMalformed,
+            isOther
+                ? "only X25519 recipients of age are supported, which begin with age1 and have 62 characters"
+                : "this is not a recipient of age: it has another form, or a typing error",
+            hint: "use the line that `age-keygen` prints: age1…")
+    }
+}

@@ -1,0 +1,71 @@
+import CSodium
+
+/// How age wraps a file key for an X25519 recipient (<https://age-encryption.org/v1>, "The X25519 recipient type").
+/// Here the wrapping key is the key of a slot.
+enum X25519 {
+    private static let info = Array("age-encryption.org/v1/X25519".utf8)
+
+    /// The public half.
+    /// - Parameter secret: 32 readable bytes.
+    static func recipient(of secret: UnsafeRawPointer) throws(VaultCryptoError) -> Recipient {
+        try Sodium.initialize()
+        var bytes = [UInt8](repeating: 0, count: Recipient.byteCount)
+        let status = unsafe bytes.withUnsafeMutableBufferPointer { target -> Int32 in
+            guard let target = target.baseAddress else { return -1 }
+            return unsafe crypto_scalarmult_curve25519_base(target, secret.u8)
+        }
+        guard status == 0, let recipient = Recipient(bytes) else { throw refused }
+        return recipient
+    }
+
+    /// `HKDF-SHA-256(ikm = X25519(secret, peer), salt = share ‖ recipient, info)`, 32 bytes.
+    ///
+    /// - Parameters:
+    ///   - secret: The ephemeral secret of who wraps, or that of the identity: 32 readable bytes.
+    ///   - peer: The other side's public half.
+    ///   - share: The public half of the ephemeral secret.
+    static func wrapKey(
+        secret: UnsafeRawPointer, peer: [UInt8], share: [UInt8], recipient: Recipient,
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(VaultCryptoError) {
+        let salt = share + recipient.bytes
+        let isDone = unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { memory -> Bool in
+            guard let start = memory.baseAddress, peer.count == Recipient.byteCount else { return false }
+            defer { unsafe sodium_memzero(start, memory.count) }
+            let shared = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<32])
+            let extracted = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[32...])
+            // Gives an error for a peer of low order, whose shared secret is all zero.
+            let status = unsafe peer.withUnsafeBufferPointer { peer -> Int32 in
+                guard let peer = peer.baseAddress else { return -1 }
+                return unsafe crypto_scalarmult_curve25519(start.u8, secret.u8, peer)
+            }
+            guard status == 0 else { return false }
+            unsafe salt.withUnsafeBytes { unsafe hmac(key: $0, UnsafeRawBufferPointer(shared), into: extracted) }
+            // One block is all that is wanted: T(1) = HMAC(PRK, info ‖ 1).
+            unsafe (info + [1]).withUnsafeBytes {
+                unsafe hmac(key: UnsafeRawBufferPointer(extracted), $0, into: target)
+            }
+            return true
+        }
+        guard isDone else { throw refused }
+    }
+
+    private static func hmac(
+        key: UnsafeRawBufferPointer, _ message: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
+    ) {
+        guard let keyStart = key.baseAddress, let start = message.baseAddress, let output = target.baseAddress else {
+            return
+        }
+        var state = crypto_auth_hmacsha256_state()
+        unsafe crypto_auth_hmacsha256_init(&state, keyStart.u8, key.count)
+        unsafe crypto_auth_hmacsha256_update(&state, start.u8, UInt64(message.count))
+        unsafe crypto_auth_hmacsha256_final(&state, output.u8)
+        unsafe sodium_memzero(&state, MemoryLayout.size(ofValue: state))
+    }
+
+    private static var refused: VaultCryptoError {
+        VaultCryptoError(
+            .recipientMalformed, "this recipient is not a key: it has no secret half",
+            hint: "make a key pair with age-keygen")
+    }
+}

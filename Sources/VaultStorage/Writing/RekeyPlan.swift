@@ -1,0 +1,104 @@
+import VaultCrypto
+
+/// What a new vault key does to each slot. Made before the transaction, because keys may have to be asked for, and void
+/// once the slots have changed.
+package struct RekeyPlan: Sendable {
+    package struct Kept: Sendable {
+        package let slot: StoredKeySlot
+        /// Whether the slot's own key was at hand. A recipient's is not needed.
+        package let isProven: Bool
+        /// The slot with the new vault key in it.
+        let sealedAnew: KeySlot
+    }
+
+    package let kept: [Kept]
+    package let dropped: [StoredKeySlot]
+    /// How this process gets at the new key.
+    let opened: OpenedSlot
+    /// The slots as they were.
+    let basis: VaultManifest.Entries
+}
+
+extension RekeyPlan {
+    /// - Parameters:
+    ///   - slots: All that the vault knows.
+    ///   - unlockers: The keys that are at hand beside the one by which the vault was opened.
+    init(
+        _ slots: [KeySlot], of row: VaultRow, _ context: VaultContext, provenBy unlockers: [any SlotUnlocker]
+    ) throws(VaultCryptoError) {
+        let vaultKey = try SealingKey.generate()
+        var kept: [Kept] = []
+        var dropped: [StoredKeySlot] = []
+        var used: Set<Int> = []
+        for slot in slots {
+            let stored = StoredKeySlot(slot.description, row.manifest)
+            let key = try Self.key(of: slot, row, context, unlockers, &used)
+            var sealed: KeySlot?
+            // Not the recipient that the row names: that would let everyone who can write to it have the new key.
+            if let recipient = row.manifest.recipients[slot.description.id] {
+                sealed = try KeySlot.wrap(
+                    vaultKey, for: RecipientMaker(recipient), id: slot.description.id,
+                    label: slot.description.label, createdAt: slot.description.createdAt, vault: context.vaultID)
+            } else if let key {
+                sealed = try KeySlot.wrap(vaultKey, with: key, slot.description, vault: context.vaultID)
+            }
+            if let sealed {
+                kept.append(Kept(slot: stored, isProven: key != nil, sealedAnew: sealed))
+            } else {
+                dropped.append(stored)
+            }
+        }
+        guard used.count == unlockers.count else {
+            throw VaultCryptoError(
+                .wrongKey, "one of the keys that were given opens none of the vault's key slots",
+                hint: "`vaultctl key list --test` shows which slots a key opens")
+        }
+        let own = row.opened.slot.handle
+        guard let mine = kept.first(where: { $0.slot.handle == own })?.sealedAnew else {
+            throw VaultCryptoError(.wrongKey, "the key slot by which the vault was opened is gone")
+        }
+        self.init(
+            kept: kept, dropped: dropped,
+            opened: OpenedSlot(vaultKey: vaultKey, slot: try ProvenKeySlot(mine), isProven: row.opened.isProven),
+            basis: row.manifest.keySlots)
+    }
+
+    /// The slot's key, if one at hand opens it to the vault's own key.
+    private static func key(
+        of slot: KeySlot, _ row: VaultRow, _ context: VaultContext, _ unlockers: [any SlotUnlocker],
+        _ used: inout Set<Int>
+    ) throws(VaultCryptoError) -> SealingKey? {
+        var found: SealingKey?
+        if let key = try context.heldKey(of: slot.description), slot.opens(with: key, to: row, context) { found = key }
+        for (index, unlocker) in unlockers.map({ $0.bound(to: context.vaultID) }).enumerated() {
+            // A passphrase takes most of a second: what is known to be open is not tried again for its own sake.
+            if found != nil, unlocker.cost(of: slot.description) != nil { continue }
+            guard let key = try unlocker.slotKeyIfAny(for: slot.description), slot.opens(with: key, to: row, context)
+            else {
+                continue
+            }
+            used.insert(index)
+            found = found ?? key
+        }
+        return found
+    }
+}
+
+extension SlotUnlocker {
+    /// Nil also if a program refuses the wrapped key: it may be another program's.
+    func slotKeyIfAny(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
+        do throws(VaultCryptoError) {
+            return try slotKey(for: slot)
+        } catch {
+            guard error.code == .keySourceFailed, case .wrapped = slot.kind else { throw error }
+            return nil
+        }
+    }
+}
+
+extension KeySlot {
+    /// Whether the key opens it, to the vault key that is in use.
+    func opens(with key: SealingKey, to row: VaultRow, _ context: VaultContext) -> Bool {
+        (try? unwrap(with: key, vault: context.vaultID))?.isSame(as: row.vaultKey) ?? false
+    }
+}
