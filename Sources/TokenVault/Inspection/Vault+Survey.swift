@@ -77,15 +77,15 @@ extension Vault {
             if BlockingWork.isCancelled { throw CancellationError() }
             let page = try reader.logins(after: after, limit: surveyPage)
             for listing in page {
-                guard let content = listing.content else {
+                guard let login = listing.login else {
                     survey.damaged += 1
                     continue
                 }
-                let provider = content.provider
+                let provider = login.provider
                 let name =
                     groups[provider] == nil ? provider.flatMap { try? reader.providers.provider($0).record.name } : nil
-                groups[provider, default: VaultSurvey.Group(provider: name)].count(content, now)
-                survey.count(content, now)
+                groups[provider, default: VaultSurvey.Group(provider: name)].count(login, now)
+                survey.count(login, now)
             }
             counted += page.count
             progress(counted, max(total, counted))
@@ -102,8 +102,8 @@ extension Vault {
 }
 
 extension VaultSurvey.Group {
-    fileprivate mutating func count(_ content: LoginListing.Content, _ now: Timestamp) {
-        let session = content.session
+    fileprivate mutating func count(_ login: StoredLogin, _ now: Timestamp) {
+        let session = login.session
         logins += 1
         switch SessionState(session, now: now) {
         case .terminated: terminated += 1
@@ -112,14 +112,14 @@ extension VaultSurvey.Group {
         }
         if let failure = session.failure { if failure.isDead { dead += 1 } else { needsUser += 1 } }
         guard session.failure == nil, session.state != .terminated else { return }
-        if content.intent?.isInDoubt == true { inDoubt += 1 } else if session.attempts > 0 { retrying += 1 }
+        if login.intent?.isInDoubt == true { inDoubt += 1 } else if session.attempts > 0 { retrying += 1 }
     }
 }
 
 extension VaultSurvey {
-    fileprivate mutating func count(_ content: LoginListing.Content, _ now: Timestamp) {
-        let session = content.session
-        if let dueAt = content.dueAt, dueAt <= now { due += 1 }
+    fileprivate mutating func count(_ login: StoredLogin, _ now: Timestamp) {
+        let session = login.session
+        if let dueAt = login.dueAt, dueAt <= now { due += 1 }
         guard session.isLiving, session.accessToken != nil else { return }
         guard let expiresAt = session.expiresAt else {
             withoutExpiry += 1

@@ -3,41 +3,24 @@ import VaultStorage
 
 extension Login {
     init(_ stored: some LoginRow, provider: String?, now: Timestamp) {
-        self.init(
-            id: LoginID(stored.handle), userId: stored.userId, provider: provider, position: stored.position,
-            session: stored.session, isRefreshable: stored.refresh?.refreshToken != nil,
-            isDPoPBound: stored.key != nil,
-            isInDoubt: stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil, now: now)
-    }
-
-    init(_ handle: LoginHandle, _ content: LoginListing.Content, provider: String?, now: Timestamp) {
-        self.init(
-            id: LoginID(handle), userId: content.userId, provider: provider, position: content.position,
-            session: content.session, isRefreshable: content.isRefreshable, isDPoPBound: content.isDPoPBound,
-            isInDoubt: content.intent?.isInDoubt ?? false, now: now)
-    }
-
-    private init(
-        id: LoginID, userId: String, provider: String?, position: ChainPosition, session: SessionRecord,
-        isRefreshable: Bool, isDPoPBound: Bool, isInDoubt: Bool, now: Timestamp
-    ) {
-        self.id = id
-        self.userId = userId
+        let session = stored.session
+        id = LoginID(stored.handle)
+        userId = stored.userId
         self.provider = provider
         state = SessionState(session, now: now)
         label = session.label
         scope = Scope(stored: session.scope)
         tokenType = TokenType(session.tokenType)
-        generation = Int(position.generation)
+        generation = Int(stored.position.generation)
         createdAt = session.createdAt.date
         obtainedAt = session.obtainedAt.date
         expiresAt = session.expiresAt?.date
         expirySource = ExpirySource(session.expiresAt, isAssumed: session.isExpiryAssumed)
-        self.isRefreshable = isRefreshable
-        self.isDPoPBound = isDPoPBound
+        isRefreshable = stored.refresh?.refreshToken != nil
+        isDPoPBound = stored.key != nil
         failure = RefreshFailure(session)
         notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
-        self.isInDoubt = isInDoubt
+        isInDoubt = stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil
         attributes = session.attributes
         lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
         hiddenSubject = HiddenText(text: session.subject)

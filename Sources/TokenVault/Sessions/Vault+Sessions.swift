@@ -20,7 +20,7 @@ extension Vault {
             return SessionState.of(userWith: [], isLoggingIn: isLoggingIn)
         }
         let now = now
-        let states = listings.compactMap { $0.content.map { SessionState($0.session, now: now) } }
+        let states = listings.compactMap { $0.login.map { SessionState($0.session, now: now) } }
         // A damaged login is no reason to call the user's others anything.
         if states.isEmpty, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
         return SessionState.of(userWith: states, isLoggingIn: isLoggingIn)

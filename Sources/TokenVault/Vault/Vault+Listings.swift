@@ -39,19 +39,18 @@ extension Vault {
         return try await VaultError.translating {
             let now = now
             let listings = try await store.logins(ofUser: userId, after: id?.handle, limit: limit)
-            let providers = Set(listings.compactMap { $0.content?.provider })
+            let providers = Set(listings.compactMap { $0.login?.provider })
             let names = await providerNames(of: providers)
             let limits =
                 if let userId { try await tokenLimits(ofUser: userId, at: providers) } else {
                     [:] as [ProviderHandle: Login.TokenLimit]
                 }
             return listings.map { listing in
-                guard let content = listing.content else {
+                guard let stored = listing.login else {
                     return .damaged(LoginID(listing.handle), listing.damage?.reason ?? Self.unreadable)
                 }
-                let provider = content.provider.flatMap { names[$0] }
-                var login = Login(listing.handle, content, provider: provider, now: now)
-                login.tokenLimit = content.provider.flatMap { limits[$0] }
+                var login = Login(stored, provider: stored.provider.flatMap { names[$0] }, now: now)
+                login.tokenLimit = stored.provider.flatMap { limits[$0] }
                 return .login(login)
             }
         }

@@ -28,10 +28,10 @@ extension Vault {
             let provider = try await store.provider(named: name).handle
             return try await store.logins(ofUser: userId, after: nil, limit: Self.mostLogins).filter {
                 // One that does not open may be at any provider.
-                $0.content.map { $0.provider == provider } ?? true
+                $0.login.map { $0.provider == provider } ?? true
             }
         }
-        let living = listings.filter { $0.content.map { $0.session.state != .terminated } ?? false }
+        let living = listings.filter { $0.login.map { $0.session.state != .terminated } ?? false }
         if living.isEmpty, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
         let candidates = living.isEmpty ? listings : living
         guard let only = candidates.first else {

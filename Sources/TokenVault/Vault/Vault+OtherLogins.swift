@@ -14,8 +14,8 @@ extension Vault {
     func hasOtherLogins(than login: LoginHandle, of userId: String, at provider: ProviderHandle) async -> Bool {
         do throws(StoreError) {
             return try await store.logins(ofUser: userId, after: nil, limit: .max).contains { listing in
-                guard listing.handle != login, let content = listing.content else { return false }
-                return content.provider == provider && content.isRefreshable && content.session.isLiving
+                guard listing.handle != login, let other = listing.login else { return false }
+                return other.provider == provider && other.isRefreshable && other.session.isLiving
             }
         } catch {
             return true

@@ -18,7 +18,7 @@ extension Vault {
         guard !maxima.isEmpty else { return [:] }
         var held: [ProviderHandle: Int] = [:]
         for listing in try await store.logins(ofUser: userId, after: nil, limit: Self.mostCounted) {
-            guard let content = listing.content, let provider = content.provider, content.isRefreshable else {
+            guard let login = listing.login, let provider = login.provider, login.isRefreshable else {
                 continue
             }
             held[provider, default: 0] += 1

@@ -41,7 +41,7 @@ extension Reader {
             } while try row.step()
             for handle in known {
                 let damage = StoreError.quarantined("login", handle.bytes, "its row is missing")
-                result.append(LoginListing(handle: handle, userHandle: nil, content: nil, damage: damage))
+                result.append(LoginListing(handle: handle, userHandle: nil, login: nil, damage: damage))
             }
             return result
         }
@@ -71,18 +71,13 @@ extension Reader {
             guard !row.isNull(0) else { throw .quarantined("login", handle.bytes, "its user is missing") }
             let user = try UserColumns(row)
             userHandle = user.handle
-            let content = try opener.withUser(row, user) { view throws(StoreError) in
-                let login = try opener.login(row, columns, user, view)
-                return LoginListing.Content(
-                    userId: view.userIdText, userStatus: view.status, provider: columns.provider,
-                    position: columns.position, revision: columns.revision, incarnation: columns.incarnation,
-                    isHeld: columns.incarnation < context.incarnation, dueAt: columns.dueAt,
-                    isRefreshable: login.refresh?.refreshToken != nil, isDPoPBound: login.key != nil,
-                    intent: login.intent, session: login.session)
+            let login = try opener.withUser(row, user) { view throws(StoreError) in
+                try opener.login(row, columns, user, view).stored(
+                    user: user.handle, userId: view.userIdText, status: view.status, context)
             }
-            return LoginListing(handle: handle, userHandle: userHandle, content: content, damage: nil)
+            return LoginListing(handle: handle, userHandle: userHandle, login: login, damage: nil)
         } catch {
-            return LoginListing(handle: handle, userHandle: userHandle, content: nil, damage: error)
+            return LoginListing(handle: handle, userHandle: userHandle, login: nil, damage: error)
         }
     }
 }

@@ -15,4 +15,7 @@ package struct StoredLogin: Equatable, Sendable {
     package let refresh: RefreshRecord?
     package let key: KeyRecord?
     package let intent: IntentRecord?
+
+    package var isRefreshable: Bool { refresh?.refreshToken != nil }
+    package var isDPoPBound: Bool { key != nil }
 }

@@ -68,7 +68,7 @@ struct Readings: Sendable {
         }
         if let listings = try? await store.logins(ofUser: nil, after: nil, limit: 1000) {
             for listing in listings {
-                await note("listed login \(listing.handle)", listing.content?.userId) { () throws(StoreError) in
+                await note("listed login \(listing.handle)", listing.login?.userId) { () throws(StoreError) in
                     if let damage = listing.damage { throw damage }
                     return ListedLogin(listing)
                 }
@@ -155,16 +155,16 @@ private struct ListedLogin: Equatable, Sendable {
     let session: SessionRecord?
 
     init(_ listing: LoginListing) {
-        let content = listing.content
-        userId = content?.userId
-        provider = content?.provider
-        position = content?.position
-        session = content?.session
+        let login = listing.login
+        userId = login?.userId
+        provider = login?.provider
+        position = login?.position
+        session = login?.session
         facts = [
-            "\(listing.userHandle?.text ?? "-")", "\(content?.revision ?? -1)", "\(content?.incarnation ?? -1)",
-            "\(content?.isHeld ?? false)", "\(content?.isRefreshable ?? false)", "\(content?.isDPoPBound ?? false)",
-            "\(content?.dueAt?.milliseconds ?? -1)", "\(content?.intent?.fence ?? -1)",
-            "\(content?.intent?.tries ?? -1)",
+            "\(listing.userHandle?.text ?? "-")", "\(login?.revision ?? -1)", "\(login?.incarnation ?? -1)",
+            "\(login?.isHeld ?? false)", "\(login?.isRefreshable ?? false)", "\(login?.isDPoPBound ?? false)",
+            "\(login?.dueAt?.milliseconds ?? -1)", "\(login?.intent?.fence ?? -1)",
+            "\(login?.intent?.tries ?? -1)",
         ]
     }
 }

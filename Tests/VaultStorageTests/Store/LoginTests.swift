@@ -173,7 +173,7 @@ struct LoginTests {
         while true {
             let page = try await store.logins(ofUser: nil, after: seen.last, limit: 3)
             if page.isEmpty { break }
-            #expect(page.allSatisfy { $0.damage == nil && $0.content?.isRefreshable == true })
+            #expect(page.allSatisfy { $0.damage == nil && $0.login?.isRefreshable == true })
             seen += page.map(\.handle)
         }
         #expect(Set(seen).count == 7 && seen.count == 7)
