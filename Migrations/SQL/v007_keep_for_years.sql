@@ -10,3 +10,16 @@ ALTER TABLE keySlot ADD COLUMN keyName TEXT;
 ALTER TABLE keySlot ADD COLUMN recipient BLOB CHECK (length(recipient) = 32);
 
 ALTER TABLE keySlot ADD COLUMN share BLOB CHECK (length(share) = 32);
+
+-- Backups that were made of this vault: which of them still hold a user who is erased. Guarded by a MAC of the audit key.
+CREATE TABLE backup (
+    id INTEGER PRIMARY KEY,
+    handle BLOB NOT NULL UNIQUE CHECK (length(handle) = 16),
+    madeAt INTEGER NOT NULL,
+    finishedAt INTEGER,
+    auditSequence INTEGER NOT NULL,
+    byteCount INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    recipients TEXT NOT NULL,
+    mac BLOB NOT NULL CHECK (length(mac) = 16)
+) STRICT;

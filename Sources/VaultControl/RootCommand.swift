@@ -1,4 +1,5 @@
 import ArgumentParser
+import TokenVault
 
 struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,12 +13,12 @@ struct RootCommand: ParsableCommand {
             Exit codes: 0 ok, 1 usage, 2 not found, 3 partly done, 4 tampering or damage, 5 rollback suspected or \
             held, 6 busy, 7 key, 8 login dead, 9 provider or network, 10 this machine (disk, permissions).
             """,
-        version: "0.1.0",
+        version: TokenVaultVersion.current,
         subcommands: [
             InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
             ProviderCommand.self,
             LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self, OutboxCommand.self,
-            DamageCommand.self, EventsCommand.self, MaintainCommand.self,
+            DamageCommand.self, EventsCommand.self, BackupCommand.self, RestoreCommand.self, MaintainCommand.self,
         ]
     )
 }

@@ -30,6 +30,8 @@ extension VaultError.Code {
     public static let unknownRow = Self("unknownRow")
     /// No such key slot in this vault.
     public static let unknownKeySlot = Self("unknownKeySlot")
+    /// The vault remembers no such backup.
+    public static let unknownBackup = Self("unknownBackup")
     /// The user has several logins and none was named; ``VaultError/logins`` lists them.
     public static let ambiguousLogin = Self("ambiguousLogin")
     /// The user has no usable login.
@@ -95,6 +97,8 @@ extension VaultError.Code {
     public static let vaultUnfinished = Self("vaultUnfinished")
     /// The file is not a vault.
     public static let notAVault = Self("notAVault")
+    /// The file is not a backup, or was cut short.
+    public static let notABackup = Self("notABackup")
     /// The key given opens no key slot of this vault.
     public static let wrongKey = Self("wrongKey")
     /// The key file does not exist.

@@ -59,6 +59,7 @@ extension VaultError.Code {
             case .vaultExists: .vaultExists
             case .vaultUnfinished: .vaultUnfinished
             case .notAVault: .notAVault
+            case .notABackup: .notABackup
             case .unsafeFile: .unsafeFile
             case .newerSchema: .newerSchema
             case .migrationNeeded: .migrationNeeded
@@ -84,6 +85,7 @@ extension VaultError.Code {
             case .authorizationRequest: .unknownAuthorizationRequest
             case .outboxEntry: .unknownRevocation
             case .damagedRow: .unknownRow
+            case .backup: .unknownBackup
             }
     }
 

@@ -33,6 +33,7 @@ extension VaultStatus {
             createdAt: statistics.createdAt.date, users: statistics.users, logins: statistics.logins,
             providers: statistics.providers, keySlots: statistics.keySlots, openRenewals: statistics.openIntents,
             pendingRevocations: statistics.pendingRevocations, auditEntries: statistics.auditRows,
+            lastBackupAt: statistics.lastBackupAt?.date,
             fileBytes: statistics.engine.byteCount, sqliteVersion: statistics.engine.version,
             isSQLiteAffectedByWALReset: statistics.engine.canLoseCommits,
             sodiumVersion: statistics.sodiumVersion, lockedMemory: memory)

@@ -15,6 +15,8 @@ public struct VaultStatus: Sendable, Equatable {
     /// Revocations that no provider has confirmed yet.
     public let pendingRevocations: Int
     public let auditEntries: Int
+    /// The moment whose state the last finished backup holds; nil: none is known.
+    public let lastBackupAt: Date?
     public let fileBytes: Int64
     public let sqliteVersion: String
     /// Whether the linked SQLite can lose acknowledged commits at a checkpoint (3.7.0–3.51.2). This vault's

@@ -14,7 +14,7 @@ extension VaultError {
         case .held:
             self.init(
                 .held, "the vault was restored from a backup and this login is held",
-                hint: "let the user log in again")
+                hint: "let the user log in again; or accept the restore: vaultctl restore accept")
         case .dead(let reason):
             self.init(dead: reason)
         case .needsUser:

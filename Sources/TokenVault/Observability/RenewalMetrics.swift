@@ -74,4 +74,6 @@ enum SchedulerGauge: String, Sendable {
     case openRenewals = "token_vault_renewals_open"
     case inDoubt = "token_vault_renewals_in_doubt"
     case outbox = "token_vault_outbox_depth"
+    /// Of the state in the last finished backup. Not set before there is one.
+    case backupAge = "token_vault_backup_age_seconds"
 }

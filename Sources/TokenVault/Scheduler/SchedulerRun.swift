@@ -97,6 +97,9 @@ final class SchedulerRun: Sendable {
             context.metrics.set(.openRenewals, to: Double(depths.openIntents))
             context.metrics.set(.inDoubt, to: Double(depths.inDoubt))
             context.metrics.set(.outbox, to: Double(depths.outbox))
+            if let last = depths.lastBackupAt {
+                context.metrics.set(.backupAge, to: max(0, vault.now.since(last) / .seconds(1)))
+            }
         }
         guard options.retriesRevocations, let done = try? await users.retryRevocations(.due, limit: 256) else { return }
         guard !done.results.isEmpty else { return }

@@ -104,17 +104,17 @@ extension Vault {
     }
 
     /// Opening reads files and stretches passphrases: too long for a thread that others wait for.
-    private static func offThePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    static func offThePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await VaultError.translating { try await BlockingLane.opening.run(body) }
     }
 }
 
 extension VaultOptions {
-    fileprivate var clock: @Sendable () -> Timestamp {
+    var clock: @Sendable () -> Timestamp {
         { [timeSource] in timeSource.timestamp }
     }
 
-    fileprivate var unlockingPolicy: UnlockingPolicy {
+    var unlockingPolicy: UnlockingPolicy {
         UnlockingPolicy(memoryKiB: UInt32(clamping: passphraseMemoryLimit / 1024))
     }
 }

@@ -58,6 +58,16 @@ package import VaultStorage
 /// - ``files(at:trustsFileSystem:)``
 /// - ``sqliteVersion``
 /// - ``isSQLiteAffectedByWALReset``
+/// ### Backups
+/// - ``backUp(to:allowsSameDevice:progress:)``
+/// - ``backups()``
+/// - ``backups(holding:)``
+/// - ``forgetBackup(_:)``
+/// - ``backup(at:)``
+/// - ``verifyBackup(at:unlockedBy:options:progress:)``
+/// - ``restore(_:to:unlockedBy:options:progress:)``
+/// - ``heldLogins()``
+/// - ``heldLogins(ofProvider:)``
 /// ### Damaged rows
 /// - ``damage(limit:)``
 /// - ``damagedRow(_:)``

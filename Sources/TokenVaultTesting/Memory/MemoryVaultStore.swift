@@ -45,6 +45,11 @@ package final class MemoryVaultStore: VaultStore {
     /// Nothing remains of what a row was.
     package func removeRemnants() async -> Remnants { .gone }
 
+    /// There is no file to be copied.
+    package func backUp(
+        _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
+    ) async throws -> BackupRecord { throw StoreError.hasNoFile }
+
     package func close() {
         readers.withLock { readers in
             readers.isClosed = true

@@ -12,6 +12,9 @@ struct MaintainCommand: VaultCommand {
             the work. Also retries revocations that are due, and settles renewals of processes that have died. SIGTERM \
             and SIGINT end it once the work in progress is finished and stored; a second one ends it at once.
 
+            With --backup-every and --backup-dir it also makes backups, and with --keep removes those that need not be \
+            kept: of so many of the last hours, days, weeks and months, the last backup of each stays.
+
             vaultctl maintain           run until stopped; print a line for each login that was due
             vaultctl maintain --once    do what is due now, then end: for cron. Exit code 3 if something failed
 
@@ -24,6 +27,7 @@ struct MaintainCommand: VaultCommand {
     @Option(help: "How many renewals to run at a time.")
     var concurrency = 16
 
+    @OptionGroup var backups: BackupOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -35,22 +39,31 @@ struct MaintainCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let started = ContinuousClock.now
         let access = VaultAccess(global, invocation)
+        var backupFailure: Failure?
         let report = try await access.manage(UserManagerOptions()) { users, _ in
             let lines = MaintainLines(invocation)
             let scheduler = RenewalScheduler(
                 users, options: SchedulerOptions(concurrency: concurrency) { lines.print($0) })
+            let backup = backups.scheduler(of: users.vault) { lines.print($0) }
             if once {
                 try await scheduler.runOnce()
+                do { try await backup?.runOnce() } catch {
+                    if error is CancellationError { throw error }
+                    backupFailure = Failure(error)
+                    lines.print(.failed(error))
+                }
             } else {
                 lines.print("maintaining this vault until SIGTERM or SIGINT")
+                async let backups: Void? = backup?.run()
                 try await scheduler.run()
+                _ = try await backups
             }
             return scheduler.report
         }
         let seconds = Int((ContinuousClock.now - started) / .seconds(1))
         try emit(report, seconds, invocation)
         if once, Task.isCancelled { throw CancellationError() }
-        if once, report.failed > 0 { throw ExitRequest(status: .partlyDone) }
+        if once, report.failed > 0 || backupFailure != nil { throw ExitRequest(status: .partlyDone) }
         // To be stopped is what this command is for: no failure.
         if !once { throw ExitRequest(status: .success, isFinal: true) }
     }
@@ -83,6 +96,14 @@ private struct MaintainLines: Sendable {
 
     func print(_ text: String) {
         invocation.note("\(invocation.now.formatted(.iso8601))  \(text)")
+    }
+
+    func print(_ event: BackupSchedule.Event) {
+        switch event {
+        case .made(let backup): print("made backup \(Printable.shortened(backup.path, to: 200))")
+        case .removed(let backup): print("removed backup \(Printable.shortened(backup.path, to: 200))")
+        case .failed(let error): print("no backup was made: \(Failure(error).message)")
+        }
     }
 
     func print(_ renewal: ScheduledRenewal) {

@@ -47,6 +47,7 @@ struct StatusCommand: VaultCommand {
             Field("users", status.users), Field("logins", status.logins), Field("providers", status.providers),
             Field("keySlots", status.keySlots), Field("openRenewals", status.openRenewals),
             Field("pendingRevocations", status.pendingRevocations), Field("auditEntries", status.auditEntries),
+            Field("lastBackupAt", status.lastBackupAt).label("last backup").orWords("none"),
             Field("sqliteVersion", status.sqliteVersion).label("SQLite").words(sqlite),
             .data("sqliteIsAffectedByWALReset", status.isSQLiteAffectedByWALReset),
             Field("lockedMemory", status.lockedMemory.rawValue),

@@ -92,6 +92,10 @@ extension Failure {
         case .refreshStalled: "see which process holds the renewal, and what to do: vaultctl login show LOGIN"
         case .busy: "another process is writing; try again, and if this persists, look for a stalled process"
         case .unknownRow: "list all damaged rows: vaultctl damage list"
+        case .unknownBackup: "list all backups: vaultctl backup list"
+        case .held:
+            "see what is held, and at what risk: vaultctl restore status; or ask the user to log in again: "
+                + "vaultctl login begin"
         default: nil
         }
     }
@@ -101,7 +105,7 @@ extension ExitStatus {
     init(_ code: VaultError.Code) {
         switch code {
         case .unknownUser, .unknownLogin, .unknownProvider, .unknownAuthorizationRequest, .unknownKeySlot,
-            .unknownRevocation, .unknownReply, .unknownRow,
+            .unknownRevocation, .unknownReply, .unknownRow, .unknownBackup,
             .notLoggedIn, .vaultMissing, .vaultUnfinished:
             self = .notFound
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:
@@ -112,7 +116,7 @@ extension ExitStatus {
         case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe,
             .keyTooCostly, .keyUnavailable:
             self = .key
-        case .damaged, .quarantined, .notAVault:
+        case .damaged, .quarantined, .notAVault, .notABackup:
             self = .damaged
         case .rollbackSuspected, .held:
             self = .rollback

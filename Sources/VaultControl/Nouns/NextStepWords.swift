@@ -31,7 +31,9 @@ enum NextStepWords {
         case .userMustAct, .logIn: "ask the user to log in again: vaultctl login begin"
         case .enableUser:
             "enable the user: vaultctl user enable USER; then ask them to log in again: vaultctl login begin"
-        case .acceptRestore: "the vault was restored from a backup, which must be accepted before anything is sent"
+        case .acceptRestore:
+            "the vault was restored from a backup: accept it for this provider (vaultctl restore status), or ask the user "
+                + "to log in again"
         }
     }
 

@@ -97,7 +97,8 @@ package struct NewFile {
         }
     }
 
-    private func name(_ temporary: String) throws(Failure) {
+    /// Gives a whole file of another name this one, in whatever way the file system can do it.
+    package func name(_ temporary: String) throws(Failure) {
         var error = EINVAL
         for naming in namings where naming != .first {
             error = self.error(of: naming, temporary)

@@ -8,6 +8,8 @@ import VaultStorage
     let path: String
     let access: Access
     let liveness: Liveness?
+    /// What the file's header must say that it is; see ``BackupContainer/applicationID``.
+    var applicationID = Connection.applicationID
     /// Who may have begun something in the vault; nil if that is not known yet.
     var owners: (any Ownership)?
     /// By the address of their text.

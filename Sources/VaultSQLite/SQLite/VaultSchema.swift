@@ -65,7 +65,13 @@ struct VaultSchema: Equatable, Sendable {
     static func version(
         of connection: Connection, known: Int = Migrations.all.last?.version ?? 0
     ) throws(StoreError) -> Int {
-        guard try connection.integer("PRAGMA application_id") == Connection.applicationID else {
+        let applicationID = try connection.integer("PRAGMA application_id")
+        guard applicationID == connection.applicationID else {
+            if applicationID == BackupContainer.applicationID {
+                throw StoreError(
+                    .notAVault, "the file is a backup of a vault, and cannot be used as a vault",
+                    hint: "make a vault of it: vaultctl backup restore '\(connection.path)' NEW-VAULT")
+            }
             if try connection.integer("PRAGMA page_count") == 0 {
                 throw StoreError(
                     .notAVault, "the file is empty: a vault was never finished here, or something has emptied it",

@@ -38,6 +38,8 @@ package final class VaultContext: Sendable {
 
     package var createdAt: Timestamp { rows.current.createdAt }
 
+    package var now: Timestamp { clock() }
+
     /// Takes over a state of the vault's row that was read, or committed.
     func adopt(_ row: VaultRow) {
         rows.advance(to: row)

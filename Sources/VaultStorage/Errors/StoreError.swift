@@ -4,7 +4,7 @@ package import VaultCrypto
 package struct StoreError: Error, Equatable, Sendable {
     package enum Subject: String, Hashable, Sendable {
         case user, login, provider, keySlot = "key slot", authorizationRequest = "log-in request"
-        case outboxEntry = "outbox entry", damagedRow = "damaged row"
+        case outboxEntry = "outbox entry", damagedRow = "damaged row", backup
     }
 
     package enum Code: Hashable, Sendable {
@@ -30,6 +30,7 @@ package struct StoreError: Error, Equatable, Sendable {
         /// A process was killed while it made this vault.
         case vaultUnfinished
         case notAVault
+        case notABackup
         case unsafeFile
         case newerSchema(found: Int, known: Int)
         case migrationNeeded(found: Int, known: Int)

@@ -8,7 +8,7 @@ extension Reader {
             users: try count(.user), logins: try count(.login), providers: try count(.provider),
             keySlots: try count(.keySlot), openIntents: try count(.refreshIntent),
             pendingRevocations: try count(.outbox), authorizationRequests: try count(.authorizationRequest),
-            auditRows: try auditCount(),
+            auditRows: try auditCount(), lastBackupAt: try lastBackupAt(),
             engine: try tables.facts(), sodiumVersion: Sodium.version,
             lockedMemory: LockedMemoryState.current)
     }
@@ -21,7 +21,7 @@ extension Reader {
         StoreDepths(
             openIntents: try count(.refreshIntent),
             inDoubt: Int(try tables.integer(.doubts) ?? 0),
-            outbox: try count(.outbox))
+            outbox: try count(.outbox), lastBackupAt: try lastBackupAt())
     }
 
     /// Rows are numbered without a gap, so that nothing need be counted: the table is the biggest of all.
@@ -30,6 +30,11 @@ extension Reader {
         // A row that was edited may have any number.
         let (count, isBeyond) = try auditHead().subtractingReportingOverflow(first - (first == .min ? 0 : 1))
         return isBeyond ? .max : Int(clamping: count)
+    }
+
+    /// The moment whose state the last finished backup holds.
+    package func lastBackupAt() throws(StoreError) -> Timestamp? {
+        try backups().compactMap(\.record).filter { $0.finishedAt != nil }.map(\.madeAt).max()
     }
 
     private func count(_ table: Table) throws(StoreError) -> Int { Int(clamping: try tables.count(table)) }

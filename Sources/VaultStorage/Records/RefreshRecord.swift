@@ -11,8 +11,8 @@ package struct RefreshRecord: Equatable, Sendable {
     package var previousRole = PreviousRefreshRole.predecessor
     /// Since when it is kept.
     package var previousSince: Timestamp?
-    /// Since when ``refreshToken`` may be spent although its renewal succeeded: the reply named a successor that cannot be
-    /// sent.
+    /// Since when ``refreshToken`` may be spent without an open intent: its renewal succeeded and named a successor that
+    /// cannot be sent, or was open in the backup that the vault was restored from.
     package var doubtSince: Timestamp?
 
     package init(

@@ -6,10 +6,13 @@ package struct StoreDepths: Equatable, Sendable {
     package let inDoubt: Int
     /// Revocations that no provider has confirmed.
     package let outbox: Int
+    /// The moment whose state the last finished backup holds.
+    package let lastBackupAt: Timestamp?
 
-    package init(openIntents: Int, inDoubt: Int, outbox: Int) {
+    package init(openIntents: Int, inDoubt: Int, outbox: Int, lastBackupAt: Timestamp?) {
         self.openIntents = openIntents
         self.inDoubt = inDoubt
         self.outbox = outbox
+        self.lastBackupAt = lastBackupAt
     }
 }

@@ -13,6 +13,7 @@ package struct StoreStatistics: Sendable {
     package let pendingRevocations: Int
     package let authorizationRequests: Int
     package let auditRows: Int
+    package let lastBackupAt: Timestamp?
     package let engine: EngineFacts
     package let sodiumVersion: String
     package let lockedMemory: LockedMemoryState

@@ -21,6 +21,8 @@ package struct LoginState: Sendable {
     package var key: KeyRecord?
     /// Set to `nil` to close it; opened by ``openIntent(owner:at:)``.
     package var intent: IntentRecord?
+    /// The login enters the vault's current incarnation: it is no longer held.
+    package var isAccepted = false
     /// The login, its cells and its intent are deleted.
     package var isRemoved = false
     /// Told in this order. ``AuditKind/loginChanged`` is added when something changed and there are none.

@@ -46,6 +46,14 @@ package protocol VaultStore: Sendable {
     /// Removes from the vault's files what former states of rows have left there, such as those of an erased user.
     func removeRemnants() async -> Remnants
 
+    /// Copies the vault, as it is at one moment, into a new file, and calls it a backup once that has been checked.
+    /// Nobody waits for it.
+    ///
+    /// - Parameter progress: Called now and then with how much has been done, of how much.
+    func backUp(
+        _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
+    ) async throws -> BackupRecord
+
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()
     /// As ``close()``, without holding up the thread of the caller.

@@ -71,6 +71,11 @@ extension Table {
                 .bytes("cell"),
             ]
         case .untoldFailure: []
+        case .backup:
+            [
+                .handle("handle").unique, .integer("madeAt"), .integer("finishedAt").optional,
+                .integer("auditSequence"), .integer("byteCount"), .text("path"), .text("recipients"), .handle("mac"),
+            ]
         }
     }
 

@@ -54,6 +54,18 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let revocationConfirmed = AuditKind(rawValue: 51)
     package static let revocationDeferred = AuditKind(rawValue: 52)
     package static let revocationAbandoned = AuditKind(rawValue: 53)
+    /// A backup of the vault was made, checked, and has its name.
+    package static let backupMade = AuditKind(rawValue: 60)
+    /// The vault no longer counts a backup among those that there are.
+    package static let backupForgotten = AuditKind(rawValue: 61)
+    /// The vault was restored from a backup: the first row of a new incarnation.
+    package static let vaultRestored = AuditKind(rawValue: 62)
+    /// A pending log-in of the backup was dropped.
+    package static let logInDropped = AuditKind(rawValue: 63)
+    /// A renewal that was open in the backup was dropped.
+    package static let renewalDropped = AuditKind(rawValue: 64)
+    /// A login that was held since a restore is renewed again.
+    package static let restoreAccepted = AuditKind(rawValue: 65)
     /// A step of a rotation of the root key; the details tell which.
     package static let rootKeyRotated = AuditKind(rawValue: 70)
 
@@ -75,6 +87,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         userErased: "user-erased",
         revocationQueued: "revocation-queued", revocationConfirmed: "revocation-confirmed",
         revocationDeferred: "revocation-deferred", revocationAbandoned: "revocation-abandoned",
+        backupMade: "backup-made", backupForgotten: "backup-forgotten", vaultRestored: "vault-restored",
+        logInDropped: "log-in-dropped", renewalDropped: "renewal-dropped", restoreAccepted: "restore-accepted",
         rootKeyRotated: "root-key-rotated",
     ]
 

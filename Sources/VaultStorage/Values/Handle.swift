@@ -17,6 +17,7 @@ package enum ProviderSubject {}
 package enum KeySlotSubject {}
 package enum OutboxSubject {}
 package enum ReplySubject {}
+package enum BackupSubject {}
 
 package typealias LoginHandle = Handle<LoginSubject>
 package typealias UserHandle = Handle<UserSubject>
@@ -24,6 +25,7 @@ package typealias ProviderHandle = Handle<ProviderSubject>
 package typealias KeySlotHandle = Handle<KeySlotSubject>
 package typealias OutboxHandle = Handle<OutboxSubject>
 package typealias ReplyHandle = Handle<ReplySubject>
+package typealias BackupHandle = Handle<BackupSubject>
 
 extension Handle: LosslessStringConvertible {
     package var text: String { Base32.encode(bytes) }

@@ -16,6 +16,7 @@ extension VaultCheck {
         static let authorizationRequest = Walk(
             table: .authorizationRequest, query: .authorizationRequests, keyColumn: 3)
         static let outbox = Walk(table: .outbox, query: .outbox, keyColumn: 4)
+        static let backup = Walk(table: .backup, query: .backups, keyColumn: 0)
         static let audit = Walk(table: .audit, query: .auditRowsFrom, keyColumn: 0)
     }
 
@@ -65,6 +66,12 @@ extension VaultCheck {
             }
         } catch {
             note("keySlot", row.bytes16(0), error.reason)
+        }
+    }
+
+    func checkBackup(_ row: any RowCursor) throws(StoreError) {
+        do throws(StoreError) { _ = try BackupRecord(row, context) } catch {
+            note("backup", row.bytes16(1), error.reason)
         }
     }
 

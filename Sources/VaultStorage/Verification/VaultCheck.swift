@@ -50,6 +50,7 @@ package final class VaultCheck {
         try walk(.user, progress, checkUser)
         try walk(.authorizationRequest, progress, checkAuthorizationRequest)
         try walk(.outbox, progress, checkOutboxEntry)
+        try walk(.backup, progress, checkBackup)
         try walk(.audit, progress, checkAuditRow)
         try finishAudit()
         return report
@@ -57,7 +58,7 @@ package final class VaultCheck {
 
     /// Those whose rows are counted for the progress. Secrets and intents are checked with their logins.
     private static let countedTables: [Table] = [
-        .migration, .keySlot, .provider, .user, .login, .authorizationRequest, .outbox, .audit,
+        .migration, .keySlot, .provider, .user, .login, .authorizationRequest, .outbox, .backup, .audit,
     ]
 
     // MARK: Walking

@@ -139,13 +139,13 @@ extension WriteTransaction {
         let secretsChanged = state.refresh != login.refresh || state.key != login.key
         guard
             secretsChanged || state.session != login.session || state.position != login.columns.position
-                || state.dueAt != login.columns.dueAt
+                || state.dueAt != login.columns.dueAt || state.isAccepted && state.isHeld
         else { return false }
         var changed = login
         changed.session = state.session
         changed.columns.dueAt = state.dueAt
         changed.columns.revision += 1
-        if state.position.chain != login.columns.position.chain {
+        if state.isAccepted || state.position.chain != login.columns.position.chain {
             changed.columns.incarnation = context.incarnation
         }
         changed.columns.position = state.position

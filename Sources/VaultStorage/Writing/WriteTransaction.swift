@@ -128,6 +128,6 @@ package final class WriteTransaction {
 }
 
 extension Query {
-    fileprivate static let lastLink = select(
+    static let lastLink = select(
         Table.audit.columns("sequence", "mac"), from: .audit, order: [.down(Table.audit["sequence"])])
 }

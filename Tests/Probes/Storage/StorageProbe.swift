@@ -16,6 +16,10 @@ struct StorageProbe {
             if arguments[1] == "fork" { return try await liveness.fork() }
             return try await liveness.closeFrom(readsFirst: arguments[1] == "read-closefrom")
         }
+        if arguments.count == 6, ["backup", "restore"].contains(arguments[1]) {
+            return try await BackupVictim(arguments[2], key: arguments[3], other: arguments[4], step: arguments[5])
+                .die(at: arguments[1])
+        }
         if arguments.count == 3, arguments[1] == "sample" { return try await SampleVault.make(in: arguments[2]) }
         if arguments.count == 6, arguments[1] == "visit" {
             return try await Visit.perform(

@@ -7,7 +7,7 @@ package enum OlderSchemas {
 
     /// The version before slots had keys that programs wrap, or recipients.
     private static let six = """
-        DROP INDEX userByRoot;
+        DROP INDEX userByRoot; DROP TABLE backup;
         ALTER TABLE keySlot DROP COLUMN wrappedKey; ALTER TABLE keySlot DROP COLUMN keyName;
         ALTER TABLE keySlot DROP COLUMN recipient; ALTER TABLE keySlot DROP COLUMN share;
         """

@@ -171,6 +171,9 @@ final class FaultyStore: VaultStore {
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
     func files() -> [FileReport] { base.files() }
     func removeRemnants() async -> Remnants { await base.removeRemnants() }
+    func backUp(
+        _ plan: BackupPlan, _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws -> BackupRecord { try await base.backUp(plan, progress) }
     func close() { base.close() }
     func shutDown() async { await base.shutDown() }
 }

@@ -69,6 +69,7 @@ struct SampleVault {
             try await store.putAuthorizationRequest(Self.request(number, state: state, provider: acme.handle))
         }
         try await store.addOutbox([Self.revocation(0, acme.handle), Self.revocation(1, globex.handle)])
+        for number in 1...2 { try await Self.note(number, store) }
         _ = try await store.addKeySlot(KeyFileUnlocker(path: spareKeyFile), label: "spare")
     }
 
@@ -112,6 +113,14 @@ struct SampleVault {
         for entry in try await store.outboxEntries(limit: 10) {
             try await store.resolveOutbox(entry.handle, .retry(at: now.advanced(by: .seconds(600))))
         }
+    }
+
+    private static func note(_ number: Int, _ store: any VaultStore) async throws {
+        let backup = BackupRecord(
+            handle: .random(), madeAt: SteppingClock.start, auditSequence: Int64(number), byteCount: 4_096,
+            path: "/backups/\(number)", recipients: number == 1 ? [] : ["age1one", "age1two"],
+            finishedAt: SteppingClock.start)
+        try await store.write { try $0.note(backup) }
     }
 
     static func provider(_ name: String) -> ProviderRecord {

@@ -75,7 +75,7 @@ enum LockedVaultCheckup {
 
     static var unseen: [DoctorFinding] {
         let checks: [DoctorFinding.Check] = [
-            .keySlots, .lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .clock,
+            .keySlots, .lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .backup, .clock,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }

@@ -14,7 +14,7 @@ struct DoctorFinding: Sendable {
 
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
-        case vault, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, outbox, login, clock
+        case vault, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, outbox, login, backup, clock
 
         var words: String {
             switch self {
@@ -25,6 +25,7 @@ struct DoctorFinding: Sendable {
             case .ownership: "owner lock"
             case .renewal: "renewals"
             case .login: "logins"
+            case .backup: "backups"
             default: rawValue
             }
         }

@@ -8,7 +8,7 @@ struct VaultCheckup {
     var pageSize = Listing.pageSize
 
     func findings() async -> [DoctorFinding] {
-        await diagnosis() + outbox() + logins()
+        await diagnosis() + outbox() + logins() + BackupCheckup(vault, invocation).findings()
     }
 
     private func diagnosis() async -> [DoctorFinding] {

@@ -6,17 +6,24 @@ struct UserEraseCommand: VaultCommand {
         commandName: "erase",
         abstract: "End all of a user's logins, and destroy what the vault knows about the user.",
         discussion: """
-            Destroys the user's key, so nothing about the user can be read from this file again. A backup made earlier \
-            still holds that key, until the backup's root key is retired.
+            Destroys the user's key, so nothing about the user can be read from this file again. A backup holds that \
+            key, too: whoever has the backup and a key that opened the vault when it was made can still read the user. \
+            --dry-run names the backups that hold the user, and so does the command itself: destroy them.
 
             What cannot be opened is discarded; exit code 3 then means that grants were left at the provider.
             """)
+
+    @Flag(help: "Say what would be erased, and which backups hold the user; change nothing.")
+    var dryRun = false
 
     @OptionGroup var ending: UserEnding
     @OptionGroup var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        if dryRun { return try await plan(access, invocation) }
+        let backups = (try? await access.open { try await $0.backups(holding: ending.id) }) ?? []
+        defer { warn(of: backups, invocation) }
         do {
             try await ending.run(
                 endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, done: "erased", access
@@ -30,8 +37,37 @@ struct UserEraseCommand: VaultCommand {
         warnOfSnapshots(access, invocation)
     }
 
+    private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
+        let (user, backups) = try await access.open { vault in
+            (try await vault.user(ending.id), try await vault.backups(holding: ending.id))
+        }
+        let sheet: Sheet = [
+            Field("user", user.id), Field("logins", user.logins.map(\.description)).words(user.logins.count),
+            .data("isDryRun", true), Field("backups", backups.map(BackupSheets.sheet)).words(backups.count),
+            Field("snapshots", snapshots(access).map(\.path)).words(snapshots(access).count)
+                .label("copies from before a migration"),
+        ]
+        let table = Table(["BACKUP", "MADE", "PATH"], backups.map(BackupSheets.sheet), now: invocation.now)
+        try invocation.emit(
+            sheet, text: invocation.text(sheet) + (backups.isEmpty ? "" : "\n" + invocation.text(table)))
+        invocation.note("nothing was erased; the audit trail keeps random handles only")
+    }
+
+    private func warn(of backups: [Backup], _ invocation: Invocation) {
+        guard !backups.isEmpty else { return }
+        invocation.warn(
+            "\(Count.of(backups.count, "backup")) may still hold the user: "
+                + backups.suffix(20).map { Printable.shortened($0.path, to: 200) }.joined(separator: ", ")
+                + (backups.count > 20 ? " and others (vaultctl backup list)" : "")
+                + "; destroy every copy, then: vaultctl backup forget BACKUP")
+    }
+
+    private func snapshots(_ access: VaultAccess) -> [MigrationStatus.Snapshot] {
+        (try? MigrationFacts.status(access).snapshots) ?? []
+    }
+
     private func warnOfSnapshots(_ access: VaultAccess, _ invocation: Invocation) {
-        let snapshots = (try? MigrationFacts.status(access).snapshots) ?? []
+        let snapshots = snapshots(access)
         guard !snapshots.isEmpty else { return }
         let copies = Count.of(snapshots.count, "copy", plural: "copies")
         invocation.warn(

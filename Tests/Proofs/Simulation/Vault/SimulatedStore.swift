@@ -35,6 +35,9 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     var spool: any ReplySpool { SimulatedSpool(store: self, base: base.spool, ledger: ledger) }
     func files() -> [FileReport] { base.files() }
     func removeRemnants() async -> Remnants { await base.removeRemnants() }
+    func backUp(
+        _ plan: BackupPlan, _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws -> BackupRecord { try await base.backUp(plan, progress) }
     func close() { base.close() }
     func shutDown() async { base.close() }
 

@@ -1,0 +1,132 @@
+import Glibc
+public import ServiceLifecycle
+import Synchronization
+import VaultStorage
+
+/// Makes a backup now and then, and removes those that need not be kept.
+///
+/// ```swift
+/// let backups = BackupScheduler(vault, options: .init(
+///     every: .seconds(6 * 3_600), directory: "/mnt/backup", keep: BackupRetention(hours: 24, days: 7, weeks: 5)))
+/// let group = ServiceGroup(services: [RenewalScheduler(users), backups], logger: logger)
+/// ```
+///
+/// Whether one is due is what the vault remembers: a restart makes none before its time, and several processes need not
+/// know of each other.
+public final class BackupScheduler: Service {
+    private let vault: Vault
+    private let options: BackupSchedule
+    private let wakeup = Wakeup()
+    /// After a failure, so long before the next try.
+    private static let pauseAfterFailure = Duration.seconds(300)
+
+    public init(_ vault: Vault, options: BackupSchedule) {
+        self.vault = vault
+        self.options = options
+    }
+
+    /// Works until the service group shuts down, the task is cancelled or the vault is closed.
+    public func run() async throws {
+        try vault.requireOpen()
+        let wakeup = wakeup
+        let closing = vault.whenClosing { wakeup.stop() }
+        defer { vault.forgetClosingAction(closing) }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            while !wakeup.isStopped, !Task.isCancelled {
+                await wakeup.wait(for: await turn(), vault.timeSource)
+            }
+        } onCancelOrGracefulShutdown: {
+            wakeup.stop()
+        }
+    }
+
+    /// Makes a backup if one is due, and returns.
+    /// - Throws: why there is none although one is due.
+    @discardableResult
+    public func runOnce() async throws -> Backup? {
+        guard try await timeToNext() <= .zero else { return nil }
+        return try await makeOne()
+    }
+
+    /// Gives the time until something is to be done again.
+    private func turn() async -> Duration {
+        do {
+            let left = try await timeToNext()
+            guard left <= .zero else { return left }
+            _ = try await makeOne()
+            return options.interval
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            options.onEvent?(.failed(error))
+            return min(options.interval, Self.pauseAfterFailure)
+        }
+    }
+
+    private func timeToNext() async throws -> Duration {
+        let last = try await vault.backups().compactMap(\.backup).filter(\.isFinished).map(\.madeAt).max()
+        guard let last else { return .zero }
+        let age = vault.now.since(Timestamp(last))
+        // A clock that was set back must not put backups off for years.
+        return age < .zero ? .zero : options.interval - age
+    }
+
+    private func makeOne() async throws -> Backup {
+        let backup = try await vault.backUp(to: options.directory, allowsSameDevice: options.allowsSameDevice)
+        options.onEvent?(.made(backup))
+        try await prune()
+        return backup
+    }
+
+    /// Only backups of this directory, which this vault remembers, and whose files still say that they are they.
+    private func prune() async throws {
+        guard let keep = options.keep else { return }
+        let directory = Self.resolved(options.directory)
+        let here = try await vault.backups().compactMap(\.backup).filter { backup in
+            backup.isFinished && backup.path.lastIndex(of: "/").map { String(backup.path[..<$0]) } == directory
+        }
+        for backup in keep.expired(here) {
+            if let facts = try? Vault.backup(at: backup.path) {
+                guard facts.id == backup.id, unsafe unlink(backup.path) == 0 else { continue }
+            }
+            try await vault.forgetBackup(backup.id)
+            options.onEvent?(.removed(backup))
+        }
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+}
+
+/// When a ``BackupScheduler`` makes backups, and which it keeps.
+public struct BackupSchedule: Sendable {
+    public enum Event: Sendable {
+        case made(Backup)
+        case removed(Backup)
+        /// The next try comes within minutes.
+        case failed(any Error)
+    }
+
+    public var interval: Duration
+    public var directory: String
+    /// Nil: nothing is removed.
+    public var keep: BackupRetention?
+    /// As in ``Vault/backUp(to:allowsSameDevice:progress:)``.
+    public var allowsSameDevice: Bool
+    /// It must return soon.
+    public var onEvent: (@Sendable (Event) -> Void)?
+
+    public init(
+        every interval: Duration, directory: String, keep: BackupRetention? = nil, allowsSameDevice: Bool = false,
+        onEvent: (@Sendable (Event) -> Void)? = nil
+    ) {
+        self.interval = max(.seconds(60), interval)
+        self.directory = directory
+        self.keep = keep
+        self.allowsSameDevice = allowsSameDevice
+        self.onEvent = onEvent
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import TokenVault
+
+struct BackupCreateCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make a backup while the vault is in use, and check it.",
+        discussion: """
+            In a directory the backup gets a name of its own, made of the vault's name, the time in UTC and the last \
+            row of the audit trail. Nothing is overwritten, and what fails leaves nothing behind.
+
+            The backup holds the vault's keys, wrapped as they are in the vault: keep the key file elsewhere. Anyone \
+            who has both can read users who were erased later, so destroy backups in time.
+            """)
+
+    @Argument(help: "A directory, or a file that does not exist.", completion: .file())
+    var target: String
+
+    @Flag(help: "Allow a target on the vault's own device, because you copy the backup away from there.")
+    var sameDevice = false
+
+    @Flag(help: "Check whether a backup could be made there, and make none.")
+    var dryRun = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let progress = Progress("copying", on: invocation.console, isQuiet: invocation.isQuiet)
+        let started = ContinuousClock.now
+        if dryRun { return try await plan(access, invocation) }
+        let backup = try await access.open { vault in
+            defer { progress.finish() }
+            return try await vault.backUp(to: target, allowsSameDevice: sameDevice) {
+                progress.update(done: $0, total: $1)
+            }
+        }
+        let seconds = (ContinuousClock.now - started) / .seconds(1)
+        try invocation.emit(
+            BackupSheets.sheet(backup) + [
+                Field("milliseconds", Int(seconds * 1_000)).label("time").words(Instant.duration(seconds))
+            ])
+        invocation.hint("check every cell of it: vaultctl backup verify '\(backup.path)'")
+    }
+
+    private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
+        let plan = try await access.open { vault in
+            try await vault.planBackup(to: target, allowsSameDevice: sameDevice)
+        }
+        try invocation.emit(
+            [
+                Field("path", plan.path), Field("bytes", Int(clamping: plan.byteCount)).label("bytes needed"),
+                .data("isDryRun", true),
+            ])
+        invocation.note("no backup was made")
+    }
+}

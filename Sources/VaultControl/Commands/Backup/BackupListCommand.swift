@@ -1,0 +1,48 @@
+import ArgumentParser
+import TokenVault
+
+struct BackupListCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the backups that were made of this vault, oldest first.",
+        discussion: """
+            The vault remembers each backup until it is removed by `maintain`, or forgotten with `backup forget`: a \
+            file that is no longer where it was made may still exist elsewhere, with everything in it.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let entries = try await VaultAccess(global, invocation).open { try await $0.backups() }
+        try invocation.emit("backups", entries.map(BackupSheets.sheet), ["BACKUP", "MADE", "STATE", "PATH"])
+        if entries.isEmpty { invocation.hint("make one: vaultctl backup create DIRECTORY") }
+    }
+}
+
+struct BackupForgetCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget", abstract: "Drop a backup from the list, once every copy of it is destroyed.",
+        discussion: "Nothing is done to a file. `user erase` no longer names this backup.")
+
+    @Argument(help: "The backup, as in `vaultctl backup list`.")
+    var backup: String
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        guard let backup = BackupID(backup) else {
+            throw Failure.usage("this is not a backup's name", hint: "list all backups: vaultctl backup list")
+        }
+        try await VaultAccess(global, invocation).open { vault in
+            let known = try await vault.backups().compactMap(\.backup).first { $0.id == backup }
+            if let known, BackupSheets.state(of: known).code == "here" {
+                throw Failure(
+                    .usage, code: "inUse", "the backup is still there: \(Printable.shortened(known.path, to: 200))",
+                    hints: ["destroy the file first"])
+            }
+            try confirmation.require("Forget backup \(backup)", isFinal: false, invocation)
+            try await vault.forgetBackup(backup)
+        }
+        try invocation.emit([Field("forgotten", backup.description)])
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import TokenVault
+
+struct BackupRestoreCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a new vault of a backup. Every login in it is held.",
+        discussion: """
+            The vault is made at TARGET, where nothing may be yet; the key is one that opened the vault when the \
+            backup was made. To put it in the place of a lost vault, stop all services, move the old files away, and \
+            restore to the old path.
+
+            Refresh tokens in the backup may have been spent since. So every login is held: its access token is served \
+            while it lasts, and no refresh token is sent until `vaultctl restore accept`. Users who were erased since \
+            are back: erase them again.
+            """)
+
+    @Argument(help: "The backup.", completion: .file())
+    var backup: String
+
+    @Argument(help: "The path of the new vault.", completion: .file())
+    var target: String
+
+    @Flag(help: "Check the backup and the key, and make nothing.")
+    var dryRun = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        var reader = SecretReader(invocation.console)
+        let facts = try Vault.backup(at: backup)
+        let key = try access.keySource(&reader, isNew: false)
+        if dryRun { return try await plan(facts, key, access, invocation) }
+        let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)
+        defer { progress.finish() }
+        let report = try await Vault.restore(backup, to: target, unlockedBy: key, options: try access.vaultOptions) {
+            progress.update(done: $0, total: $1)
+        }
+        progress.finish()
+        try emit(report, invocation)
+    }
+
+    private func plan(
+        _ facts: BackupFacts, _ key: KeySource, _ access: VaultAccess, _ invocation: Invocation
+    ) async throws {
+        let report = try await Vault.verifyBackup(at: backup, unlockedBy: key, options: try access.vaultOptions)
+        try invocation.emit(
+            BackupSheets.sheet(facts) + [.data("isDryRun", true), .data("isClean", report?.isClean ?? true)])
+        if report?.isClean == false { throw ExitRequest(status: .damaged) }
+        invocation.note("nothing was restored; the backup and the key are good")
+    }
+
+    private func emit(_ report: RestoreReport, _ invocation: Invocation) throws {
+        let sheet: Sheet = [
+            Field("vault", report.path), Field("backup", report.backup.id.description),
+            Field("madeAt", report.backup.madeAt).label("state of"),
+            Field("incarnation", Int(clamping: report.incarnation)),
+            Field("droppedLogIns", report.droppedLogIns).label("pending log-ins dropped"),
+            Field("droppedRenewals", report.droppedRenewals).label("open renewals dropped"),
+            .data("providers", report.providers.map(BackupSheets.sheet)),
+        ]
+        let table = Table(BackupSheets.heldHeadings, report.providers.map(BackupSheets.sheet))
+        try invocation.emit(sheet, text: invocation.text(sheet) + "\n" + invocation.text(table))
+        guard report.providers.contains(where: { $0.held > 0 }) else { return }
+        invocation.hint("look at what would be accepted: vaultctl restore accept --provider NAME --dry-run")
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import TokenVault
+
+struct BackupVerifyCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check a backup: its bytes, and with a key every cell and the audit chain.",
+        discussion: """
+            Without a key it checks that no byte has changed since the backup was made, and that SQLite can read each \
+            page. With a key also that the vault itself made it, every cell, every manifest and the audit chain. \
+            Changes nothing. The exit code is 4 if anything is not as it was written.
+
+            --drill restores it into a temporary directory, checks the restored vault, removes it, and says how long \
+            that took. Run it now and then: a backup is as good as its last restore.
+            """)
+
+    @Argument(help: "The backup.", completion: .file())
+    var backup: String
+
+    @Flag(help: "Restore it into a temporary directory, check the result, and remove it.")
+    var drill = false
+
+    @Option(help: .init("Where --drill works, instead of the backup's directory.", valueName: "directory"))
+    var scratch: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if scratch != nil, !drill { throw ValidationError("--scratch is of no use without --drill") }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let facts = try Vault.backup(at: backup)
+        let progress = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)
+        defer { progress.finish() }
+        var reader = SecretReader(invocation.console)
+        let key = access.namesKey || drill ? try await access.keySource(&reader, isNew: false).resolved() : nil
+        let report = try await Vault.verifyBackup(
+            at: backup, unlockedBy: key, options: try access.vaultOptions
+        ) { progress.update(done: $0, total: $1) }
+        var outcome: DrillOutcome?
+        if drill, let key, report?.isClean != false {
+            outcome = try await Drill(backup, key, try access.vaultOptions).run(in: scratch)
+        }
+        progress.finish()
+        try emit(facts, report, outcome, invocation)
+        if report?.isClean == false || outcome?.report.isClean == false { throw ExitRequest(status: .damaged) }
+    }
+
+    private func emit(
+        _ facts: BackupFacts, _ report: VerificationReport?, _ drill: DrillOutcome?, _ invocation: Invocation
+    ) throws {
+        let isWhole = report?.isClean ?? true
+        let depth = report == nil ? "bytes" : "cells"
+        var sheet =
+            BackupSheets.sheet(facts) + [
+                .data("isClean", isWhole), .data("checked", depth),
+                .data("findings", report?.findings.map(VerificationFacts.sheet) ?? []),
+                .line(
+                    "result",
+                    report.map { $0.isClean ? "every cell and the audit chain are as they were written" : "damaged" }
+                        ?? "no byte has changed; give a key to check every cell"),
+            ]
+        if let drill {
+            sheet += [
+                Field("drillIsClean", drill.report.isClean).label("drill")
+                    .words(drill.report.isClean ? "restored, and every cell opened" : "the restored vault is damaged"),
+                Field("restoreMilliseconds", Int(drill.restore / .milliseconds(1))).label("a restore takes")
+                    .words(Instant.duration(drill.restore / .seconds(1))),
+            ]
+        }
+        let table = report.map { $0.isClean ? "" : VerificationFacts.text($0, invocation) } ?? ""
+        try invocation.emit(sheet, text: table + invocation.text(sheet))
+    }
+}
+
+/// What a drill came to.
+struct DrillOutcome {
+    let report: VerificationReport
+    let restore: Duration
+}
+
+/// Restores a backup where nobody looks for a vault, and removes what it made.
+private struct Drill {
+    private let backup: String
+    private let key: KeySource
+    private let options: VaultOptions
+
+    init(_ backup: String, _ key: KeySource, _ options: VaultOptions) {
+        (self.backup, self.key, self.options) = (backup, key, options)
+    }
+
+    func run(in scratch: String?) async throws -> DrillOutcome {
+        let parent = scratch ?? backup.lastIndex(of: "/").map { String(backup[..<$0]) } ?? "."
+        let directory = try Self.makeDirectory(in: parent.isEmpty ? "/" : parent)
+        defer { Self.remove(directory) }
+        let path = directory + "/drill.vault"
+        let start = ContinuousClock.now
+        _ = try await Vault.restore(backup, to: path, unlockedBy: key, options: options)
+        let restore = ContinuousClock.now - start
+        let vault = try await Vault.open(at: path, unlockedBy: key, options: options)
+        let report: Result<VerificationReport, any Error>
+        do { report = .success(try await vault.verify()) } catch { report = .failure(error) }
+        await vault.close()
+        return DrillOutcome(report: try report.get(), restore: restore)
+    }
+
+    /// Of mode 0700, under a name that nobody else has.
+    private static func makeDirectory(in parent: String) throws -> String {
+        var template = Array((parent + "/.backup-drill-XXXXXX").utf8CString)
+        guard unsafe mkdtemp(&template) != nil else {
+            let reason = unsafe String(cString: strerror(errno)).lowercased()
+            throw Failure(
+                .machine, "no temporary directory can be made in \(Printable.shortened(parent, to: 200)): \(reason)",
+                hints: ["name one with --scratch DIRECTORY"])
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func remove(_ directory: String) {
+        for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
+            _ = unsafe unlink(directory + "/drill.vault" + suffix)
+        }
+        _ = unsafe rmdir(directory + "/drill.vault.spool")
+        _ = unsafe rmdir(directory)
+    }
+}

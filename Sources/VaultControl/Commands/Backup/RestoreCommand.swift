@@ -1,0 +1,146 @@
+import ArgumentParser
+import TokenVault
+
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Decide what becomes of the logins of a restored vault.",
+        subcommands: [RestoreStatusCommand.self, RestoreAcceptCommand.self])
+}
+
+struct RestoreStatusCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show how many logins of each provider are held, and at what risk.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let held = try await VaultAccess(global, invocation).open { try await $0.heldLogins() }
+        try invocation.emit("providers", held.map(BackupSheets.sheet), BackupSheets.heldHeadings)
+        if !held.contains(where: { $0.held > 0 }) { invocation.note("no login is held") }
+    }
+}
+
+struct RestoreAcceptCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept",
+        abstract: "Let the held logins of a provider be renewed again.",
+        discussion: """
+            A refresh token of the backup may have been spent since, and a server that sees it again may end the login. \
+            Begin with --probe 3: it accepts three logins, renews them at once, and stops, so that you can look. Where \
+            the risk is too high, do nothing: access tokens are served while they last, and a new log-in of the user is \
+            never held.
+
+            vaultctl restore accept --provider acme --dry-run    say what would be accepted; send nothing
+            vaultctl restore accept --provider acme --probe 3    accept and renew three, then stop
+            vaultctl restore accept --provider acme              accept all; they are renewed when due
+            vaultctl restore accept --app                        accept logins that only the app can renew
+
+            The exit code is 3 if a probed login could not be renewed.
+            """)
+
+    @Option(help: "The provider.")
+    var provider: String?
+
+    @Flag(help: "Logins without a provider: only the app can renew them.")
+    var app = false
+
+    @Option(help: .init("Accept so many logins, renew them now, and stop.", valueName: "count"))
+    var probe: Int?
+
+    @Flag(help: "Accept although the provider may end logins when it sees an old refresh token.")
+    var risk = false
+
+    @Flag(help: "Say what would be accepted, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard (provider == nil) == app else { throw ValidationError("specify either --provider NAME or --app") }
+        if let probe, !(1...1_000).contains(probe) { throw ValidationError("--probe must be between 1 and 1000") }
+        if probe != nil, app { throw ValidationError("--probe needs a provider: the app renews the others") }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        if dryRun { return try await plan(access, invocation) }
+        try await access.manage { users in
+            let held = try await users.vault.heldLogins(ofProvider: provider)
+            try requireRiskTaken(held)
+            let acceptance = try await users.acceptRestore(ofProvider: provider, limit: probe)
+            let probes = probe == nil ? [] : await renew(acceptance.logins, users)
+            let left = try await users.vault.heldLogins(ofProvider: provider).held
+            try emit(acceptance, probes, left, invocation)
+            if probes.contains(where: { $0.error != nil }) || acceptance.damaged > 0 {
+                throw ExitRequest(status: .partlyDone)
+            }
+        }
+    }
+
+    private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
+        let held = try await access.open { try await $0.heldLogins(ofProvider: provider) }
+        let count = probe.map { min($0, held.held) } ?? held.held
+        let requests = probe == nil ? 0 : count
+        try invocation.emit(
+            BackupSheets.sheet(held) + [
+                .data("isDryRun", true), Field("accepted", count).label("would be accepted"),
+                Field("requests", requests).label("requests sent now"),
+            ])
+        invocation.note(
+            probe == nil
+                ? "nothing is sent at once: each login is renewed when it is due"
+                : "nothing was changed")
+    }
+
+    /// A probe is how the risk is found out.
+    private func requireRiskTaken(_ held: HeldLogins) throws {
+        guard held.held > 0, probe == nil, !risk, held.risk == .ended || held.risk == .allLoginsOfUser else { return }
+        throw Failure(
+            .usage, code: "riskNotTaken",
+            "provider \(Printable.shortened(held.provider ?? "")) may end logins when it sees an old refresh token; "
+                + "nothing was changed",
+            hints: [
+                "try a few first: add --probe 3", "if they are renewed, or you take the risk: add --risk",
+                "otherwise ask the users to log in again: vaultctl login begin",
+            ])
+    }
+
+    private struct Probe {
+        let login: LoginID
+        let error: Failure?
+
+        var sheet: Sheet {
+            [
+                Field("login", login).column("LOGIN"), Field("isRenewed", error == nil).column("RENEWED"),
+                Field("code", error?.code), Field("problem", error?.message).column("PROBLEM"),
+            ]
+        }
+    }
+
+    /// One after the other: after the first that its provider ends, no further one is risked.
+    private func renew(_ logins: [LoginID], _ users: UserManager) async -> [Probe] {
+        var probes: [Probe] = []
+        for login in logins {
+            do {
+                _ = try await users.accessToken(for: .login(login), .renewed)
+                probes.append(Probe(login: login, error: nil))
+            } catch {
+                probes.append(Probe(login: login, error: Failure(error)))
+            }
+        }
+        return probes
+    }
+
+    private func emit(
+        _ acceptance: RestoreAcceptance, _ probes: [Probe], _ left: Int, _ invocation: Invocation
+    ) throws {
+        let sheet: Sheet = [
+            Field("accepted", acceptance.count), Field("stillHeld", left).label("still held"),
+            Field("damaged", acceptance.damaged).words(acceptance.damaged > 0 ? acceptance.damaged : nil),
+            .data("probes", probes.map(\.sheet)),
+        ]
+        let table = Table(["LOGIN", "RENEWED", "PROBLEM"], probes.map(\.sheet))
+        try invocation.emit(
+            sheet, text: invocation.text(sheet) + (probes.isEmpty ? "" : "\n" + invocation.text(table)))
+    }
+}

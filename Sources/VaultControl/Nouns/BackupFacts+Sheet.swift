@@ -1,0 +1,69 @@
+import FoundationEssentials
+import TokenVault
+
+/// How backups are shown.
+enum BackupSheets {
+    static func sheet(_ backup: Backup) -> Sheet {
+        [
+            Field("backup", backup.id.description).column("BACKUP"), Field("path", backup.path).column("PATH"),
+            Field("madeAt", backup.madeAt).column("MADE"), Field("bytes", Int(clamping: backup.byteCount)),
+            Field("auditSequence", Int(clamping: backup.auditSequence)),
+            .data("recipients", backup.recipients), .data("isFinished", backup.isFinished),
+        ]
+    }
+
+    static func sheet(_ entry: BackupEntry) -> Sheet {
+        switch entry {
+        case .backup(let backup):
+            let state = state(of: backup)
+            return sheet(backup) + [Field("state", state.code).column("STATE", state.words)]
+        case .damaged(let id, let problem):
+            return [
+                Field("backup", id?.description).column("BACKUP", id?.description ?? "(unreadable)"),
+                Field("damaged", problem).column("PATH", "damaged: \(problem)"),
+            ]
+        }
+    }
+
+    /// Whether the file is where it was made.
+    static func state(of backup: Backup) -> (code: String, words: String) {
+        if let facts = try? Vault.backup(at: backup.path) {
+            return facts.id == backup.id ? ("here", "here") : ("replaced", "another file is there")
+        }
+        return backup.isFinished ? ("moved", "moved or removed") : ("unfinished", "never finished")
+    }
+
+    static func sheet(_ facts: BackupFacts) -> Sheet {
+        [
+            Field("backup", facts.id.description), Field("path", facts.path), Field("vaultId", facts.vaultID),
+            Field("madeAt", facts.madeAt), Field("schemaVersion", facts.schemaVersion),
+            Field("incarnation", Int(clamping: facts.incarnation)),
+            Field("auditSequence", Int(clamping: facts.auditSequence)), Field("bytes", Int(clamping: facts.byteCount)),
+            Field("users", facts.users), Field("logins", facts.logins), Field("providers", facts.providers),
+            Field("keySlots", facts.keySlots).words(facts.keySlots.joined(separator: ", ")),
+            Field("recipients", facts.recipients)
+                .words(facts.recipients.isEmpty ? nil : facts.recipients.joined(separator: ", ")),
+            Field("toolVersion", facts.toolVersion).label("made by"),
+        ]
+    }
+
+    static func sheet(_ logins: HeldLogins) -> Sheet {
+        [
+            Field("provider", logins.provider).column("PROVIDER", logins.provider ?? "(app)"),
+            Field("logins", logins.logins).column("LOGINS"), Field("held", logins.held).column("HELD"),
+            Field("risk", logins.risk.rawValue).column("AN OLD REFRESH TOKEN", words(logins.risk)),
+        ]
+    }
+
+    static let heldHeadings = ["PROVIDER", "LOGINS", "HELD", "AN OLD REFRESH TOKEN"]
+
+    static func words(_ risk: HeldLogins.Risk) -> String {
+        switch risk {
+        case .none: "is as good as the last one: safe to accept"
+        case .refused: "is refused, and nothing else happens"
+        case .ended: "may end the login: try a few first"
+        case .allLoginsOfUser: "may end all logins of its user: ask users to log in again"
+        case .app: "does not exist: the app is asked"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import TokenVault
+
+/// When `maintain` makes backups, and which it keeps.
+struct BackupOptions: ParsableArguments {
+    @Option(help: .init("Make a backup so often, such as 6h.", valueName: "time"))
+    var backupEvery: TimeSpan?
+
+    @Option(help: .init("Where backups go.", valueName: "directory"), completion: .directory)
+    var backupDir: String?
+
+    @Option(help: .init("Which backups to keep, such as 24h,7d,5w,12m; without it all of them.", valueName: "spans"))
+    var keep: BackupKeeping?
+
+    @Flag(help: "Allow backups on the vault's own device, because you copy them away from there.")
+    var sameDevice = false
+
+    func validate() throws {
+        guard (backupEvery == nil) == (backupDir == nil) else {
+            throw ValidationError("--backup-every and --backup-dir belong together")
+        }
+        guard keep == nil || backupDir != nil else { throw ValidationError("--keep needs --backup-dir") }
+        if let backupEvery, backupEvery.duration < .seconds(60) {
+            throw ValidationError("--backup-every must be at least a minute")
+        }
+    }
+
+    func scheduler(
+        of vault: Vault, onEvent: @escaping @Sendable (BackupSchedule.Event) -> Void
+    ) -> BackupScheduler? {
+        guard let backupEvery, let backupDir else { return nil }
+        return BackupScheduler(
+            vault,
+            options: BackupSchedule(
+                every: backupEvery.duration, directory: backupDir, keep: keep?.retention, allowsSameDevice: sameDevice,
+                onEvent: onEvent))
+    }
+}
+
+/// `24h,7d,5w,12m` on the command line.
+struct BackupKeeping: ExpressibleByArgument {
+    let retention: BackupRetention
+
+    init?(argument: String) {
+        guard let retention = BackupRetention(argument) else { return nil }
+        self.retention = retention
+    }
+}

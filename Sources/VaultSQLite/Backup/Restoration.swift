@@ -1,0 +1,114 @@
+import Glibc
+package import VaultCrypto
+import VaultMigrations
+package import VaultStorage
+
+/// Makes a new vault of a backup. It is there as a whole, or not at all.
+package struct Restoration {
+    package let backup: BackupFile
+    private let target: VaultFile
+    private let evidence: RestoreEvidence
+    private let clock: @Sendable () -> Timestamp
+    private let onStep: @Sendable (BackupStep) -> Void
+
+    package init(
+        of backup: BackupFile, to path: String, trustsFileSystem: Bool, _ evidence: RestoreEvidence,
+        clock: @escaping @Sendable () -> Timestamp, onStep: @escaping @Sendable (BackupStep) -> Void = { _ in }
+    ) throws(StoreError) {
+        self.onStep = onStep
+        self.backup = backup
+        self.evidence = evidence
+        self.clock = clock
+        target = try VaultFile(path, trustsFileSystem: trustsFileSystem)
+        do throws(StoreError) { try target.checkFree() } catch {
+            guard error.code == .vaultExists else { throw error }
+            throw StoreError(
+                .vaultExists, error.reason,
+                hint: "restore to a new path; nothing is overwritten, and a damaged vault may still be needed")
+        }
+    }
+
+    package func run(
+        by unlocker: any SlotUnlocker, policy: UnlockingPolicy, _ progress: (_ done: Int, _ total: Int) -> Void
+    ) throws(StoreError) -> RestoreOutcome {
+        // A wrong key is told before anything is copied.
+        if backup.isOfThisSchema {
+            let connection = try backup.connect()
+            defer { connection.close() }
+            _ = try backup.unlock(connection, unlocker, policy, clock)
+        }
+        try target.checkRoom(backup.manifest.byteCount + (1 << 20), for: "the restored vault")
+        PartialFile.removeLeftovers(in: target.parent, of: target.name + ".")
+        let file = try PartialFile(for: target)
+        onStep(.reserved)
+        try copy(into: file, progress)
+        onStep(.copied)
+        let outcome = try change(file, unlocker, policy)
+        onStep(.changed)
+        try file.write(DatabaseHeader.usesLog, at: DatabaseHeader.formatOffset)
+        onStep(.sealed)
+        try file.finish()
+        onStep(.named)
+        return outcome
+    }
+
+    private func copy(into file: PartialFile, _ progress: (Int, Int) -> Void) throws(StoreError) {
+        var offset: Int64 = 0
+        let total = Int(clamping: backup.manifest.byteCount >> 10)
+        try unsafe backup.checkBytes { piece throws(StoreError) in
+            try unsafe file.write(piece, at: offset)
+            offset += Int64(piece.count)
+            progress(Int(clamping: offset >> 10), total)
+        }
+        try file.write(DatabaseHeader.bytes(of: Connection.applicationID), at: DatabaseHeader.applicationIDOffset)
+    }
+
+    /// All of it on a file that nobody else knows, and that is given up if anything fails: without a journal.
+    private func change(
+        _ file: PartialFile, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy
+    ) throws(StoreError) -> RestoreOutcome {
+        let connection = try Connection(path: file.path)
+        defer { connection.close() }
+        try connection.prepareForInspection()
+        for setting in ["journal_mode = OFF", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY"] {
+            try connection.execute("PRAGMA \(setting)")
+        }
+        let isOlder = try migrate(connection)
+        let context = try backup.unlock(connection, unlocker, policy, clock)
+        try connection.execute("BEGIN IMMEDIATE")
+        let transaction = try WriteTransaction(connection, context)
+        try transaction.begin()
+        if isOlder {
+            try transaction.tellOfMigrations()
+            try transaction.nameProviders()
+        }
+        let outcome = try transaction.restore(backup.manifest, at: backup.path, evidence)
+        try connection.raiseFences()
+        _ = try WALMark.replace(connection)
+        try connection.execute("COMMIT")
+        if let problem = try QuickCheck.problem(of: connection) { throw .damagedBackup(problem) }
+        return outcome
+    }
+
+    /// Gives whether there was something to do.
+    private func migrate(_ connection: Connection) throws(StoreError) -> Bool {
+        let found = try VaultSchema.version(of: connection)
+        try VaultSchema.checkRecord(of: connection, version: found)
+        let migrator = Migrator(target, clock: clock)
+        let missing = Migrations.all.filter { $0.version > found }
+        for migration in missing { try migrator.apply(migration, on: connection) }
+        return !missing.isEmpty
+    }
+}
+
+extension Connection {
+    /// More renewals than a vault begins in its life. A reply that is late, or that lies in a spool, may name a fence that
+    /// the vault gave out after the backup was made: none of them must be given out again.
+    private static let fencesOfALife: Int64 = 1 << 32
+
+    fileprivate func raiseFences() throws(StoreError) {
+        let next = try highestFence() + Self.fencesOfALife
+        try execute("DELETE FROM sqlite_sequence WHERE name = 'refreshIntent'")
+        try execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('refreshIntent', \(next))")
+    }
+}

@@ -1,0 +1,168 @@
+import CSQLite
+import Glibc
+import VaultCrypto
+import VaultStorage
+
+/// A backup that is whole, checked and durable, and has no name yet.
+struct VaultCopy: Sendable {
+    let record: BackupRecord
+    private let file: PartialFile
+
+    /// Copies the vault as it is at one moment. Its snapshot holds up nobody but the log, which grows meanwhile.
+    init(
+        _ plan: BackupPlan, of database: Database, _ context: VaultContext, now: Timestamp,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) throws(StoreError) {
+        let source = try database.connect()
+        try source.prepareForInspection()
+        let (target, size) = try Self.place(of: plan, source, database, now)
+        PartialFile.removeLeftovers(in: target.parent, of: target.name)
+        let file = try PartialFile(for: target)
+        plan.onStep(.reserved)
+        try Self.copy(source, into: file, size, progress)
+        source.close()
+        plan.onStep(.copied)
+        let manifest = try Self.check(file, plan, context, now)
+        plan.onStep(.changed)
+        try file.write(
+            BackupContainer(manifest, manifest.mac(context)).encoded(), at: manifest.byteCount)
+        plan.onStep(.sealed)
+        self.file = file
+        record = BackupRecord(
+            handle: manifest.backup, madeAt: manifest.madeAt, auditSequence: manifest.auditSequence,
+            byteCount: file.byteCount, path: target.path, recipients: manifest.recipients)
+    }
+
+    func finish() throws(StoreError) { try file.finish() }
+
+    // MARK: Where to
+
+    /// Where the backup would lie, and how big it would be. Refuses a place where it must not, or cannot.
+    static func place(
+        of plan: BackupPlan, _ source: Connection, _ database: Database, _ now: Timestamp
+    ) throws(StoreError) -> (target: VaultFile, byteCount: Int64) {
+        let target = try target(plan, of: database, try source.integer("SELECT max(sequence) FROM audit"), now)
+        try checkPlace(of: target, plan, database)
+        let size = try source.integer("PRAGMA page_count") * source.integer("PRAGMA page_size")
+        try target.checkRoom(size + (1 << 20), for: "the backup")
+        return (target, size)
+    }
+
+    private static func target(
+        _ plan: BackupPlan, of database: Database, _ head: Int64, _ now: Timestamp
+    ) throws(StoreError) -> VaultFile {
+        var info = stat()
+        guard unsafe stat(plan.target, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
+            let target = try VaultFile(plan.target, trustsFileSystem: true)
+            if target.exists { throw PrivateFile.creationError(EEXIST, target.path) }
+            return target
+        }
+        let vault = try VaultFile(database.path, trustsFileSystem: true).name
+        let prefix = vault + "-"
+        PartialFile.removeLeftovers(in: plan.target, of: prefix)
+        let name = BackupPlan.name(ofVault: vault, at: now, head: head)
+        let target = try VaultFile("\(plan.target)/\(name)", trustsFileSystem: true)
+        if target.exists { throw PrivateFile.creationError(EEXIST, target.path) }
+        return target
+    }
+
+    private static func checkPlace(
+        of target: VaultFile, _ plan: BackupPlan, _ database: Database
+    ) throws(StoreError) {
+        try target.checkDirectoryAccess()
+        var (own, other) = (stat(), stat())
+        guard unsafe stat(target.parent, &own) == 0, unsafe stat(database.path, &other) == 0 else {
+            throw StoreError(.io(errno), "\(target.parent) cannot be looked at")
+        }
+        guard plan.allowsSameDevice || own.st_dev != other.st_dev else {
+            throw StoreError(
+                .unsafeFile, "the backup would lie on the device that the vault lies on, and be lost with it",
+                hint: "name a directory on another device; if it is copied away from here, add --same-device")
+        }
+    }
+
+    // MARK: Copying
+
+    private static func copy(
+        _ source: Connection, into file: PartialFile, _ size: Int64,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) throws(StoreError) {
+        let watch = CopyWatch(file, size, progress)
+        do throws(StoreError) {
+            try watch.during(source) { () throws(StoreError) in
+                let statement = try Statement(source, "VACUUM INTO ?1")
+                statement.bind(1, file.path)
+                try statement.run()
+            }
+        } catch {
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the backup was ended before it was complete") }
+            throw error
+        }
+    }
+
+    /// The copy must be a vault that opens, before it is called a backup.
+    private static func check(
+        _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp
+    ) throws(StoreError) -> BackupManifest {
+        let byteCount = file.byteCount
+        let copy = try Connection(path: file.path, access: .immutable)
+        try copy.prepareForInspection()
+        try VaultSchema.check(copy)
+        if let problem = try QuickCheck.problem(of: copy) { throw .damagedBackup(problem) }
+        guard try copy.integer("PRAGMA page_count") * copy.integer("PRAGMA page_size") == byteCount else {
+            throw .damagedBackup("its file does not have the length of its pages")
+        }
+        try BackupSample.check(copy, context, users: plan.sampledUsers)
+        try file.write(
+            DatabaseHeader.bytes(of: BackupContainer.applicationID), at: DatabaseHeader.applicationIDOffset)
+        var digest = DigestStream()
+        try unsafe file.read { unsafe digest.add($0) }
+        let manifest = try BackupManifest(
+            of: copy, context, backup: .random(), madeAt: now, byteCount: byteCount, digest: digest.finish(),
+            recipients: [], toolVersion: plan.toolVersion)
+        copy.close()
+        return manifest
+    }
+}
+
+/// SQLite's check of pages without that of indexes against their tables, which takes eight times as long.
+enum QuickCheck {
+    static func problem(of connection: Connection) throws(StoreError) -> String? {
+        let answer = try connection.text("PRAGMA quick_check(1)")
+        return answer == "ok" ? nil : answer
+    }
+}
+
+/// Looks after a statement that takes long: how far it is, and whether it is still wanted.
+@safe private final class CopyWatch {
+    /// Of SQLite's virtual machine: some milliseconds' worth.
+    private static let steps: Int32 = 20_000
+
+    private let file: PartialFile
+    private let size: Int64
+    private let progress: @Sendable (Int, Int) -> Void
+
+    init(_ file: PartialFile, _ size: Int64, _ progress: @escaping @Sendable (Int, Int) -> Void) {
+        self.file = file
+        self.size = size
+        self.progress = progress
+    }
+
+    func during(_ connection: Connection, _ body: () throws(StoreError) -> Void) throws(StoreError) {
+        unsafe sqlite3_progress_handler(
+            connection.handle, Self.steps,
+            { watch in
+                guard let watch = unsafe watch else { return 0 }
+                return unsafe Unmanaged<CopyWatch>.fromOpaque(watch).takeUnretainedValue().look()
+            }, Unmanaged.passUnretained(self).toOpaque())
+        defer { unsafe sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+        try body()
+    }
+
+    /// Another number than 0 ends the statement.
+    private func look() -> Int32 {
+        let kibibytes = { (bytes: Int64) in Int(clamping: bytes >> 10) }
+        progress(kibibytes(min(file.byteCount, size)), kibibytes(size))
+        return BlockingWork.isCancelled ? 1 : 0
+    }
+}

@@ -1,0 +1,141 @@
+import VaultCrypto
+
+extension WriteTransaction {
+    /// Turns what a backup holds into a vault that goes on from there. The first row of its trail says so, and every
+    /// login is held, but for those of which the evidence says that they have not moved.
+    ///
+    /// Pending log-ins are dropped: their codes are spent or expired. So are open renewals, whose owners are gone; that
+    /// their refresh tokens may be spent is remembered with the login. Revocations stay: to revoke twice does no harm.
+    ///
+    /// - Parameter path: where the backup lies. The vault could not know of it when it was made.
+    package func restore(
+        _ backup: BackupManifest, at path: String, _ evidence: RestoreEvidence
+    ) throws(StoreError) -> RestoreOutcome {
+        let incarnation = rows.current.incarnation + 1
+        try changeVault(
+            AuditEvent(
+                .vaultRestored,
+                [
+                    .init("backup", backup.backup.text), .init("madeAt", "\(backup.madeAt.milliseconds)"),
+                    .init("head", "\(backup.auditSequence)"), .init("incarnation", "\(incarnation)"),
+                    .init("evidence", evidence.word),
+                ])
+        ) { $0.incarnation = incarnation }
+        context.adopt(rows.current)
+        try put(
+            BackupRecord(
+                handle: backup.backup, madeAt: backup.madeAt, auditSequence: backup.auditSequence,
+                byteCount: backup.byteCount, path: path, recipients: backup.recipients, finishedAt: backup.madeAt))
+        let logIns = try dropLogIns()
+        let renewals = try dropRenewals()
+        let accepted = try acceptUnmoved(backup, evidence, besides: Set(renewals))
+        return RestoreOutcome(
+            incarnation: incarnation, droppedLogIns: logIns, droppedRenewals: renewals.count, accepted: accepted)
+    }
+
+    private func dropLogIns() throws(StoreError) -> Int {
+        let numbers = try numbers(of: .authorizationRequest)
+        for number in numbers {
+            let delete = try tables.cursor(.deletesByNumber[.authorizationRequest])
+            delete.bind(1, number)
+            try delete.run()
+            try audit(AuditEvent(.logInDropped), about: AuditSubject())
+        }
+        return numbers.count
+    }
+
+    private func numbers(of table: Table) throws(StoreError) -> [Int64] {
+        let rows = try tables.cursor(.numbersFrom[table])
+        defer { rows.reset() }
+        rows.bind(1, .min)
+        rows.bind(2, .max)
+        var numbers: [Int64] = []
+        while try rows.step() { numbers.append(rows.integer(0)) }
+        return numbers
+    }
+
+    /// Gives the logins whose renewals were open. One whose row does not open stays as it is: it sends nothing.
+    private func dropRenewals() throws(StoreError) -> [LoginHandle] {
+        let rows = try tables.cursor(.openIntents)
+        rows.bind(1, .min)
+        rows.bind(2, .max)
+        var logins: [LoginHandle] = []
+        while try rows.step() {
+            if let handle = rows.bytes16(0) { logins.append(LoginHandle(handle)) }
+        }
+        rows.reset()
+        for login in logins {
+            do {
+                try updateLogin(login) { $0.dropRenewal() }
+            } catch {
+                guard let error = error as? StoreError, error.isDamage else { throw Self.storeError(error) }
+            }
+        }
+        return logins
+    }
+
+    private func acceptUnmoved(
+        _ backup: BackupManifest, _ evidence: RestoreEvidence, besides open: Set<LoginHandle>
+    ) throws(StoreError) -> Int {
+        if evidence == .none { return 0 }
+        var accepted = 0
+        var last: LoginHandle?
+        while true {
+            let page = try loginHandles(after: last, limit: 1_024)
+            for login in page where !open.contains(login) && !evidence.holds(login, backup: backup) {
+                do {
+                    try updateLogin(login) { $0.acceptRestore() }
+                    accepted += 1
+                } catch {
+                    guard let error = error as? StoreError, error.isDamage else { throw Self.storeError(error) }
+                }
+            }
+            last = page.last
+            if last == nil { return accepted }
+        }
+    }
+
+    private func loginHandles(after handle: LoginHandle?, limit: Int) throws(StoreError) -> [LoginHandle] {
+        let rows = try tables.cursor(.loginHandles)
+        defer { rows.reset() }
+        rows.bind(1, handle.map { $0.bytes.array } ?? [])
+        rows.bind(2, Int64(limit))
+        var page: [LoginHandle] = []
+        while try rows.step() {
+            if let bytes = rows.bytes16(0) { page.append(LoginHandle(bytes)) }
+        }
+        return page
+    }
+
+    /// Bodies that throw nothing of their own let nothing else through.
+    private static func storeError(_ error: any Error) -> StoreError {
+        error as? StoreError ?? StoreError(.io(0), "the restore could not be completed")
+    }
+}
+
+extension LoginState {
+    /// A renewal whose owner no longer is. Whether the app was being asked, or a request may have been sent, differs.
+    fileprivate mutating func dropRenewal() {
+        guard let open = intent else { return }
+        let mayBeSpent = open.isInDoubt || open.tries > 0
+        intent = nil
+        session.doubtCause = nil
+        if mayBeSpent, let known = refresh {
+            refresh?.doubtSince = known.doubtSince ?? open.doubtSince ?? open.startedAt
+        }
+        auditEvents.append(AuditEvent(.renewalDropped, [.init("mayBeSpent", mayBeSpent ? "true" : "false")]))
+    }
+
+    /// The operator, or what is known of the time since the backup, says that it may be renewed again.
+    package mutating func acceptRestore() {
+        guard isHeld else { return }
+        isAccepted = true
+        auditEvents.append(AuditEvent(.restoreAccepted))
+    }
+}
+
+extension Query {
+    fileprivate static let loginHandles = select(
+        Table.login.columns("handle"), from: .login, where: [.greater(Table.login["handle"], 1)],
+        order: [.up(Table.login["handle"])], limit: 2)
+}

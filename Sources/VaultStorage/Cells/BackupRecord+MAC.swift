@@ -1,0 +1,46 @@
+import VaultCrypto
+
+extension BackupRecord {
+    /// Guards the columns of a row, which hold no secret. Its absence is not guarded by it: see `docs/vault-format.md`.
+    func mac(_ context: VaultContext) -> Bytes16 {
+        var data = AssociatedData(vault: context.vaultID, table: "backup")
+        data.append(handle.bytes)
+        data.append(madeAt.milliseconds)
+        data.append(finishedAt?.milliseconds)
+        data.append(auditSequence)
+        data.append(byteCount)
+        // Too long for the list of fields themselves.
+        data.append(bytes: Self.digest(path))
+        data.append(bytes: Self.digest(recipientText))
+        return context.keyring.auditMAC(previous: .genesis, row: data).first
+    }
+
+    private static func digest(_ text: String) -> [UInt8] {
+        unsafe Array(text.utf8).withUnsafeBytes { unsafe Checksum.digest(of: $0) }
+    }
+
+    /// As the column holds them.
+    var recipientText: String { recipients.joined(separator: " ") }
+
+    /// Reads the columns of ``Query/backups``.
+    init(_ row: any RowCursor, _ context: VaultContext) throws(StoreError) {
+        guard let handle = row.bytes16(1) else {
+            throw .quarantined("backup", nil, "its handle has the wrong type or length")
+        }
+        self.init(
+            handle: BackupHandle(handle), madeAt: Timestamp(milliseconds: row.integer(2)),
+            auditSequence: row.integer(4), byteCount: row.integer(5), path: row.text(6),
+            recipients: row.text(7).split(separator: " ").map(String.init),
+            finishedAt: row.optionalInteger(3).map { Timestamp(milliseconds: $0) })
+        guard row.bytes16(8) == mac(context) else {
+            throw .quarantined("backup", handle, "its authentication code is wrong")
+        }
+    }
+}
+
+extension Query {
+    static let backups = select(
+        Table.backup.columns(
+            "id", "handle", "madeAt", "finishedAt", "auditSequence", "byteCount", "path", "recipients", "mac"),
+        from: .backup, where: [.atLeast(Table.backup["id"], 1)], order: [.up(Table.backup["id"])], limit: 2)
+}

@@ -1,0 +1,90 @@
+extension Reader {
+    /// All of them, in the order in which they were begun. A damaged row is listed as such.
+    package func backups() throws(StoreError) -> [BackupListing] {
+        let row = try tables.cursor(.backups)
+        defer { row.reset() }
+        row.bind(1, .min)
+        row.bind(2, .max)
+        var result: [BackupListing] = []
+        while try row.step() {
+            let handle = row.bytes16(1).map { BackupHandle($0) }
+            do throws(StoreError) {
+                let record = try BackupRecord(row, context)
+                result.append(BackupListing(record: record, handle: handle, damage: nil))
+            } catch {
+                guard error.isDamage else { throw error }
+                result.append(BackupListing(record: nil, handle: handle, damage: error))
+            }
+        }
+        return result
+    }
+
+    /// Logins that a restore holds, in the order of their rows. By plaintext columns alone: what they say is
+    /// authenticated when the login itself is changed.
+    ///
+    /// - Parameters:
+    ///   - provider: nil: logins that only the app can renew.
+    ///   - row: ``HeldPage/next`` of the page before; nil for the first.
+    package func heldLogins(of provider: ProviderHandle?, after row: Int64?, limit: Int) throws(StoreError) -> HeldPage
+    {
+        let limit = limit.asPageLimit
+        let rows = try tables.cursor(provider == nil ? .heldLoginsOfApp : .heldLoginsOfProvider)
+        defer { rows.reset() }
+        rows.bind(1, row ?? .min)
+        rows.bind(2, context.incarnation)
+        rows.bind(3, VaultContext.firstIncarnation)
+        rows.bind(4, Int64(limit))
+        if let provider { rows.bind(5, provider.bytes) }
+        var page = HeldPage()
+        var count = 0
+        while try rows.step() {
+            count += 1
+            page.next = rows.integer(0)
+            if let handle = rows.bytes16(1) { page.logins.append(LoginHandle(handle)) }
+        }
+        if count < limit { page.next = nil }
+        return page
+    }
+
+    /// How many logins there are of each provider, and how many of them are held; nil is the app.
+    package func heldCounts() throws(StoreError) -> [ProviderHandle?: (logins: Int, held: Int)] {
+        var counts: [ProviderHandle?: (logins: Int, held: Int)] = [:]
+        let rows = try tables.cursor(.incarnations)
+        defer { rows.reset() }
+        while try rows.step() {
+            let provider = rows.bytes16(0).map { ProviderHandle($0) }
+            let isHeld = (VaultContext.firstIncarnation..<context.incarnation).contains(rows.integer(1))
+            counts[provider, default: (0, 0)].logins += 1
+            if isHeld { counts[provider, default: (0, 0)].held += 1 }
+        }
+        return counts
+    }
+}
+
+package struct HeldPage: Sendable {
+    package var logins: [LoginHandle] = []
+    /// Where the next page begins; nil after the last.
+    package var next: Int64?
+}
+
+extension VaultContext {
+    /// Logins of an older one are held by where they were imported from, and not by a restore.
+    package static let firstIncarnation: Int64 = 1
+}
+
+extension Query {
+    private static let heldColumns = Table.login.columns("id", "handle")
+    private static let isHeld: [Condition] = [
+        .greater(Table.login["id"], 1), .less(Table.login["incarnation"], 2), .atLeast(Table.login["incarnation"], 3),
+    ]
+
+    fileprivate static let heldLoginsOfProvider = select(
+        heldColumns, from: .login, where: isHeld + [.equal(Table.login["provider"], 5)],
+        order: [.up(Table.login["id"])], limit: 4)
+
+    fileprivate static let heldLoginsOfApp = select(
+        heldColumns, from: .login, where: isHeld + [.isNull(Table.login["provider"])],
+        order: [.up(Table.login["id"])], limit: 4)
+
+    fileprivate static let incarnations = select(Table.login.columns("provider", "incarnation"), from: .login)
+}

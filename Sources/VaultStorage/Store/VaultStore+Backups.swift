@@ -1,0 +1,48 @@
+extension VaultStore {
+    /// All backups that are known, in the order in which they were begun.
+    package func backups() async throws(StoreError) -> [BackupListing] {
+        try await read { reader throws(StoreError) in try reader.backups() }
+    }
+
+    package func forgetBackup(_ handle: BackupHandle) async throws {
+        try await write { try $0.forget(handle) }
+    }
+
+    /// Logins that a restore holds; see ``Reader/heldLogins(of:after:limit:)``.
+    package func heldLogins(
+        of provider: ProviderHandle?, after row: Int64? = nil, limit: Int
+    ) async throws(StoreError) -> HeldPage {
+        try await read { reader throws(StoreError) in try reader.heldLogins(of: provider, after: row, limit: limit) }
+    }
+
+    /// How many logins there are of each provider, and how many of them are held; nil is the app.
+    package func heldCounts() async throws -> [ProviderHandle?: (logins: Int, held: Int)] {
+        try await survey { reader in try reader.withSnapshot { () throws(StoreError) in try reader.heldCounts() } }
+    }
+
+    /// Lets held logins be renewed again, in one transaction. What is damaged, gone or not held is passed over.
+    ///
+    /// - Parameter schedule: changes when an accepted login is due.
+    /// - Returns: those that were accepted.
+    package func acceptRestored(
+        _ logins: [LoginHandle], _ schedule: @escaping @Sendable (inout LoginState) -> Void
+    ) async throws -> [LoginHandle] {
+        try await write { transaction in
+            var accepted: [LoginHandle] = []
+            for login in logins {
+                do {
+                    let isHeld = try transaction.updateLogin(login) { state in
+                        guard state.isHeld else { return false }
+                        state.acceptRestore()
+                        schedule(&state)
+                        return true
+                    }
+                    if isHeld { accepted.append(login) }
+                } catch let error as StoreError where error.isDamage || error.code == .notFound(.login) {
+                    continue
+                }
+            }
+            return accepted
+        }
+    }
+}

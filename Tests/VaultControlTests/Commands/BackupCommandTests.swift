@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+import VaultControl
+
+@Suite struct BackupCommandTests {
+    private static func directory(_ world: World) throws -> String {
+        let path = world.harness.path("backups")
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return path
+    }
+
+    private static func backUp(_ world: World, _ directory: String) async throws -> String {
+        let result = try await world.ok("backup", "create", directory, "--same-device", "--json")
+        return try #require(try result.json["path"] as? String)
+    }
+
+    @Test func aBackupIsMadeListedAndVerified() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            let directory = try Self.directory(world)
+            let refused = try await world.fails(.machine, "backup", "create", directory)
+            #expect(refused.error.contains("--same-device"))
+            let plan = try await world.ok("backup", "create", directory, "--same-device", "--dry-run", "--json").json
+            #expect(plan["isDryRun"] as? Bool == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+            #expect(try await world.ok("status", "--brief").output.contains("last backup\tnone"))
+            let path = try await Self.backUp(world, directory)
+            let list = try await world.ok("backup", "list", "--json").json["backups"] as? [[String: Any]]
+            #expect(list?.count == 1 && list?.first?["state"] as? String == "here")
+            #expect(try await !world.ok("status", "--brief").output.contains("last backup\tnone"))
+            let whole = try await world.ok("backup", "verify", path, "--json").json
+            #expect(whole["isClean"] as? Bool == true && whole["checked"] as? String == "cells")
+            let bytes = try await world.harness.run("backup", "verify", path, "--json", environment: [:]).json
+            #expect(bytes["checked"] as? String == "bytes" && bytes["logins"] as? Int == 1)
+            let drill = try await world.ok("backup", "verify", path, "--drill", "--json").json
+            #expect(drill["drillIsClean"] as? Bool == true)
+            // The drill leaves nothing behind.
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)
+            let asVault = try await world.fails(.damaged, "status", "--vault", path)
+            #expect(asVault.error.contains("backup restore"))
+        }
+    }
+
+    @Test func aDamagedBackupIsTold() async throws {
+        try await World.with { world in
+            let path = try await Self.backUp(world, try Self.directory(world))
+            let handle = try FileHandle(forUpdating: URL(filePath: path))
+            try handle.seek(toOffset: 9_000)
+            try handle.write(contentsOf: Data([0xAA]))
+            try handle.close()
+            let verified = try await world.fails(.damaged, "backup", "verify", path)
+            #expect(verified.error.contains("the backup is damaged"))
+            try await world.fails(.damaged, "backup", "restore", path, world.harness.path("new.vault"))
+            #expect(!FileManager.default.fileExists(atPath: world.harness.path("new.vault")))
+            try await world.fails(.damaged, "backup", "verify", world.harness.key)
+            try await world.fails(.notFound, "backup", "verify", world.harness.path("nothing"))
+        }
+    }
+
+    @Test func aBackupIsForgottenOnceItsFileIsGone() async throws {
+        try await World.with { world in
+            let path = try await Self.backUp(world, try Self.directory(world))
+            let listed = try await world.ok("backup", "list").line.split(separator: "\t").map(String.init)
+            let id = try #require(listed.first)
+            try await world.fails(.usage, "backup", "forget", id, "--yes")
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try await world.ok("backup", "list").output.contains("moved or removed"))
+            try await world.fails(.usage, "backup", "forget", "nonsense", "--yes")
+            try await world.ok("backup", "forget", id, "--yes")
+            try await world.fails(.notFound, "backup", "forget", id, "--yes")
+            #expect(try await world.ok("backup", "list").output.isEmpty)
+        }
+    }
+
+    // MARK: Restoring, with every request counted at the server
+
+    /// Backups of several ages: no refresh request before the restore is accepted, whatever is asked of the logins.
+    @Test(arguments: [1, 10]) func noRefreshTokenIsSentBeforeTheRestoreIsAccepted(_ age: Int) async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            try await world.logIn("bob")
+            let path = try await Self.backUp(world, try Self.directory(world))
+            for _ in 0..<age { try await world.ok("login", "refresh", alice) }
+            try await world.ok("user", "erase", "bob", "--yes")
+            let sent = world.refreshes
+            let restored = world.harness.path("restored.vault")
+            let report = try await world.ok("backup", "restore", path, restored, "--json").json
+            let providers = try #require(report["providers"] as? [[String: Any]])
+            #expect(providers.first?["held"] as? Int == 2 && report["incarnation"] as? Int == 2)
+            // The access token is served while it lasts; a renewal is refused as held.
+            try await world.ok("token", "get", "--user", "alice", "--reveal", "--vault", restored)
+            let held = try await world.fails(.rollback, "login", "refresh", alice, "--vault", restored)
+            #expect(held.error.contains("restore status"))
+            try await world.ok("maintain", "--once", "--vault", restored)
+            try await world.ok("verify", "--vault", restored)
+            try await world.ok("restore", "accept", "--provider", "acme", "--dry-run", "--vault", restored)
+            // A user who was erased since is back.
+            try await world.ok("user", "show", "bob", "--vault", restored)
+            #expect(world.refreshes == sent)
+            // What an old refresh token may do is not risked by mistake.
+            let refused = try await world.fails(.usage, "restore", "accept", "--provider", "acme", "--vault", restored)
+            #expect(refused.error.contains("--probe"))
+            #expect(world.refreshes == sent)
+            let probe = try await world.harness.run(
+                "restore", "accept", "--provider", "acme", "--probe", "2", "--json", "--vault", restored)
+            #expect(world.refreshes == sent + 2)
+            let probes = try #require(try probe.json["probes"] as? [[String: Any]])
+            // Alice's token was spent: the server sees it again. Bob's grant was revoked when he was erased.
+            #expect(probe.status == VaultControl.ExitStatus.partlyDone.rawValue && probes.count == 2)
+            #expect(probes.contains { $0["login"] as? String == alice && $0["isRenewed"] as? Bool == false })
+            #expect(try probe.json["stillHeld"] as? Int == 0)
+        }
+    }
+
+    @Test func aBackupOfAnUnchangedVaultGoesOn() async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            let path = try await Self.backUp(world, try Self.directory(world))
+            let restored = world.harness.path("restored.vault")
+            try await world.ok("backup", "restore", path, restored)
+            try await world.ok("restore", "accept", "--provider", "acme", "--probe", "1", "--vault", restored)
+            try await world.ok("login", "refresh", alice, "--vault", restored)
+            #expect(try await world.ok("restore", "status", "--vault", restored).error.contains("no login is held"))
+            try await world.ok("verify", "--vault", restored)
+        }
+    }
+
+    @Test func wrongCommandLinesAreToldApart() async throws {
+        try await World.with { world in
+            let path = try await Self.backUp(world, try Self.directory(world))
+            try await world.fails(.usage, "restore", "accept")
+            try await world.fails(.usage, "restore", "accept", "--provider", "acme", "--app")
+            try await world.fails(.usage, "restore", "accept", "--provider", "acme", "--probe", "0")
+            try await world.fails(.usage, "restore", "accept", "--app", "--probe", "1")
+            try await world.fails(.notFound, "restore", "accept", "--provider", "other")
+            try await world.fails(.usage, "backup", "verify", path, "--scratch", "/tmp")
+            try await world.fails(.usage, "backup", "restore", path, world.harness.vault)
+            try await world.fails(.usage, "backup", "create", path, "--same-device")
+            try await world.fails(.notFound, "backup", "create", "/nowhere/there", "--same-device")
+            try await world.fails(.usage, "maintain", "--once", "--backup-every", "1h")
+            try await world.fails(.usage, "maintain", "--once", "--backup-dir", "/tmp", "--keep", "7x")
+        }
+    }
+
+    // MARK: Schedule and erasure
+
+    @Test func maintainMakesBackupsWhenTheyAreDue() async throws {
+        try await World.with { world in
+            let directory = try Self.directory(world)
+            let options = [
+                "maintain", "--once", "--backup-every", "6h", "--backup-dir", directory, "--same-device", "--keep",
+                "1d",
+            ]
+            let first = try await world.ok(options)
+            #expect(first.error.contains("made backup"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)
+            let second = try await world.ok(options)
+            #expect(!second.error.contains("made backup"))
+            try FileManager.default.removeItem(atPath: directory)
+            let doctor = try await world.harness.run("doctor")
+            #expect(doctor.output.contains("backup"))
+        }
+    }
+
+    @Test func erasingAUserNamesTheBackupsThatHoldThem() async throws {
+        try await World.with { world in
+            let directory = try Self.directory(world)
+            let before = try await Self.backUp(world, directory)
+            try await world.logIn("alice")
+            let path = try await Self.backUp(world, directory)
+            let plan = try await world.ok("user", "erase", "alice", "--dry-run", "--json").json
+            let backups = try #require(plan["backups"] as? [[String: Any]])
+            #expect(backups.compactMap { $0["path"] as? String } == [path] && before != path)
+            try await world.ok("user", "show", "alice")
+            let erased = try await world.ok("user", "erase", "alice", "--yes")
+            #expect(erased.error.contains(path))
+            try await world.fails(.notFound, "user", "erase", "alice", "--dry-run")
+        }
+    }
+}
