@@ -78,9 +78,6 @@ extension VaultAccess {
     func keySource(_ reader: inout SecretReader, isNew: Bool) throws -> KeySource {
         switch try namedKey {
         case .keyFile(let path): return .keyFile(path)
-        case .line(.standardInput):
-            try reader.claimInput()
-            return .descriptor(invocation.console.input)
         case .line(.descriptor(let descriptor)): return .descriptor(descriptor)
         case .line(let source): return .keyLine(KeyLine(try reader.read("Key", from: source)))
         case .environment:

@@ -78,7 +78,7 @@ struct SecretReader {
     }
 
     /// Standard input gives one secret, and no second one.
-    mutating func claimInput() throws(Failure) {
+    private mutating func claimInput() throws(Failure) {
         guard !hasReadInput else {
             throw .usage("only one secret can be read from standard input", hint: "use a file for the other")
         }
