@@ -16,7 +16,7 @@ import VaultCrypto
         defer { store.close() }
         #expect(try await store.verify().findings == [])
         let listings = try await store.logins(ofUser: nil, after: nil, limit: 100)
-        #expect(listings.count == 10 && listings.allSatisfy { $0.content?.isHeld == true })
+        #expect(listings.count == 10 && listings.allSatisfy { $0.login?.isHeld == true })
         // The row of the backup itself was written after its snapshot.
         #expect(try await store.backups().compactMap(\.record?.path).last == vault.backup)
         let rows = try await store.auditEntries(after: before.auditSequence, limit: 100)
@@ -117,7 +117,7 @@ import VaultCrypto
         defer { store.close() }
         #expect(try await store.verify().findings == [])
         for listing in try await store.logins(ofUser: nil, after: nil, limit: 100) {
-            #expect(listing.content?.isHeld == (listing.handle == moved || open.contains(listing.handle)))
+            #expect(listing.login?.isHeld == (listing.handle == moved || open.contains(listing.handle)))
         }
     }
 
