@@ -17,7 +17,7 @@ struct WholeVaultTests {
             commands=$((commands + 1))
         }
         commands=0
-        printf CANARY-token >"$dir/token"
+        (umask 077 && printf CANARY-token >"$dir/token")
         """
 
     @Test func afterEachCommandTheFileIsTheWholeVault() async throws {

@@ -237,7 +237,7 @@ struct ProviderUpdateCommandTests {
         (["--promote-client-secret", "--drop-further-client-secrets"], "cannot be combined with other changes"),
         (["--client-auth", "magic", "--client-secret-file", "/dev/null"], "is not a client authentication method"),
         (["--client-auth", "none", "--client-secret-file", "/dev/null"], "does not use a client secret"),
-        (["--client-secret-file", "/dev/null"], "is empty"), (["--profile", "nonesuch"], "no profile"),
+        (["--profile", "nonesuch"], "no profile"),
         (["--drop-further-client-secrets"], "no secret that another one could follow"),
         (["--client-id", ""], "client id"),
         (["--second-client-secret-file", "/dev/null"], "no first secret for a second one to follow"),
@@ -254,5 +254,17 @@ struct ProviderUpdateCommandTests {
         #expect(result.error.contains(words), "\(result.error)")
         #expect(try await harness.run("provider", "show", "acme", "--json").output == before)
         #expect(try await harness.run("provider", "update", "nobody", "--scope", "a", "--yes").status == 2)
+    }
+
+    @Test func aClientSecretIsTakenFromAPrivateFileThatHoldsOne() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        try await harness.run(
+            "provider", "add", "acme", "--client-id", "x", "--token-endpoint", "https://acme.example/token")
+        let update = ["provider", "update", "acme", "--yes", "--client-secret-file"]
+        let empty = try await harness.run(update + [harness.file("empty", "")])
+        #expect(empty.status == 1 && empty.error.contains("is empty"), "\(empty.error)")
+        let device = try await harness.run(update + ["/dev/null"])
+        #expect(device.status == 10 && device.error.contains("is not a regular file"), "\(device.error)")
     }
 }
