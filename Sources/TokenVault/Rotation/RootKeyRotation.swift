@@ -45,7 +45,7 @@ public struct RootKeyRotationProgress: Sendable, Hashable {
 public struct RootKeyRotationReport: Sendable, Hashable {
     /// Why an old root had to be kept: it still opens something.
     public enum Obstacle: Sendable, Hashable {
-        /// So many rows cannot be opened. They are kept as they are; ``Vault/damagedRows(after:limit:)`` names them.
+        /// So many rows cannot be opened. They are kept as they are; ``Vault/damage(limit:)`` names them.
         case damagedRows(Int)
         /// Replies of processes are in the spool. A process that renews tokens takes in what dead ones have left.
         case spooledReplies

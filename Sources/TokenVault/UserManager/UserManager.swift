@@ -46,6 +46,7 @@ import VaultStorage
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``revive(_:)``
+/// - ``acceptRestore(ofProvider:limit:)``
 /// ### Ends
 /// - ``logOut(_:)``
 /// - ``removeLogin(_:)``
