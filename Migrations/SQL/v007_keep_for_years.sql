@@ -23,3 +23,11 @@ CREATE TABLE backup (
     recipients TEXT NOT NULL,
     mac BLOB NOT NULL CHECK (length(mac) = 16)
 ) STRICT;
+-- The link of the row before, in a row that stayed when what was before it was pruned.
+ALTER TABLE audit ADD COLUMN previous BLOB CHECK (length(previous) = 32);
+
+-- Which rows about a user stayed when the trail was pruned.
+CREATE INDEX auditKept ON audit (user) WHERE previous IS NOT NULL AND user IS NOT NULL;
+
+-- How far the trail was pruned (kind 66), without reading all of it.
+CREATE INDEX auditOfPruning ON audit (sequence) WHERE kind = 66;

@@ -38,6 +38,10 @@ package struct Bytes16: Hashable, Comparable, Sendable {
         (left.first.bigEndian, left.second.bigEndian) < (right.first.bigEndian, right.second.bigEndian)
     }
 
+    package static func ^ (own: Bytes16, other: Bytes16) -> Bytes16 {
+        Bytes16(first: own.first ^ other.first, second: own.second ^ other.second)
+    }
+
     /// The first half, as a number: random if the bytes are.
     package var firstWord: UInt64 { first }
 

@@ -44,4 +44,9 @@ package struct AuditMAC: Hashable, Sendable {
     }
 
     package var array: [UInt8] { first.array + second.array }
+
+    /// Together they tell which links a set holds, in any order: of links that cannot be chosen.
+    package static func ^ (own: AuditMAC, other: AuditMAC) -> AuditMAC {
+        AuditMAC(first: own.first ^ other.first, second: own.second ^ other.second)
+    }
 }

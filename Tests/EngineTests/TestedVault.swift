@@ -6,12 +6,12 @@ import VaultCrypto
 
 /// A vault that one engine keeps.
 final class TestedVault {
-    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+    static let now = Timestamp(milliseconds: 1_800_000_000_000)
     private static let users = ["alice", "bob", "carol", "dave"]
 
     let name: String
-    private let engine: any TestedEngine
-    private let context: VaultContext
+    let engine: any TestedEngine
+    let context: VaultContext
     private var head: WriteTransaction.AuditHead?
     private var logins: [LoginHandle] = []
     private var providers: [StoredProvider] = []

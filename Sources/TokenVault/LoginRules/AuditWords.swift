@@ -26,6 +26,8 @@ extension AuditEvent.Detail.Key {
     /// A kept reply.
     static let reply = "reply"
     static let forced = "forced"
+    /// What the ids of users were shown for.
+    static let purpose = "purpose"
 }
 
 /// Why a renewal came to nothing or was repeated, or why a token counts as rejected. A renewal that is taken over says a

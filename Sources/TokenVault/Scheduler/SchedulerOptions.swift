@@ -10,16 +10,19 @@ public struct SchedulerOptions: Sendable {
     public var longestPause: Duration
     /// Whether it also retries revocations that are due in the outbox.
     public var retriesRevocations: Bool
+    /// How long rows of the audit trail are kept; nil: it prunes nothing.
+    public var auditRetention: AuditRetention?
     /// Called for every login that was due and was looked at. It must return soon: it holds up one renewal.
     public var onRenewal: (@Sendable (ScheduledRenewal) -> Void)?
 
     public init(
         concurrency: Int = 16, longestPause: Duration = .seconds(60), retriesRevocations: Bool = true,
-        onRenewal: (@Sendable (ScheduledRenewal) -> Void)? = nil
+        auditRetention: AuditRetention? = .standard, onRenewal: (@Sendable (ScheduledRenewal) -> Void)? = nil
     ) {
         self.concurrency = max(1, concurrency)
         self.longestPause = max(.milliseconds(10), longestPause)
         self.retriesRevocations = retriesRevocations
+        self.auditRetention = auditRetention
         self.onRenewal = onRenewal
     }
 }
@@ -46,6 +49,8 @@ public struct SchedulerReport: Sendable, Equatable {
     public internal(set) var outcomes: [RenewalOutcome: Int] = [:]
     public internal(set) var revocationsTried = 0
     public internal(set) var revocationsSettled = 0
+    /// Old rows of the audit trail that it removed.
+    public internal(set) var auditEntriesRemoved = 0
 
     public var renewed: Int { outcomes[.renewed] ?? 0 }
     /// Renewals that did not succeed, for whatever reason.

@@ -23,6 +23,8 @@ struct SchedulerState: Sendable {
     var sweep: Sweep?
     var seenSetBack: ClockWatch.SetBack?
     var caredAt: Duration?
+    /// When it was last looked whether the audit trail is to be pruned.
+    var prunedAt: Duration?
     /// Until it has ended.
     var care: Task<Void, Never>?
 

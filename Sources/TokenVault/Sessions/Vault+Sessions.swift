@@ -44,23 +44,21 @@ extension Vault {
         let limit = limit.asPageLimit
         return try await VaultError.translating {
             let user = if let userId { try await store.user(userId).handle } else { nil as UserHandle? }
+            var filter = AuditFilter()
+            (filter.user, filter.login) = (user, login?.handle)
             var names: [UserHandle: String] = [:]
             var events: [SessionEvent] = []
-            var end = try await store.auditHead()
-            while end > 0, events.count < limit {
-                let start = max(0, end - 256)
-                let entries = try await store.auditEntries(after: start, limit: Int(end - start))
+            var end: Int64? = try await store.auditHead() + 1
+            while let before = end, events.count < limit {
+                let rows = try await store.audit(filter, .before(before), limit: 256)
                 var page: [SessionEvent] = []
-                for entry in entries where entry.sequence <= end {
-                    guard let row = SessionRow(entry), login.map({ $0.handle == row.login }) ?? true,
-                        user.map({ $0 == row.user }) ?? true
-                    else { continue }
+                for row in rows.rows.reversed().compactMap({ SessionRow($0.entry) }) {
                     if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
                     var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)
                     page += watched.take(row, nil, sessions.options)
                 }
                 events.insert(contentsOf: page, at: 0)
-                end = start
+                end = rows.next
             }
             return events.suffix(limit)
         }

@@ -120,6 +120,7 @@ extension Query.Condition {
             }
         case .isNull(let column): value(column) == .null
         case .isNotNull(let column): value(column) != .null
+        case .isExactly(let column, let number): value(column).compare(.integer(number)) == 0
         case .isNot(let column, let number): value(column).compare(.integer(number)).map { $0 != 0 } ?? false
         }
     }

@@ -9,8 +9,9 @@ struct MaintainCommand: VaultCommand {
         abstract: "Renew tokens before they expire, until stopped.",
         discussion: """
             Runs the scheduler in the foreground, for a vault whose service does not run one, or beside it: they share \
-            the work. Also retries revocations that are due, and settles renewals of processes that have died. SIGTERM \
-            and SIGINT end it once the work in progress is finished and stored; a second one ends it at once.
+            the work. Also retries revocations that are due, settles renewals of processes that have died, and removes \
+            old rows of the audit log. SIGTERM and SIGINT end it once the work in progress is finished and stored; a \
+            second one ends it at once.
 
             With --backup-every and --backup-dir it also makes backups, and with --keep removes those that need not be \
             kept: of so many of the last hours, days, weeks and months, the last backup of each stays.
@@ -26,6 +27,12 @@ struct MaintainCommand: VaultCommand {
 
     @Option(help: "How many renewals to run at a time.")
     var concurrency = 16
+
+    @Option(help: .init("Remove rows of the audit log that are older than this.", valueName: "time"))
+    var keepAudit = TimeSpan(AuditRetention.standard.age)
+
+    @Flag(name: .customLong("keep-whole-audit"), help: "Remove no rows of the audit log.")
+    var keepsWholeAudit = false
 
     @OptionGroup var backups: BackupOptions
     @OptionGroup var global: GlobalOptions
@@ -43,7 +50,7 @@ struct MaintainCommand: VaultCommand {
         let report = try await access.manage(UserManagerOptions()) { users, _ in
             let lines = MaintainLines(invocation)
             let scheduler = RenewalScheduler(
-                users, options: SchedulerOptions(concurrency: concurrency) { lines.print($0) })
+                users, options: schedulerOptions { lines.print($0) })
             let backup = backups.scheduler(of: users.vault) { lines.print($0) }
             if once {
                 try await scheduler.runOnce()
@@ -68,6 +75,11 @@ struct MaintainCommand: VaultCommand {
         if !once { throw ExitRequest(status: .success, isFinal: true) }
     }
 
+    private func schedulerOptions(_ onRenewal: @escaping @Sendable (ScheduledRenewal) -> Void) -> SchedulerOptions {
+        let retention = keepsWholeAudit ? nil : AuditRetention(age: keepAudit.duration)
+        return SchedulerOptions(concurrency: concurrency, auditRetention: retention, onRenewal: onRenewal)
+    }
+
     private func emit(_ report: SchedulerReport, _ seconds: Int, _ invocation: Invocation) throws {
         let outcomes = report.outcomes.sorted { $0.key.description < $1.key.description }
         let lines = outcomes.filter { $0.key != .renewed }.map { Field.line($0.key.description, $0.value) }
@@ -80,6 +92,8 @@ struct MaintainCommand: VaultCommand {
                 Field("revocationsTried", report.revocationsTried).label("revocations")
                     .words(report.revocationsTried > 0 ? settled : nil),
                 .data("revocationsSettled", report.revocationsSettled),
+                Field("auditEntriesRemoved", report.auditEntriesRemoved).label("old audit rows")
+                    .words(report.auditEntriesRemoved > 0 ? "\(report.auditEntriesRemoved) removed" : nil),
                 Field("seconds", seconds).label("time").words(Instant.duration(Double(seconds))),
             ])
     }

@@ -28,6 +28,7 @@ extension TimeSpan {
     /// As it would be typed, for the help.
     var defaultValueDescription: String {
         let seconds = duration.components.seconds
+        if seconds > 0, seconds.isMultiple(of: 86_400) { return "\(seconds / 86_400)d" }
         return seconds.isMultiple(of: 60) ? "\(seconds / 60)m" : "\(seconds)s"
     }
 }

@@ -71,6 +71,7 @@ extension Query.Condition {
             "(\(first.sql), \(second.sql)) > (?\(firstParameter), ?\(secondParameter))"
         case .isNull(let column): "\(column.sql) IS NULL"
         case .isNotNull(let column): "\(column.sql) IS NOT NULL"
+        case .isExactly(let column, let value): "\(column.sql) = \(value)"
         case .isNot(let column, let value): "\(column.sql) <> \(value)"
         }
     }

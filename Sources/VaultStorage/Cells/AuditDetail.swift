@@ -5,14 +5,16 @@ struct AuditDetail {
     private enum Tag {
         static let texts: UInt8 = 1
         static let look: UInt8 = 2
+        static let pruning: UInt8 = 3
     }
 
     var texts: [AuditEvent.Detail] = []
     var look: LoginLook?
+    var pruning: TrailPruning?
 
     /// `nil` if there is nothing to record.
     func sealed(_ columns: AuditColumns, _ context: VaultContext) throws(VaultCryptoError) -> [UInt8]? {
-        guard !texts.isEmpty || look != nil else { return nil }
+        guard !texts.isEmpty || look != nil || pruning != nil else { return nil }
         return try SealedCell.seal(
             encoded(), kind: .auditDetail, key: context.keyring.auditKey,
             associatedData: columns.detailData(context.vaultID))
@@ -22,6 +24,7 @@ struct AuditDetail {
         var record = RecordWriter(capacity: 128)
         record.append(Tag.texts, texts.flatMap { [$0.key, $0.value] })
         if let look { record.append(Tag.look, record: look.encoded()) }
+        if let pruning { record.append(Tag.pruning, record: pruning.encoded()) }
         return record
     }
 }
@@ -38,6 +41,7 @@ extension AuditDetail {
                     texts.append(AuditEvent.Detail(words[index], words[index + 1]))
                 }
             case Tag.look: look = try LoginLook(field)
+            case Tag.pruning: pruning = try TrailPruning(field)
             default: try field.ignoreIfOptional()
             }
         }

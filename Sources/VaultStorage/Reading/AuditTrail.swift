@@ -1,11 +1,12 @@
 import VaultCrypto
 
-/// What the audit trail says against a row that is older than it tells. One index look-up each, which finds nothing.
-///
-/// A row of the trail counts only if it continues the chain: a planted one must not make others refused.
+/// What the audit trail says, on its own authority: a row counts only if it continues the chain.
 struct AuditTrail {
     let tables: any TableAccess
     let context: VaultContext
+
+    // MARK: What it says against a row that is older than it tells
+    // One index look-up each, which finds nothing. A planted row must not make others refused.
 
     /// Whether the trail has a later change of the vault's row than the row itself. Before the row had a manifest,
     /// providers were recorded as they are now, and nothing else was.
@@ -32,26 +33,87 @@ struct AuditTrail {
         return false
     }
 
+    // MARK: Rows
+
+    /// Whether a row is what was written under this number.
     private func isAuthentic(_ sequence: Int64) throws(StoreError) -> Bool {
-        guard let previous = try link(before: sequence) else { return false }
         let row = try tables.cursor(.auditRow)
         defer { row.reset() }
         row.bind(1, sequence)
-        guard try row.step(), let mac = unsafe AuditMAC(row.blob(8)) else { return false }
-        let columns = AuditColumns(row)
-        guard !columns.isMalformed else { return false }
-        let detail = row.isNull(7) ? nil : row.bytes(7)
-        let tag = detail.flatMap { try? SealedCell.tag(of: $0) }
-        guard (detail == nil) == (tag == nil) else { return false }
-        return columns.link(context, previous: previous, detailTag: tag) == mac
+        guard try row.step() else { return false }
+        return try isAuthentic(row)
     }
 
-    private func link(before sequence: Int64) throws(StoreError) -> AuditMAC? {
+    /// The same of a row that is laid out as ``Query/auditRow``.
+    func isAuthentic(_ row: any RowCursor) throws(StoreError) -> Bool {
+        guard let previous = try link(before: row) else { return false }
+        return AuditLink(row).continues(previous, context)
+    }
+
+    /// The link that a row continues; nil if it is not there.
+    private func link(before row: any RowCursor) throws(StoreError) -> AuditMAC? {
+        if !row.isNull(9) { return unsafe AuditMAC(row.blob(9)) }
+        let sequence = row.integer(0)
         if sequence == 1 { return .genesis }
-        let row = try tables.cursor(.auditLink)
+        let before = try tables.cursor(.auditLink)
+        defer { before.reset() }
+        before.bind(1, sequence &- 1)
+        return try before.step() ? unsafe AuditMAC(before.blob(0)) : nil
+    }
+
+    // MARK: Prunings
+
+    struct LastPruning: Equatable {
+        /// The number of the row that records it.
+        var sequence: Int64
+        var pruning: TrailPruning
+    }
+
+    /// The last pruning; nil if there was none. Damage if the row that records it is not as it was written.
+    func lastPruning(_ scratch: CellScratch) throws(StoreError) -> LastPruning? {
+        let row = try tables.cursor(.lastPruning)
         defer { row.reset() }
-        row.bind(1, sequence &- 1)
-        return try row.step() ? unsafe AuditMAC(row.blob(0)) : nil
+        guard try row.step() else { return nil }
+        let sequence = row.integer(0)
+        guard try isAuthentic(row) else {
+            throw .quarantined("audit", nil, "the row that records the last pruning does not continue the chain")
+        }
+        let detail = try AuditDetail(row, AuditColumns(row), context, scratch)
+        guard let pruning = detail.pruning, pruning.through < sequence else {
+            throw .quarantined("audit", nil, "the row that records the last pruning does not say what was pruned")
+        }
+        return LastPruning(sequence: sequence, pruning: pruning)
+    }
+
+    /// The same, as what holds of a trail that was never pruned.
+    func pruning(_ scratch: CellScratch) throws(StoreError) -> TrailPruning {
+        try lastPruning(scratch)?.pruning ?? .none
+    }
+}
+
+/// A row of the trail, as its link covers it.
+struct AuditLink {
+    let columns: AuditColumns
+    /// The row's own link; nil if it has the wrong length.
+    let mac: AuditMAC?
+    private let tag: CellTag?
+    /// The detail cell is none.
+    private let isMalformed: Bool
+
+    /// Reads a row that is laid out as ``Query/auditRow``.
+    init(_ row: any RowCursor) {
+        columns = AuditColumns(row)
+        mac = unsafe AuditMAC(row.blob(8))
+        let hasDetail = !row.isNull(7)
+        tag = hasDetail ? unsafe try? SealedCell.tag(of: row.blob(7)) : nil
+        isMalformed = columns.isMalformed || hasDetail != (tag != nil)
+    }
+
+    var hasShape: Bool { !columns.isMalformed && mac != nil }
+
+    func continues(_ previous: AuditMAC, _ context: VaultContext) -> Bool {
+        guard !isMalformed, let mac else { return false }
+        return columns.link(context, previous: previous, detailTag: tag) == mac
     }
 }
 
@@ -70,4 +132,8 @@ extension Query {
             .equal(Table.audit["user"], 1), .greater(Table.audit["revision"], 2),
             .isNot(Table.audit["kind"], AuditKind.renewalStarted.rawValue),
         ], index: "auditByUser")
+
+    fileprivate static let lastPruning = select(
+        auditColumns, from: .audit, where: [.isExactly(Table.audit["kind"], AuditKind.trailPruned.rawValue)],
+        order: [.down(Table.audit["sequence"])], index: "auditOfPruning")
 }

@@ -98,10 +98,7 @@ extension Reader {
         var detail = AuditDetail()
         var damage: StoreError?
         do throws(StoreError) { detail = try opener.auditDetail(row, columns) } catch { damage = error }
-        return AuditEntry(
-            sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
-            login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail.texts,
-            look: detail.look, damage: damage)
+        return AuditEntry(columns, detail, damage)
     }
 
     /// One that cannot be opened is passed over, and counts as a row of the page.
@@ -192,13 +189,32 @@ extension RowOpener {
 
     /// Column 7 of a row that starts with the audit columns.
     func auditDetail(_ row: any RowCursor, _ columns: AuditColumns) throws(StoreError) -> AuditDetail {
-        if row.isNull(7) { return AuditDetail() }
+        try AuditDetail(row, columns, context, scratch)
+    }
+}
+
+extension AuditEntry {
+    init(_ columns: AuditColumns, _ detail: AuditDetail, _ damage: StoreError?) {
+        self.init(
+            sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
+            login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail.texts,
+            look: detail.look, pruning: detail.pruning, damage: damage)
+    }
+}
+
+extension AuditDetail {
+    /// Opens column 7 of a row that starts with the audit columns.
+    init(
+        _ row: any RowCursor, _ columns: AuditColumns, _ context: VaultContext, _ scratch: CellScratch
+    ) throws(StoreError) {
+        self.init()
+        if row.isNull(7) { return }
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(
                 row.blob(7), kind: .auditDetail, key: context.keyring.auditKey,
                 associatedData: columns.detailData(context.vaultID), scratch: scratch)
             defer { opened.wipe(scratch) }
-            return try unsafe AuditDetail(opened.plaintext)
+            self = try unsafe AuditDetail(opened.plaintext)
         } catch {
             throw .quarantined("audit", nil, error)
         }

@@ -24,12 +24,14 @@ extension Reader {
             outbox: try count(.outbox), lastBackupAt: try lastBackupAt())
     }
 
-    /// Rows are numbered without a gap, so that nothing need be counted: the table is the biggest of all.
+    /// Rows after the last pruning are numbered without a gap, and it says how many have stayed before: so nothing need
+    /// be counted in the table that is the biggest of all.
     private func auditCount() throws(StoreError) -> Int {
-        guard let first = try tables.integer(.firstAudited) else { return 0 }
+        let pruning = try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
         // A row that was edited may have any number.
-        let (count, isBeyond) = try auditHead().subtractingReportingOverflow(first - (first == .min ? 0 : 1))
-        return isBeyond ? .max : Int(clamping: count)
+        let (count, isBeyond) = try auditHead().subtractingReportingOverflow(pruning.through)
+        let (all, isTooMany) = count.addingReportingOverflow(pruning.kept)
+        return isBeyond || isTooMany ? .max : Int(clamping: all)
     }
 
     /// The moment whose state the last finished backup holds.
@@ -41,7 +43,6 @@ extension Reader {
 }
 
 extension Query {
-    fileprivate static let firstAudited = select([.least(Table.audit["sequence"])], from: .audit)
     fileprivate static let doubts = select(
         [.count], from: .refreshIntent, where: [.isNotNull(Table.refreshIntent["doubtSince"])])
 }

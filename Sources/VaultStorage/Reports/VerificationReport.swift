@@ -1,3 +1,5 @@
+package import VaultCrypto
+
 /// What a full check of the vault found.
 package struct VerificationReport: Sendable {
     package struct Finding: Hashable, Sendable {
@@ -7,6 +9,8 @@ package struct VerificationReport: Sendable {
         package let subject: String?
         /// One lower-case sentence.
         package let reason: String
+        /// Whether a former state of the row, genuine in itself, would look like this.
+        package let isRollback: Bool
     }
 
     package internal(set) var users = 0
@@ -18,8 +22,26 @@ package struct VerificationReport: Sendable {
     package internal(set) var findingCount = 0
     package internal(set) var findings: [Finding] = []
 
+    /// Whether nothing else was found than former states.
+    package internal(set) var isOnlyRolledBack = true
+    /// The end of the audit trail, as far as it was checked.
+    package internal(set) var trailHead = AuditPosition(sequence: 0, link: .genesis)
+    /// Rows up to this one were removed by prunings, but for those that had to stay.
+    package internal(set) var prunedThrough: Int64 = 0
+
     package static let findingLimit = 1000
     package var isClean: Bool { findingCount == 0 }
+}
+
+/// A row of the audit trail, and its link: with that it stands for all rows before it.
+package struct AuditPosition: Hashable, Sendable {
+    package let sequence: Int64
+    package let link: AuditMAC
+
+    package init(sequence: Int64, link: AuditMAC) {
+        self.sequence = sequence
+        self.link = link
+    }
 }
 
 package struct VerificationProgress: Sendable {

@@ -11,6 +11,8 @@ package struct AuditEntry: Sendable {
     package let detail: [AuditEvent.Detail]
     /// How the login stands after what the row records.
     package let look: LoginLook?
+    /// What a pruning of the trail has left.
+    package let pruning: TrailPruning?
     /// Set if the detail cannot be opened.
     package let damage: StoreError?
 }

@@ -18,6 +18,8 @@ package struct AuditEvent: Hashable, Sendable {
     package let detail: [Detail]
     /// How the login stands afterwards. The store adds it.
     package internal(set) var look: LoginLook?
+    /// What a pruning of the trail has left.
+    package internal(set) var pruning: TrailPruning?
 
     package init(_ kind: AuditKind, _ detail: [Detail] = []) {
         self.kind = kind

@@ -106,6 +106,38 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.auditEntries(after: sequence, limit: limit) }
     }
 
+    /// Some rows of the trail, checked; see ``Reader/audit(_:_:limit:)``.
+    package func audit(
+        _ filter: AuditFilter, _ direction: AuditDirection, limit: Int
+    ) async throws(StoreError) -> AuditPage {
+        try await read { reader throws(StoreError) in
+            try reader.withSnapshot { () throws(StoreError) in try reader.audit(filter, direction, limit: limit) }
+        }
+    }
+
+    /// How far the trail was pruned.
+    package func trailPruning() async throws(StoreError) -> TrailPruning {
+        try await read { reader throws(StoreError) in
+            try reader.withSnapshot { () throws(StoreError) in try reader.trailPruning() }
+        }
+    }
+
+    /// The first row after the last pruning, and the one that comes so many rows later, as far as they are there. Only
+    /// plaintext columns: what is done with the rows looks closer.
+    package func oldestRows(
+        _ distance: Int64
+    ) async throws(StoreError) -> (first: AuditEntry?, later: AuditEntry?) {
+        try await read { reader throws(StoreError) in
+            try reader.withSnapshot { () throws(StoreError) in
+                let start = try reader.trailPruning().through
+                return (
+                    try reader.auditEntries(after: start, limit: 1).first,
+                    try reader.auditEntries(after: start &+ distance, limit: 1).first
+                )
+            }
+        }
+    }
+
     /// The number of the last audit row; 0 before the first.
     package func auditHead() async throws(StoreError) -> Int64 {
         try await read { reader throws(StoreError) in try reader.auditHead() }
@@ -203,5 +235,29 @@ extension VaultStore {
         _ progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
     ) async throws -> VerificationReport {
         try await survey { try VaultCheck($0.tables, $0.context).run(progress) }
+    }
+
+    /// Checks the trail alone, and that nothing is in a former state. Otherwise the same.
+    package func verifyAudit(
+        _ progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
+    ) async throws -> VerificationReport {
+        try await survey { try VaultCheck($0.tables, $0.context).runAudit(progress) }
+    }
+
+    /// What a pruning would do.
+    package func prunable(_ limits: TrailLimits) async throws -> PrunedRows {
+        try await survey { reader in
+            var all = PrunedRows()
+            var end: AuditPosition?
+            repeat {
+                let part = try reader.withSnapshot { () throws(StoreError) in
+                    try reader.prunable(limits, after: end, size: 1_000)
+                }
+                all += part.rows
+                end = part.end
+                if BlockingWork.isCancelled { throw StoreError(.closed, "the search was ended before it was complete") }
+            } while all.hasMore
+            return all
+        }
     }
 }

@@ -104,4 +104,16 @@ extension VaultStore {
         let hasAny = try await read { reader throws(StoreError) in try reader.hasUnusableReplies(before: time) }
         if hasAny { _ = try await write { try $0.forgetUnusableReplies(before: time) } }
     }
+
+    // MARK: The trail
+
+    /// Removes the next rows of the trail that may go, in one short transaction.
+    package func pruneTrail(_ limits: TrailLimits, size: Int = 500) async throws -> PrunedRows {
+        try await write { try $0.prune(limits, size: size) }
+    }
+
+    /// Records something that changes nothing.
+    package func record(_ event: AuditEvent) async throws {
+        try await write { try $0.audit(event, about: AuditSubject()) }
+    }
 }

@@ -148,7 +148,7 @@ extension Query {
 
     // MARK: The trail
 
-    /// Columns 0–8: those of ``AuditColumns``, the detail's cell, and the link.
+    /// Columns 0–9: those of ``AuditColumns``, the detail's cell, the link, and that of the row before where it is kept.
     static let auditRow = select(auditColumns, from: .audit, where: [.equal(Table.audit["sequence"], 1)])
 
     static let auditRows = select(
@@ -159,8 +159,13 @@ extension Query {
         auditColumns, from: .audit, where: [.atLeast(Table.audit["sequence"], 1)],
         order: [.up(Table.audit["sequence"])], limit: 2)
 
-    private static let auditColumns = Table.audit.columns(
-        "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac")
+    /// The newest first.
+    static let auditRowsBefore = select(
+        auditColumns, from: .audit, where: [.less(Table.audit["sequence"], 1)],
+        order: [.down(Table.audit["sequence"])], limit: 2)
+
+    static let auditColumns = Table.audit.columns(
+        "sequence", "time", "kind", "user", "login", "provider", "revision", "detailCell", "mac", "previous")
 
     static let auditLink = select(Table.audit.columns("mac"), from: .audit, where: [.equal(Table.audit["sequence"], 1)])
 

@@ -61,6 +61,7 @@ package final class Query: Sendable, Hashable {
         case beyond(Column, Int32, Column, Int32)
         case isNull(Column)
         case isNotNull(Column)
+        case isExactly(Column, Int64)
         case isNot(Column, Int64)
     }
 

@@ -63,7 +63,7 @@ extension Table {
             [
                 .integer("time"), .integer("kind"), .bytes("user").optional, .bytes("login").optional,
                 .bytes("provider").optional, .integer("revision").optional, .bytes("detailCell").optional,
-                .bytes("mac", byteCount: 32),
+                .bytes("mac", byteCount: 32), .bytes("previous", byteCount: 32).optional,
             ]
         case .unusableReply:
             [

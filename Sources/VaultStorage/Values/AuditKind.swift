@@ -68,6 +68,12 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let restoreAccepted = AuditKind(rawValue: 65)
     /// A step of a rotation of the root key; the details tell which.
     package static let rootKeyRotated = AuditKind(rawValue: 70)
+    /// Rows of the trail that are older than they are kept were removed.
+    package static let trailPruned = AuditKind(rawValue: 66)
+    /// The trail was shown with the ids of users.
+    package static let usersResolved = AuditKind(rawValue: 67)
+
+    package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
     private static let names: [AuditKind: String] = [
         vaultCreated: "vault-created", vaultMigrated: "vault-migrated",
@@ -90,7 +96,14 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         backupMade: "backup-made", backupForgotten: "backup-forgotten", vaultRestored: "vault-restored",
         logInDropped: "log-in-dropped", renewalDropped: "renewal-dropped", restoreAccepted: "restore-accepted",
         rootKeyRotated: "root-key-rotated",
+        trailPruned: "trail-pruned", usersResolved: "users-resolved",
     ]
+
+    /// Nil: no kind that this version knows has this name.
+    package init?(name: String) {
+        guard let kind = Self.all.first(where: { $0.name == name }) else { return nil }
+        self = kind
+    }
 
     /// The name that people and programs see.
     package var name: String { Self.names[self] ?? "kind-\(rawValue)" }

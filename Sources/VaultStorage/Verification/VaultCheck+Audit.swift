@@ -8,9 +8,16 @@ struct AuditProgress {
     var absentUsers: Set<Bytes16> = []
     /// Users that the trail says were erased.
     var erasedUsers: Set<Bytes16> = []
-    /// How many there must be, by what the trail tells. A vault is made with one slot.
-    var keySlots: Int64 = 1
-    var revocations: Int64 = 0
+    /// Where the trail begins without a gap; what it tells of how many there must be is counted on in it.
+    var pruning = TrailPruning.none
+    /// Which row records that.
+    var prunedBy: Int64?
+    /// Rows that stayed before, as far as they have been met.
+    var kept: Int64 = 0
+    var keptMarks = AuditMAC.genesis
+    var isPastPruned = false
+    /// How often the check began anew, because the trail was pruned in the meantime.
+    var restarts = 0
     /// Users that have a finding for being older than the trail.
     var outdatedUsers: Set<Bytes16> = []
     /// The last revision that the trail tells of each provider; there are few of them.
@@ -23,31 +30,101 @@ extension VaultCheck {
     /// A link of the chain, its detail, and whether the user it tells of is at least as new.
     func checkAuditRow(_ row: any RowCursor) throws(StoreError) {
         report.auditRows += 1
-        let sequence = row.integer(0)
-        let subject = "\(sequence)"
-        if sequence != audit.lastSequence &+ 1 { report.note("audit", subject, "rows before it are missing") }
-        audit.lastSequence = sequence
-        // A damaged row is told once: the next link is checked against what stands here.
-        let previous = audit.lastMAC
-        let mac = unsafe AuditMAC(row.blob(8))
-        audit.lastMAC = mac ?? .genesis
-        let columns = AuditColumns(row)
-        count(columns)
-        guard !columns.isMalformed, mac != nil else {
+        let link = AuditLink(row)
+        let subject = "\(link.columns.sequence)"
+        let isKept = link.columns.sequence <= audit.pruning.through
+        if !isKept { passPruned() }
+        let previous = isKept ? keptLink(row, link) : chainLink(row, link)
+        noteEnds(link.columns)
+        if !isKept { audit.pruning.count(link.columns.kind) }
+        guard link.hasShape else {
             report.note("audit", subject, "a column has the wrong type or length")
             return
         }
-        let detail = row.isNull(7) ? nil : unsafe row.blob(7)
-        let tag = unsafe detail.flatMap { try? unsafe SealedCell.tag(of: $0) }
-        guard unsafe (detail == nil) == (tag == nil), columns.link(context, previous: previous, detailTag: tag) == mac
-        else {
+        guard let previous, link.continues(previous, context) else {
             report.note("audit", subject, "it does not continue the chain: it, or a row before it, was changed")
             return
         }
-        if let detail = unsafe detail { unsafe checkDetail(detail, columns) }
-        noteRenewal(columns)
-        try checkRevision(columns)
+        if !row.isNull(7) { unsafe checkDetail(row.blob(7), link.columns) }
+        noteRenewal(link.columns)
+        try checkRevision(link.columns)
     }
+
+    /// What the row must continue: the row before, without a gap.
+    private func chainLink(_ row: any RowCursor, _ link: AuditLink) -> AuditMAC? {
+        let (sequence, previous) = (link.columns.sequence, audit.lastMAC)
+        let subject = "\(sequence)"
+        if sequence != audit.lastSequence &+ 1 { report.note("audit", subject, "rows before it are missing") }
+        // Only the row with which the chain begins after a pruning says what it continues.
+        let begins = audit.lastSequence == audit.pruning.through && audit.pruning.through > 0
+        let told = row.isNull(9) ? nil : unsafe AuditMAC(row.blob(9))
+        if row.isNull(9) == begins || begins && told != previous {
+            report.note("audit", subject, "what it says of the row before it was changed")
+        }
+        audit.lastSequence = sequence
+        // A damaged row is told once: the next link is checked against what stands here.
+        audit.lastMAC = link.mac ?? .genesis
+        return previous
+    }
+
+    /// What a row must continue that stayed when the trail was pruned: what it says itself.
+    private func keptLink(_ row: any RowCursor, _ link: AuditLink) -> AuditMAC? {
+        audit.kept += 1
+        audit.keptMarks =
+            audit.keptMarks ^ TrailPruning.mark(of: link.columns.sequence, link.mac ?? .genesis, context)
+        return row.isNull(9) ? nil : unsafe AuditMAC(row.blob(9))
+    }
+
+    /// All rows that stayed have been met: the unbroken chain begins.
+    private func passPruned() {
+        guard !audit.isPastPruned else { return }
+        audit.isPastPruned = true
+        (audit.lastSequence, audit.lastMAC) = (audit.pruning.through, audit.pruning.link)
+        guard audit.kept == audit.pruning.kept, audit.keptMarks == audit.pruning.keptMarks else {
+            report.note("audit", nil, "the rows up to \(audit.pruning.through) are not those that its pruning left")
+            return
+        }
+    }
+
+    // MARK: Pruning meanwhile
+
+    /// Where the next rows are to be checked from. What the trail was pruned of since is no damage: if it was pruned
+    /// beyond what has been checked, or of rows that had stayed before, the check begins anew.
+    func placeInAudit(_ start: Int64) throws(StoreError) -> Int64 {
+        let last = try lastPruning()
+        guard start != .min else {
+            beginAudit(with: last)
+            return start
+        }
+        guard let last, last.sequence != audit.prunedBy, !audit.isPastPruned || start <= last.pruning.through else {
+            return start
+        }
+        let restarts = audit.restarts + 1
+        report = reportBeforeAudit
+        beginAudit(with: last)
+        audit.restarts = restarts
+        return .min
+    }
+
+    /// If the row that records it is damaged, the walk finds that row, and what it should explain.
+    private func lastPruning() throws(StoreError) -> AuditTrail.LastPruning? {
+        do throws(StoreError) {
+            return try AuditTrail(tables: tables, context: context).lastPruning(scratch)
+        } catch {
+            guard error.isDamage else { throw error }
+            return nil
+        }
+    }
+
+    private func beginAudit(with last: AuditTrail.LastPruning?) {
+        reportBeforeAudit = report
+        audit = AuditProgress()
+        audit.pruning = last?.pruning ?? .none
+        audit.prunedBy = last?.sequence
+    }
+
+    /// Whether the rows that stayed are checked in one go: it was begun anew too often.
+    var holdsAudit: Bool { audit.restarts >= 3 && !audit.isPastPruned }
 
     private func checkDetail(_ cell: UnsafeRawBufferPointer, _ columns: AuditColumns) {
         do throws(VaultCryptoError) {
@@ -76,7 +153,7 @@ extension VaultCheck {
             return
         }
         if row.integer(3) < revision, audit.outdatedUsers.insert(user.bytes).inserted {
-            note("user", user.bytes, "it is older than the audit trail records: a former state was put back")
+            note("user", user.bytes, Self.formerState, isRollback: true)
         }
     }
 
@@ -105,6 +182,7 @@ extension VaultCheck {
 
     /// What only the whole trail can tell.
     func finishAudit() throws(StoreError) {
+        passPruned()
         _ = try damageAsFinding("audit") { () throws(StoreError) in
             // One moment: the trail goes on while it is read.
             try tables.snapshot { () throws(StoreError) in
@@ -124,27 +202,23 @@ extension VaultCheck {
         defer { rows.reset() }
         rows.bind(1, audit.lastSequence)
         rows.bind(2, .max)
-        while try rows.step() { count(AuditColumns(rows)) }
+        while try rows.step() {
+            let columns = AuditColumns(rows)
+            audit.pruning.count(columns.kind)
+            noteEnds(columns)
+        }
     }
 
-    /// What a row says of how many rows there must be, and of users that are gone.
-    private func count(_ columns: AuditColumns) {
-        switch columns.kind {
-        case .keySlotAdded: audit.keySlots += 1
-        case .keySlotRemoved: audit.keySlots -= 1
-        case .revocationQueued: audit.revocations += 1
-        case .revocationConfirmed, .revocationAbandoned: audit.revocations -= 1
-        case .userErased: if let user = columns.user { audit.erasedUsers.insert(user.bytes) }
-        default: break
-        }
+    private func noteEnds(_ columns: AuditColumns) {
+        if columns.kind == .userErased, let user = columns.user { audit.erasedUsers.insert(user.bytes) }
     }
 
     /// Slots and pending revocations are counted by the trail.
     private func checkCounts() throws(StoreError) {
-        if try tables.count(.keySlot) != audit.keySlots {
+        if try tables.count(.keySlot) != audit.pruning.keySlots {
             note("keySlot", nil, "there are not as many as the audit trail tells")
         }
-        if try tables.count(.outbox) != audit.revocations {
+        if try tables.count(.outbox) != audit.pruning.revocations {
             note("outbox", nil, "there are not as many as the audit trail tells")
         }
     }
@@ -159,7 +233,7 @@ extension VaultCheck {
             let revision = rows.integer(1)
             let told = missing.removeValue(forKey: handle) ?? 0
             if revision < told {
-                note("provider", handle, "it is older than the audit trail records: a former state was put back")
+                note("provider", handle, Self.formerState, isRollback: true)
             } else if revision > told, try !isTold(handle, .providerUpdated, .providerAdded) {
                 note("provider", handle, "the audit trail does not tell of its last change")
             }

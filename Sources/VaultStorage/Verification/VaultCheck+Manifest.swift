@@ -34,7 +34,7 @@ extension VaultCheck {
             note("vault", nil, "the audit trail does not tell of its last change")
         }
         if try AuditTrail(tables: tables, context: context).tellsOfLater(than: row) {
-            note("vault", nil, "it is older than the audit trail records: a former state was put back")
+            note("vault", nil, Self.formerState, isRollback: true)
         }
     }
 

@@ -3,7 +3,7 @@ import VaultMigrations
 
 extension VaultCheck {
     /// The rows of a table in the order of their numbers, from parameter 1 on.
-    struct Walk {
+    struct Walk: Equatable {
         let table: Table
         let query: Query
         /// Where the number stands in the answer.

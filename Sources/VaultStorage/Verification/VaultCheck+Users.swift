@@ -27,7 +27,7 @@ extension VaultCheck {
     }
 
     /// The audit row that the user's cell is bound to must tell of this user in this revision.
-    private func checkAudited(_ user: UserColumns) throws(StoreError) {
+    func checkAudited(_ user: UserColumns) throws(StoreError) {
         let row = try tables.cursor(.auditRow)
         row.bind(1, user.auditSequence)
         defer { row.reset() }

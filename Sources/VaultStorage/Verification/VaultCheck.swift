@@ -19,6 +19,9 @@ package final class VaultCheck {
     /// What the audit trail has told so far.
     var audit = AuditProgress()
 
+    /// As it was before the trail was checked.
+    var reportBeforeAudit = VerificationReport()
+
     private var checked = 0
     private var total = 0
     /// The row that the current batch is at.
@@ -51,9 +54,33 @@ package final class VaultCheck {
         try walk(.authorizationRequest, progress, checkAuthorizationRequest)
         try walk(.outbox, progress, checkOutboxEntry)
         try walk(.backup, progress, checkBackup)
+        try checkAudit(progress)
+        return report
+    }
+
+    /// The trail alone, and whether vault, providers and users are in the state that it records last. Cells of users and
+    /// logins are not opened.
+    package func runAudit(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
+        for table in [Table.user, .audit] {
+            total += Int(try damageAsFinding(table.rawValue) { () throws(StoreError) in try tables.count(table) } ?? 0)
+        }
+        try checkVault()
+        try walk(.user, progress) { row throws(StoreError) in
+            guard let user = try? UserColumns(row) else {
+                note("user", row.bytes16(1), "a column has the wrong type or length")
+                return
+            }
+            try checkAudited(user)
+        }
+        try checkAudit(progress)
+        return report
+    }
+
+    private func checkAudit(_ progress: (VerificationProgress) -> Void) throws(StoreError) {
         try walk(.audit, progress, checkAuditRow)
         try finishAudit()
-        return report
+        report.trailHead = AuditPosition(sequence: audit.lastSequence, link: audit.lastMAC)
+        report.prunedThrough = audit.pruning.through
     }
 
     /// Those whose rows are counted for the progress. Secrets and intents are checked with their logins.
@@ -76,7 +103,7 @@ package final class VaultCheck {
         while let start = first {
             cursor = nil
             do throws(StoreError) {
-                first = try batch(rows, walk.keyColumn, from: start, check)
+                first = try batch(rows, walk, from: start, check)
             } catch {
                 guard error.isDamage else { throw error }
                 first = skipUnreadableRow(
@@ -89,16 +116,16 @@ package final class VaultCheck {
 
     /// Checks some rows in one transaction. Gives the row id to go on with, or `nil` after the last row.
     private func batch(
-        _ rows: any RowCursor, _ keyColumn: Int32, from start: Int64,
+        _ rows: any RowCursor, _ walk: Walk, from start: Int64,
         _ check: (any RowCursor) throws(StoreError) -> Void
     ) throws(StoreError) -> Int64? {
         try tables.snapshot { () throws(StoreError) in
             let limit = checked + Self.batchSize
-            rows.bind(1, start)
+            rows.bind(1, walk == .audit ? try placeInAudit(start) : start)
             defer { rows.reset() }
-            while checked < limit {
+            while checked < limit || walk == .audit && holdsAudit {
                 guard try rows.step() else { return nil }
-                cursor = rows.integer(keyColumn)
+                cursor = rows.integer(walk.keyColumn)
                 checked += 1
                 try check(rows)
             }
@@ -126,8 +153,10 @@ package final class VaultCheck {
 
     // MARK: Findings
 
-    func note(_ place: String, _ subject: Bytes16?, _ reason: String) {
-        report.note(place, subject.map { Base32.encode($0) }, reason)
+    static let formerState = "it is older than the audit trail records: a former state was put back"
+
+    func note(_ place: String, _ subject: Bytes16?, _ reason: String, isRollback: Bool = false) {
+        report.note(place, subject.map { Base32.encode($0) }, reason, isRollback: isRollback)
     }
 
     /// What `body` gives. What it throws becomes a finding.
@@ -147,10 +176,11 @@ extension VaultCheck: StorageFindings {
 }
 
 extension VerificationReport {
-    mutating func note(_ place: String, _ subject: String?, _ reason: String) {
+    mutating func note(_ place: String, _ subject: String?, _ reason: String, isRollback: Bool = false) {
         findingCount += 1
         if findings.count < Self.findingLimit {
-            findings.append(Finding(place: place, subject: subject, reason: reason))
+            findings.append(Finding(place: place, subject: subject, reason: reason, isRollback: isRollback))
         }
+        if !isRollback { isOnlyRolledBack = false }
     }
 }

@@ -48,7 +48,10 @@ package final class WriteTransaction {
         headAtBegin = head
         guard let committedHead, head != committedHead else { return }
         // Others have written since: what this process has committed must still be there, below what they wrote.
-        if head.sequence > committedHead.sequence, try holds(committedHead) { return }
+        if head.sequence > committedHead.sequence {
+            if try holds(committedHead) { return }
+            if try hasPruned(committedHead) { return }
+        }
         throw StoreError(
             .rollbackSuspected, "the vault is older than what this process has already written to it",
             hint: "find out who replaced the file; nothing is written to it")
@@ -84,6 +87,14 @@ package final class WriteTransaction {
         row.bind(1, link.sequence)
         guard try row.step() else { return false }
         return unsafe AuditMAC(row.blob(0)) == link.mac
+    }
+
+    /// Whether a later transaction has removed the row of that link, on the trail's own word.
+    private func hasPruned(_ link: AuditHead) throws(StoreError) -> Bool {
+        let pruning = try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+        // The row that the chain begins after is known by its link.
+        if pruning.through == link.sequence { return pruning.link == link.mac }
+        return pruning.through > link.sequence
     }
 
     /// What an operation that fails must leave as it was.

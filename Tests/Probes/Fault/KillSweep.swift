@@ -79,7 +79,9 @@ extension KillSweep {
 
 /// A process that does one thing to a vault and dies at it.
 struct Victim {
-    static let tasks = ["insertion", "intent", "renewal", "checkpoint", "beginning-anew", "rotation"]
+    static let tasks = [
+        "insertion", "intent", "renewal", "pruning", "checkpoint", "beginning-anew", "rotation",
+    ]
 
     let acknowledged: [String: Int64]
     let owner: Int64?
@@ -121,6 +123,7 @@ struct Victim {
         case "insertion": try await work.insert("carol")
         case "intent": try await work.openIntent("alice")
         case "renewal": try await work.renew("alice")
+        case "pruning": _ = try await store.pruneTrail(TrailLimits(before: nil, keepingLast: 1))
         case "beginning-anew": _ = await store.removeRemnants()
         case "rotation": _ = try await store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
         default: break

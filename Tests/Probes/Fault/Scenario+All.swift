@@ -23,6 +23,12 @@ extension Scenario {
             scenario("insertion") { try await $0.work().insert("carol") },
             scenario("intent") { try await $0.work().openIntent("alice") },
             renewal,
+            scenario("pruning") { run in
+                let limits = TrailLimits(before: nil, keepingLast: 1)
+                guard try await run.work().store.pruneTrail(limits).removed > 0 else {
+                    throw StoreError(.damaged, "there was nothing to prune")
+                }
+            },
             checkpoint(image, ledger),
             scenario("verification") { run in
                 let findings = try await run.work().store.verify { _ in }.findings

@@ -7,18 +7,20 @@ import VaultStorage
 ///
 ///     storage-probe make VAULT KEY LOGINS     a new vault, with one login for each user
 ///     storage-probe tick VAULT KEY COUNT      asks COUNT times for the logins that are due, which are 100
+///     storage-probe trail VAULT KEY COUNT     renews COUNT times, then checks the audit trail and prunes it
 ///
-/// `tick` prints `nanoseconds-per-operation operations`, as the other programs of the benchmarks.
+/// `tick` prints `nanoseconds-per-operation operations`, as the other programs of the benchmarks; `trail` what a renewal
+/// adds to the file and how fast the rest was.
 enum Scale {
     /// 2100-01-01. One login is due in each second from then on.
     private static let firstDue = Timestamp(milliseconds: 4_102_444_800_000)
     private static let dueCount = 100
 
     static func perform(_ verb: String, vault: String, key: String, count: Int) async throws {
-        if verb == "make" {
-            try await make(vault, key, count)
-        } else {
-            try await tick(vault, key, count)
+        switch verb {
+        case "make": try await make(vault, key, count)
+        case "trail": try await trail(vault, key, count)
+        default: try await tick(vault, key, count)
         }
     }
 
@@ -74,6 +76,65 @@ enum Scale {
         store.close()
         guard found == count * dueCount else { exit(1) }
         say("\(elapsed / .nanoseconds(1) / Double(count)) \(count)")
+    }
+
+    // MARK: The audit trail
+
+    private static func trail(_ path: String, _ key: String, _ count: Int) async throws {
+        let store = try SQLiteVaultStore.open(at: path, unlocker: KeyFileUnlocker(path: key), clock: clock)
+        defer { store.close() }
+        let logins = try await store.logins(ofUser: nil, after: nil, limit: 100).map(\.handle)
+        for login in logins { try await renew(login, store) }
+        let (bytes, rows) = (try await size(store), try await store.auditHead())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, login) in logins.enumerated() {
+                group.addTask {
+                    for _ in stride(from: index, to: count, by: logins.count) { try await renew(login, store) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let added = try await store.auditHead() - rows
+        say(
+            "\(Double(added) / Double(count)) rows, \(Double(try await size(store) - bytes) / Double(count)) bytes a renewal"
+        )
+        var report: VerificationReport?
+        let checking = try await ContinuousClock().measure { report = try await store.verifyAudit() }
+        guard let report, report.isClean else { exit(1) }
+        say("\(report.auditRows) rows checked in \(checking)")
+        var (removed, longest) = (Int64(0), Duration.zero)
+        var step = PrunedRows()
+        let pruning = try await ContinuousClock().measure {
+            repeat {
+                let time = try await ContinuousClock().measure {
+                    step = try await store.pruneTrail(TrailLimits(before: nil))
+                }
+                removed += step.removed
+                longest = max(longest, time)
+            } while step.hasMore
+        }
+        say("\(removed) rows removed in \(pruning), the longest step took \(longest)")
+        guard try await store.verify().isClean else { exit(1) }
+    }
+
+    /// What the file has of pages.
+    private static func size(_ store: SQLiteVaultStore) async throws -> Int64 {
+        try await store.statistics().engine.byteCount
+    }
+
+    private static func renew(_ login: LoginHandle, _ store: SQLiteVaultStore) async throws {
+        let now = clock()
+        let owner = store.owner
+        try await store.updateLogin(login) { state in
+            state.openIntent(owner: owner, at: now, tries: 1)
+            state.auditEvents = [AuditEvent(.renewalStarted)]
+        }
+        try await store.updateLogin(login) { state in
+            state.intent = nil
+            state.position = state.position.successor
+            state.session.expiresAt = now.advanced(by: .seconds(3_600))
+            state.auditEvents = [AuditEvent(.renewed)]
+        }
     }
 
     private static let clock: @Sendable () -> Timestamp = {

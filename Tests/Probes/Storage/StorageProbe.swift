@@ -25,7 +25,7 @@ struct StorageProbe {
             return try await Visit.perform(
                 vault: arguments[2], key: arguments[3], login: arguments[4], arguments[5])
         }
-        if arguments.count == 5, ["make", "tick"].contains(arguments[1]), let count = Int(arguments[4]) {
+        if arguments.count == 5, ["make", "tick", "trail"].contains(arguments[1]), let count = Int(arguments[4]) {
             return try await Scale.perform(arguments[1], vault: arguments[2], key: arguments[3], count: count)
         }
         guard arguments.count == 6, let logins = Int(arguments[4]), let rounds = Int(arguments[5]) else { exit(64) }

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import TokenVault
+
+/// Rows of the audit log as lines: under headings on a terminal, tab-separated in a pipe, one JSON document each with
+/// `--json`.
+struct AuditLines {
+    private let invocation: Invocation
+    private let style: Style
+    /// Nil: users stay what they are in the rows, random handles.
+    private let names: AuditNames?
+    private var known: [String: String?] = [:]
+    private var hasHeadings = false
+
+    init(_ invocation: Invocation, _ names: AuditNames?) {
+        self.invocation = invocation
+        style = invocation.style
+        self.names = names
+    }
+
+    mutating func print(_ record: AuditRecord) async throws {
+        let userId = try await userId(record)
+        if invocation.isJSON {
+            var sheet = Self.sheet(record)
+            if names != nil { sheet += [.data("userId", userId)] }
+            try invocation.console.write(sheet.json.text + "\n", to: .output)
+            return
+        }
+        let cells = Self.cells(record, userId)
+        guard invocation.isTerminal else {
+            try invocation.console.write(cells.map(Printable.escape).joined(separator: "\t") + "\n", to: .output)
+            return
+        }
+        let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings)) + "\n"
+        hasHeadings = true
+        var shown = cells
+        shown[3] = Printable.shortened(shown[3], to: Self.widths[3])
+        shown[5] = Printable.shortened(shown[5], to: Self.widths[5])
+        shown[6] = Printable.shortened(shown[6], to: 80)
+        let line = Self.columns(shown)
+        try invocation.console.write(
+            headings + (record.damage == nil ? line : style.red(line)) + "\n", to: .output)
+    }
+
+    private mutating func userId(_ record: AuditRecord) async throws -> String? {
+        guard let names, let handle = record.userHandle else { return nil }
+        if let name = known[handle] { return name }
+        let name = try await names.userId(of: handle)
+        if known.count >= 10_000 { known = [:] }
+        known[handle] = .some(name)
+        return name
+    }
+
+    private static let headings = ["TIME", "ROW", "KIND", "USER", "LOGIN", "PROVIDER", "DETAIL"]
+    /// Fixed, because the lines to come are unknown.
+    private static let widths = [20, 8, 20, 26, 26, 12, 0]
+
+    private static func columns(_ cells: [String]) -> String {
+        var line = zip(cells, widths).map { cell, width in
+            cell + String(repeating: " ", count: max(0, width - cell.count))
+        }.joined(separator: "  ")
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+
+    private static func cells(_ record: AuditRecord, _ userId: String?) -> [String] {
+        [
+            record.date.formatted(.iso8601), String(record.sequence), record.kind, userId ?? record.userHandle ?? "",
+            record.login?.description ?? "", record.provider ?? "", detail(record),
+        ]
+    }
+
+    private static func detail(_ record: AuditRecord) -> String {
+        if let damage = record.damage { return "damaged: \(damage)" }
+        var parts = record.details.map { "\($0.name)=\($0.value)" }
+        if let pruning = record.pruning {
+            let removed = Count.of(Int(pruning.removed), "row")
+            parts.append("\(removed) of \(pruning.first)–\(pruning.through) removed")
+        }
+        if let generation = record.generation, !record.details.contains(where: { $0.name == "generation" }) {
+            parts.append("generation=\(generation)")
+        }
+        return parts.joined(separator: " ")
+    }
+
+    static func sheet(_ record: AuditRecord) -> Sheet {
+        var sheet: Sheet = [
+            .data("sequence", Int(record.sequence)), .data("time", record.date), .data("kind", record.kind),
+            .data("user", record.userHandle), .data("login", record.login), .data("provider", record.provider),
+            .data("revision", record.revision.map { Int($0) }),
+            .data(
+                "details",
+                record.details.map { detail -> Sheet in [.data("name", detail.name), .data("value", detail.value)] }),
+            .data("state", record.state.map { StateWords.code($0) }),
+            .data("generation", record.generation.map { Int($0) }),
+        ]
+        if let pruning = record.pruning {
+            let facts: Sheet = [
+                .data("first", Int(pruning.first)), .data("through", Int(pruning.through)),
+                .data("removed", Int(pruning.removed)), .data("kept", Int(pruning.kept)),
+            ]
+            sheet += [.data("pruned", facts)]
+        }
+        if let damage = record.damage { sheet += [.data("damaged", damage)] }
+        return sheet
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import FoundationEssentials
+import TokenVault
+
+struct AuditVerifyCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check the whole audit log, and print its last row's number and link.",
+        discussion: """
+            Checks every link, and that no user, no provider and not the vault itself are older than the log records. \
+            Changes nothing. Keep what it prints somewhere else: whoever has the number and link of a row can tell \
+            later that the log up to it is still the same.
+
+            The exit code is 4 if anything is not as it was written, and 5 if all that was found looks like former \
+            states that were put back. vaultctl verify checks everything else as well.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let progress = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)
+        let report = try await VaultAccess(global, invocation).open { vault in
+            defer { progress.finish() }
+            return try await vault.verifyAudit { progress.update(done: $0, total: $1) }
+        }
+        try invocation.emit(sheet(report), text: text(report, invocation))
+        guard report.isClean else { throw ExitRequest(status: report.isOnlyRolledBack ? .rollback : .damaged) }
+    }
+
+    private func text(_ report: AuditReport, _ invocation: Invocation) -> String {
+        let pruned = report.prunedThrough > 0 ? ", pruned up to row \(report.prunedThrough)" : ""
+        let rows = Count.of(report.entries, "row") + pruned
+        let head = "head: \(report.headSequence) \(Data(report.headLink).base64EncodedString())\n"
+        guard !report.isClean else { return invocation.style.green("ok") + ": \(rows)\n" + head }
+        let hidden = report.findingCount - report.findings.count
+        return invocation.text(Table(["WHAT", "WHICH", "PROBLEM"], findings(report)))
+            + (hidden > 0 ? "and \(hidden) more\n" : "")
+            + invocation.style.red("damaged") + ": \(Count.of(report.findingCount, "finding")) in \(rows)\n" + head
+    }
+
+    private func sheet(_ report: AuditReport) -> Sheet {
+        let head: Sheet = [
+            .data("sequence", Int(report.headSequence)), .data("link", Data(report.headLink).base64EncodedString()),
+        ]
+        return [
+            .data("isClean", report.isClean), .data("auditEntries", report.entries), .data("head", head),
+            .data("prunedThrough", Int(report.prunedThrough)), .data("findingCount", report.findingCount),
+            .data("findings", findings(report)),
+        ]
+    }
+
+    private func findings(_ report: AuditReport) -> [Sheet] {
+        report.findings.map { finding in
+            [
+                Field("subject", finding.subject).column("WHAT"), Field("handle", finding.handle).column("WHICH"),
+                Field("problem", finding.problem).column("PROBLEM"),
+            ]
+        }
+    }
+}

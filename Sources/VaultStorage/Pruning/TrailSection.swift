@@ -1,0 +1,52 @@
+import VaultCrypto
+
+/// The next rows of the trail that may be removed, and what becomes of each. Nothing is changed.
+struct TrailSection {
+    struct Row {
+        let columns: AuditColumns
+        let link: AuditMAC
+        /// Of the row before.
+        let previous: AuditMAC
+        let continues: Bool
+    }
+
+    /// In their order, without a gap.
+    private(set) var rows: [Row] = []
+    /// Whether the trail goes on with rows that may be removed.
+    private(set) var hasMore = false
+
+    /// - Parameter last: where the trail was pruned to, or where the section before this one ended.
+    init(
+        after last: AuditPosition, _ limits: TrailLimits, head: Int64, size: Int,
+        _ tables: any TableAccess, _ context: VaultContext
+    ) throws(StoreError) {
+        let cursor = try tables.cursor(.auditRows)
+        cursor.bind(1, last.sequence)
+        cursor.bind(2, Int64(size) + 1)
+        defer { cursor.reset() }
+        var (sequence, link) = (last.sequence, last.link)
+        while try cursor.step() {
+            let row = AuditLink(cursor)
+            guard limits.allows(row.columns, head: head) else { return }
+            guard rows.count < size else {
+                hasMore = true
+                return
+            }
+            let continues = row.columns.sequence == sequence &+ 1 && row.continues(link, context)
+            guard continues || limits.includesDamaged else { throw .damagedTrail(row.columns.sequence) }
+            let own = row.mac ?? .genesis
+            rows.append(Row(columns: row.columns, link: own, previous: link, continues: continues))
+            (sequence, link) = (row.columns.sequence, own)
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func damagedTrail(_ sequence: Int64) -> StoreError {
+        StoreError(
+            .quarantined(table: "audit", handle: "\(sequence)"),
+            "row \(sequence) of the audit trail does not continue the chain: it, or a row before it, was changed",
+            hint: "nothing was removed from there on; keep a copy of the vault, then run "
+                + "`vaultctl audit prune --include-damaged`")
+    }
+}

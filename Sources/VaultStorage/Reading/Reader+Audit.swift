@@ -1,0 +1,131 @@
+package import VaultCrypto
+
+/// Which rows of the trail are wanted. Only plaintext columns decide.
+package struct AuditFilter: Sendable, Equatable {
+    package var user: UserHandle?
+    package var login: LoginHandle?
+    /// Rows about the provider itself, or about its logins.
+    package var provider: ProviderHandle?
+    /// Empty: all.
+    package var kinds: Set<AuditKind> = []
+    package var since: Timestamp?
+    /// Rows from this time on are left out.
+    package var until: Timestamp?
+
+    package init() {}
+}
+
+/// A row of the trail with its link, and whether it continues the chain.
+package struct AuditListing: Sendable {
+    package let entry: AuditEntry
+    /// Nil: it has the wrong length.
+    package let link: AuditMAC?
+}
+
+package struct AuditPage: Sendable {
+    /// In the order in which they were asked for.
+    package var rows: [AuditListing] = []
+    /// Where the next page begins; nil: there is none.
+    package var next: Int64?
+
+    package init() {}
+}
+
+extension Reader {
+    /// Rows gone through for one page, wanted or not.
+    private static let mostRows = 4_096
+
+    /// Rows after this one, the oldest first, or before it, the newest first. A row that does not continue the chain is
+    /// given as damaged: what is shown has been checked. Pages are cut where many rows are not wanted.
+    package func audit(
+        _ filter: AuditFilter, _ direction: AuditDirection, limit: Int
+    ) throws(StoreError) -> AuditPage {
+        let cursor = try tables.cursor(direction.query)
+        defer { cursor.reset() }
+        cursor.bind(1, direction.start)
+        cursor.bind(2, Int64(Self.mostRows) + 1)
+        let limit = limit.asPageLimit
+        var page = AuditPage()
+        var (seen, last) = (0, direction.start)
+        var providers: [LoginHandle: Bool] = [:]
+        while try cursor.step() {
+            guard page.rows.count < limit, seen < Self.mostRows else {
+                page.next = last
+                return page
+            }
+            seen += 1
+            let row = AuditLink(cursor)
+            last = row.columns.sequence
+            guard try wants(row.columns, filter, &providers) else { continue }
+            page.rows.append(try listing(cursor, row))
+        }
+        return page
+    }
+
+    private func listing(_ cursor: any RowCursor, _ row: AuditLink) throws(StoreError) -> AuditListing {
+        var detail = AuditDetail()
+        var damage: StoreError?
+        if try AuditTrail(tables: tables, context: context).isAuthentic(cursor) {
+            do throws(StoreError) { detail = try opener.auditDetail(cursor, row.columns) } catch { damage = error }
+        } else {
+            damage = .quarantined("audit", nil, "it does not continue the chain")
+        }
+        return AuditListing(entry: AuditEntry(row.columns, detail, damage), link: row.mac)
+    }
+
+    private func wants(
+        _ row: AuditColumns, _ filter: AuditFilter, _ providers: inout [LoginHandle: Bool]
+    ) throws(StoreError) -> Bool {
+        guard filter.user.map({ $0 == row.user }) ?? true, filter.login.map({ $0 == row.login }) ?? true,
+            filter.kinds.isEmpty || filter.kinds.contains(row.kind),
+            filter.since.map({ row.time >= $0 }) ?? true, filter.until.map({ row.time < $0 }) ?? true
+        else { return false }
+        guard let provider = filter.provider, row.provider != provider else { return true }
+        guard let login = row.login else { return false }
+        if let known = providers[login] { return known }
+        let query = try tables.cursor(.providerOfLogin)
+        let isOf = try query.withBinding(1, login.bytes) { () throws(StoreError) in
+            try query.step() && query.bytes16(0) == provider.bytes
+        }
+        providers[login] = isOf
+        return isOf
+    }
+
+    /// How far the trail was pruned.
+    package func trailPruning() throws(StoreError) -> TrailPruning {
+        try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+    }
+
+    /// The link of a row; nil if there is no such row.
+    package func auditPosition(_ sequence: Int64) throws(StoreError) -> AuditPosition? {
+        if sequence == 0 { return AuditPosition(sequence: 0, link: .genesis) }
+        let row = try tables.cursor(.auditLink)
+        defer { row.reset() }
+        row.bind(1, sequence)
+        guard try row.step(), let link = unsafe AuditMAC(row.blob(0)) else { return nil }
+        return AuditPosition(sequence: sequence, link: link)
+    }
+}
+
+package enum AuditDirection: Sendable {
+    case after(Int64)
+    case before(Int64)
+
+    fileprivate var start: Int64 {
+        switch self {
+        case .after(let start), .before(let start): start
+        }
+    }
+
+    fileprivate var query: Query {
+        switch self {
+        case .after: .auditRows
+        case .before: .auditRowsBefore
+        }
+    }
+}
+
+extension Query {
+    fileprivate static let providerOfLogin = select(
+        Table.login.columns("provider"), from: .login, where: [.equal(Table.login["handle"], 1)])
+}
