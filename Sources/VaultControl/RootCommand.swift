@@ -18,8 +18,8 @@ struct RootCommand: ParsableCommand {
             InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
             ProviderCommand.self,
             LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self, OutboxCommand.self,
-            DamageCommand.self, AuditCommand.self, EventsCommand.self, BackupCommand.self, RestoreCommand.self,
-            MaintainCommand.self,
+            DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self, BackupCommand.self,
+            RestoreCommand.self, MaintainCommand.self,
         ]
     )
 }

@@ -100,7 +100,7 @@ import VaultCrypto
     }
 
     /// Whoever removes a user need not only wait until the trail forgets.
-    @Test(arguments: [Table.user, .provider, .outbox, .keySlot, .refreshIntent])
+    @Test(arguments: [Table.user, .outbox, .keySlot, .refreshIntent])
     func aRowThatIsGoneIsMissedHoweverOftenTheTrailIsPruned(_ table: Table) throws {
         try Self.each { vault in
             try Self.changed(vault, seed: 21)

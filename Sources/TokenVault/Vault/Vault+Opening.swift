@@ -30,8 +30,8 @@ extension Vault {
                 clock: clock)
         }
         return Vault(
-            path: path, store: store, timeSource: options.timeSource, logger: options.logger,
-            sessionEvents: options.sessionEvents)
+            path: path, store: try await witnessed(store, options), timeSource: options.timeSource,
+            logger: options.logger, sessionEvents: options.sessionEvents)
     }
 
     /// Opens a vault.
@@ -52,8 +52,53 @@ extension Vault {
                 trustsFileSystem: trustsFileSystem, clock: clock)
         }
         return Vault(
-            path: path, store: store, timeSource: options.timeSource, logger: options.logger,
-            sessionEvents: options.sessionEvents)
+            path: path, store: try await witnessed(store, options), timeSource: options.timeSource,
+            logger: options.logger, sessionEvents: options.sessionEvents)
+    }
+
+    /// With the witness that the options name. A store that is refused is closed.
+    private static func witnessed(
+        _ store: SQLiteVaultStore, _ options: VaultOptions
+    ) async throws -> any VaultStore {
+        guard let witness = options.witness else { return store }
+        do {
+            return try await VaultError.translating { try await WitnessedStore(store, witness.terms(options)) }
+        } catch {
+            await store.shutDown()
+            throw error
+        }
+    }
+
+    /// Takes the vault for the newest that there is, against what its witness has seen: after a restore, or when one of
+    /// two copies was chosen. All logins are held: good access tokens are served, and no refresh token is sent, because
+    /// it may be spent already. The audit trail records it.
+    ///
+    /// - Returns: What is now in the witness's file.
+    @discardableResult
+    public static func acceptForWitness(
+        at path: String, unlockedBy source: KeySource, options: VaultOptions
+    ) async throws -> String {
+        guard let witness = options.witness else {
+            throw VaultError(.invalidArgument, "the options name no witness")
+        }
+        var options = options
+        options.witness = nil
+        let vault = try await open(at: path, unlockedBy: source, options: options)
+        do {
+            let text = try await VaultError.translating {
+                let store = vault.store
+                try await store.holdAllLogins(AuditEvent(.witnessReplaced))
+                let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+                let (file, context) = (WitnessFile(witness.path), store.context)
+                try await BlockingLane.care.run { try file.advance(to: note, context, isForced: true) }
+                return note.text(context)
+            }
+            await vault.close()
+            return text
+        } catch {
+            await vault.close()
+            throw error
+        }
     }
 
     /// Which steps of the schema's history this file has been through. Needs no key.
@@ -106,6 +151,16 @@ extension Vault {
     /// Opening reads files and stretches passphrases: too long for a thread that others wait for.
     static func offThePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await VaultError.translating { try await BlockingLane.opening.run(body) }
+    }
+}
+
+extension VaultWitness {
+    fileprivate func terms(_ options: VaultOptions) -> WitnessedStore.Terms {
+        let (time, logger) = (options.timeSource, options.logger)
+        return WitnessedStore.Terms(
+            file: WitnessFile(path), log: intentLog.map { IntentLog($0) }, everyCommit: isWrittenAtEveryCommit,
+            uptime: { time.uptime() }, pause: { try? await time.sleep(for: $0) },
+            alarm: { logger.warning("the witness is behind", metadata: ["reason": "\($0.reason)"]) })
     }
 }
 

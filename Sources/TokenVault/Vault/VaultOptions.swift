@@ -16,6 +16,8 @@ public struct VaultOptions: Sendable {
     /// The most memory, in bytes, that a passphrase slot may ask for when the vault is opened. A slot of this library
     /// asks for 256 MiB; an attacker who can write to the file can plant one that asks for more.
     public var passphraseMemoryLimit: Int
+    /// What remembers the newest state of the vault, apart from it; see ``VaultWitness``.
+    public var witness: VaultWitness?
 
     public init(
         migrate: Bool = false,
@@ -23,7 +25,8 @@ public struct VaultOptions: Sendable {
         timeSource: any TimeSource = SystemTimeSource(),
         logger: Logger = Logger(label: "token-vault"),
         sessionEvents: SessionEventOptions = .init(),
-        passphraseMemoryLimit: Int = 1024 * 1024 * 1024
+        passphraseMemoryLimit: Int = 1024 * 1024 * 1024,
+        witness: VaultWitness? = nil
     ) {
         self.migrate = migrate
         self.trustsFileSystem = trustsFileSystem
@@ -31,5 +34,6 @@ public struct VaultOptions: Sendable {
         self.logger = logger
         self.sessionEvents = sessionEvents
         self.passphraseMemoryLimit = passphraseMemoryLimit
+        self.witness = witness
     }
 }

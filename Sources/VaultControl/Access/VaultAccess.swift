@@ -28,7 +28,22 @@ struct VaultAccess {
         get throws(Failure) {
             var options = VaultOptions(trustsFileSystem: trustsFileSystem, logger: invocation.logger)
             if let limit = try passphraseMemoryLimit { options.passphraseMemoryLimit = limit.bytes }
+            options.witness = try witness
             return options
+        }
+    }
+
+    /// What remembers the newest state of the vault, if it is named.
+    var witness: VaultWitness? {
+        get throws(Failure) {
+            let log = options.witnessLog ?? environment("TOKENVAULT_WITNESS_LOG")
+            guard let path = options.witness ?? environment("TOKENVAULT_WITNESS") else {
+                guard log == nil else {
+                    throw .usage("a witness log needs a witness", hint: "use --witness PATH, or set TOKENVAULT_WITNESS")
+                }
+                return nil
+            }
+            return VaultWitness(path, intentLog: log)
         }
     }
 
@@ -75,6 +90,21 @@ struct VaultAccess {
 
     func open<R>(_ body: (Vault) async throws -> R) async throws -> R {
         try await open { vault, _ in try await body(vault) }
+    }
+
+    func requireWitness() throws -> VaultWitness {
+        guard let witness = try witness else {
+            throw Failure.usage("no witness specified", hint: "use --witness PATH, or set TOKENVAULT_WITNESS")
+        }
+        return witness
+    }
+
+    func acceptForWitness() async throws {
+        let path = try path
+        guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
+        var reader = SecretReader(invocation.console)
+        let key = try keySource(&reader, isNew: false)
+        try await Vault.acceptForWitness(at: path, unlockedBy: key, options: try vaultOptions)
     }
 
     /// Opens the vault with a user manager on the network.

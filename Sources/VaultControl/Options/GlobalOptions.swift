@@ -52,6 +52,18 @@ struct GlobalOptions: ParsableArguments {
     )
     var trustFileSystem = false
 
+    @Option(
+        help: .init(
+            "The file, apart from the vault, that remembers its newest state (or TOKENVAULT_WITNESS).",
+            valueName: "path"), completion: .file())
+    var witness: String?
+
+    @Option(
+        help: .init(
+            "The file that names each login before its refresh token is sent (or TOKENVAULT_WITNESS_LOG).",
+            valueName: "path"), completion: .file())
+    var witnessLog: String?
+
     @Flag(help: "Print one JSON document instead of text.")
     var json = false
 

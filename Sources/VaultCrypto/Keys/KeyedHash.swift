@@ -8,6 +8,7 @@ enum KeyedHash {
         case stateIndex = "TokenVault state"
         case nameIndex = "TokenVault pname"
         case slotKeyID = "TokenVault keyid"
+        case witness = "TokenVault witns"
     }
 
     static func hash(
@@ -37,6 +38,7 @@ extension KeyedHash.Domain {
     private static let stateIndexBytes = bytes(of: .stateIndex)
     private static let nameIndexBytes = bytes(of: .nameIndex)
     private static let slotKeyIDBytes = bytes(of: .slotKeyID)
+    private static let witnessBytes = bytes(of: .witness)
 
     private static func bytes(of domain: Self) -> Bytes16 {
         Bytes16(Array(domain.rawValue.utf8)) ?? .zero
@@ -48,6 +50,7 @@ extension KeyedHash.Domain {
         case .stateIndex: Self.stateIndexBytes
         case .nameIndex: Self.nameIndexBytes
         case .slotKeyID: Self.slotKeyIDBytes
+        case .witness: Self.witnessBytes
         }
     }
 }

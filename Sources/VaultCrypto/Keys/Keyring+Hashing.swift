@@ -40,6 +40,13 @@ extension Keyring {
         return result
     }
 
+    /// Guards what a witness remembers of the audit chain.
+    package func witnessMAC(of statement: [UInt8]) -> Bytes16 {
+        var mac = Bytes16.zero
+        unsafe KeyedHash.hash(statement, key: auditKey.pointer, domain: .witness, into: &mac)
+        return mac
+    }
+
     package func auditMAC(previous: AuditMAC, row: borrowing AssociatedData) -> AuditMAC {
         unsafe row.withUnsafeBytes { unsafe auditMAC(previous: previous, row: $0) }
     }

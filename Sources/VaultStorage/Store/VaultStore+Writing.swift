@@ -112,6 +112,11 @@ extension VaultStore {
         try await write { try $0.prune(limits, size: size) }
     }
 
+    /// Begins a new incarnation: logins keep their tokens, and no refresh token of theirs is sent.
+    package func holdAllLogins(_ event: AuditEvent) async throws {
+        try await write { try $0.changeVault(event) { $0.incarnation += 1 } }
+    }
+
     /// Records something that changes nothing.
     package func record(_ event: AuditEvent) async throws {
         try await write { try $0.audit(event, about: AuditSubject()) }

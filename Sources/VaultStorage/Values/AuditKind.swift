@@ -73,6 +73,9 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// The trail was shown with the ids of users.
     package static let usersResolved = AuditKind(rawValue: 67)
 
+    /// An operator took the vault for the newest there is, against what its witness has seen. All logins are held.
+    package static let witnessReplaced = AuditKind(rawValue: 68)
+
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
     private static let names: [AuditKind: String] = [
@@ -96,7 +99,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         backupMade: "backup-made", backupForgotten: "backup-forgotten", vaultRestored: "vault-restored",
         logInDropped: "log-in-dropped", renewalDropped: "renewal-dropped", restoreAccepted: "restore-accepted",
         rootKeyRotated: "root-key-rotated",
-        trailPruned: "trail-pruned", usersResolved: "users-resolved",
+        trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
     ]
 
     /// Nil: no kind that this version knows has this name.

@@ -210,6 +210,9 @@ extension WriteTransaction {
             try delete.run()
         }
         guard let intent else { return }
+        if login.intent?.fence != intent.fence {
+            openedIntents.append((login.columns.handle, intent.generation))
+        }
         let write = try tables.cursor(.putIntent)
         write.bind(1, intent.fence)
         write.bind(2, login.columns.rowID)

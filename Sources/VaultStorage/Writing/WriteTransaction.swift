@@ -22,6 +22,9 @@ package final class WriteTransaction {
     let rows: VaultRowKeeper
     /// Users that this transaction has written, in which revision.
     var savedUsers: [UserHandle: Int64] = [:]
+    /// Renewals that this transaction has begun, each with a refresh token that is about to be sent. Also those of
+    /// operations that have failed since.
+    package var openedIntents: [(login: LoginHandle, generation: Int64)] = []
     private var failure: StoreError?
 
     /// - Parameter committedHead: known from another transaction of this process.
@@ -41,6 +44,7 @@ package final class WriteTransaction {
     package func begin() throws(StoreError) {
         failure = nil
         savedUsers.removeAll(keepingCapacity: true)
+        openedIntents.removeAll(keepingCapacity: true)
         try tables.checkSchema()
         rows.restore(context.rows.current)
         try rows.look(tables, context)

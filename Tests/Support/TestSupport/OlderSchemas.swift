@@ -5,9 +5,10 @@ package enum OlderSchemas {
     /// The version from which these statements lead back.
     package static let newest = 7
 
-    /// The version before slots had keys that programs wrap, or recipients.
+    /// The version before slots had keys that programs wrap, or recipients, and before the trail could be pruned.
     private static let six = """
-        DROP INDEX userByRoot; DROP TABLE backup;
+        DROP INDEX userByRoot; DROP INDEX auditKept; DROP INDEX auditOfPruning; DROP TABLE backup;
+        ALTER TABLE audit DROP COLUMN previous;
         ALTER TABLE keySlot DROP COLUMN wrappedKey; ALTER TABLE keySlot DROP COLUMN keyName;
         ALTER TABLE keySlot DROP COLUMN recipient; ALTER TABLE keySlot DROP COLUMN share;
         """

@@ -153,7 +153,7 @@ struct ManifestTests {
         let copies = try await Copies()
         try copies.fixture.edit(
             """
-            INSERT INTO audit SELECT sequence + 1, time, kind, NULL, NULL, NULL, 99, NULL, mac FROM audit
+            INSERT INTO audit SELECT sequence + 1, time, kind, NULL, NULL, NULL, 99, NULL, mac, NULL FROM audit
             ORDER BY sequence DESC LIMIT 1
             """)
         let store = try copies.fixture.open()

@@ -117,7 +117,8 @@ struct RollbackTests {
         let copies = try await Copies()
         try copies.fixture.edit(
             """
-            INSERT INTO audit SELECT sequence + 1, time, kind, user, login, provider, 99, detailCell, mac FROM audit
+            INSERT INTO audit SELECT sequence + 1, time, kind, user, login, provider, 99, detailCell, mac, NULL
+            FROM audit
             ORDER BY sequence DESC LIMIT 1
             """)
         let other = try copies.fixture.open()

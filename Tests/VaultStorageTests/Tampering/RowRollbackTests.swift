@@ -136,8 +136,8 @@ import VaultStorage
         "UPDATE audit SET kind = kind + 1 WHERE sequence = (SELECT max(sequence) FROM audit)",
         "UPDATE audit SET user = NULL WHERE sequence = (SELECT max(sequence) FROM audit WHERE user IS NOT NULL)",
         """
-        INSERT INTO audit SELECT sequence + 1, time, kind, user, login, provider, revision, detailCell, mac FROM audit
-        ORDER BY sequence DESC LIMIT 1
+        INSERT INTO audit SELECT sequence + 1, time, kind, user, login, provider, revision, detailCell, mac, NULL
+        FROM audit ORDER BY sequence DESC LIMIT 1
         """,
         """
         UPDATE audit SET (time, kind, user, login, provider, revision, detailCell, mac) =

@@ -22,6 +22,25 @@ enum FileCheckup {
         }
     }
 
+    /// What remembers the vault's newest state.
+    static func witness(_ path: String?, of vault: Vault) -> [DoctorFinding] {
+        guard let path else {
+            return [
+                DoctorFinding(
+                    .note, .witness, "no witness is named: an older state of the vault that is put back is not noticed",
+                    hint: "name a file on another file system: --witness PATH")
+            ]
+        }
+        if vault.sharesDevice(with: path) {
+            return [
+                DoctorFinding(
+                    .warning, .witness, about: path, WitnessFacts.sharedDevice,
+                    hint: "let it lie on another file system, or better on another machine")
+            ]
+        }
+        return [DoctorFinding(.ok, .witness, about: path, "has seen no newer state of the vault")]
+    }
+
     static func mode(_ mode: UInt32?) -> String {
         mode.map { " (mode \(String($0, radix: 8)))" } ?? ""
     }

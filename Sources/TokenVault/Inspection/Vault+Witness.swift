@@ -1,0 +1,32 @@
+import Glibc
+import VaultCrypto
+import VaultStorage
+
+/// What a witness remembers of a vault: the end of its audit trail.
+public struct WitnessedState: Sendable, Equatable {
+    public let sequence: Int64
+    /// Of that row, in base64.
+    public let link: String
+    public let incarnation: Int64
+}
+
+extension Vault {
+    /// The state of the vault that a witness would remember now.
+    public func witnessNote() async throws -> WitnessedState {
+        try await VaultError.translating {
+            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+            return WitnessedState(
+                sequence: note.position.sequence, link: Base64.encode(note.position.link.array),
+                incarnation: note.incarnation)
+        }
+    }
+
+    /// Whether this path lies on the file system of the vault: what happens to the one may happen to the other.
+    public func sharesDevice(with other: String) -> Bool {
+        var (own, there) = (stat(), stat())
+        guard unsafe stat(path, &own) == 0 else { return false }
+        let directory = WitnessFile(other).directory
+        guard unsafe stat(other, &there) == 0 || stat(directory, &there) == 0 else { return false }
+        return own.st_dev == there.st_dev
+    }
+}

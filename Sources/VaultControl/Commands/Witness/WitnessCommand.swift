@@ -1,0 +1,14 @@
+import ArgumentParser
+
+struct WitnessCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "witness",
+        abstract: "The file that remembers the vault's newest state, apart from it.",
+        discussion: """
+            A vault that was put back to an older state sends refresh tokens that are spent already, and providers end \
+            logins for that. With --witness PATH (or TOKENVAULT_WITNESS) in every process that uses the vault, an older \
+            state is recognised and refused, exit code 5. Let the file lie on another file system, or better on another \
+            machine: whoever puts back the one should not put back the other with it.
+            """,
+        subcommands: [WitnessShowCommand.self, WitnessAcceptCommand.self])
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import TokenVault
+
+struct WitnessShowCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Check the vault against its witness, and show what the witness has seen.",
+        discussion: "Exit code 5 if the witness has seen a newer state of the vault, or another one.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        let witness = try access.requireWitness()
+        let (note, device) = try await access.open { vault in
+            (try await vault.witnessNote(), vault.sharesDevice(with: witness.path))
+        }
+        try invocation.emit(
+            [
+                Field("witness", witness.path), Field("sequence", Int(note.sequence)).label("last row"),
+                Field("link", note.link), Field("incarnation", Int(note.incarnation)),
+                .data("sharesDevice", device),
+            ])
+        if device { invocation.warn(WitnessFacts.sharedDevice) }
+    }
+}

@@ -1,0 +1,54 @@
+import VaultCrypto
+
+extension Reader {
+    /// Refuses a vault that a witness has seen newer, or otherwise: one that was put back to an older state, or of which
+    /// two copies are in use.
+    package func check(against note: WitnessNote) throws(StoreError) {
+        try withSnapshot { () throws(StoreError) in
+            let head = try tables.integer(.headOfTrail) ?? 0
+            let seen = note.position
+            guard note.incarnation <= context.incarnation, seen.sequence <= head else {
+                throw StoreError(
+                    .rollbackSuspected,
+                    "an older state of the vault was put back: its audit trail ends at row \(head), and the witness has "
+                        + "seen row \(seen.sequence)",
+                    hint: Self.wayOut)
+            }
+            guard try holds(seen) else {
+                let own = try auditPosition(seen.sequence).map { " (here \(Base64.encode($0.link.array)))" } ?? ""
+                throw StoreError(
+                    .rollbackSuspected,
+                    "two copies of the vault are in use: row \(seen.sequence) of the audit trail is another one than the "
+                        + "witness has seen\(own)",
+                    hint: "stop one of them, and keep it; " + Self.wayOut)
+            }
+        }
+    }
+
+    /// Whether the trail goes on from there: the row is there with this link, or was pruned since.
+    private func holds(_ seen: AuditPosition) throws(StoreError) -> Bool {
+        if let own = try auditPosition(seen.sequence) { return own.link == seen.link }
+        let pruning = try trailPruning()
+        return pruning.through == seen.sequence ? pruning.link == seen.link : pruning.through > seen.sequence
+    }
+
+    /// The end of the trail, for a witness.
+    package func witnessNote() throws(StoreError) -> WitnessNote {
+        try withSnapshot { () throws(StoreError) in
+            let head = try auditHead()
+            guard let position = try auditPosition(head) else {
+                throw .quarantined("audit", nil, "the last row has no link")
+            }
+            return WitnessNote(position: position, incarnation: context.incarnation)
+        }
+    }
+
+    private static var wayOut: String {
+        "nothing was sent. Put the newest copy of the vault in its place; if this is the newest that there is, hold all "
+            + "its logins and go on with `vaultctl witness accept`"
+    }
+}
+
+extension Query {
+    fileprivate static let headOfTrail = select([.greatest(Table.audit["sequence"])], from: .audit)
+}

@@ -1,0 +1,87 @@
+import Glibc
+import VaultCrypto
+
+/// The file in which a witness keeps its newest note. It belongs on another file system than the vault.
+package struct WitnessFile: Sendable {
+    package let path: String
+    private static let mostBytes = 4_096
+
+    package init(_ path: String) { self.path = path }
+
+    /// `nil` if there is none yet.
+    package func read(_ context: VaultContext) throws(StoreError) -> WitnessNote? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("read", errno)
+        }
+        defer { close(descriptor) }
+        try PrivateFile.check(descriptor: descriptor, path)
+        var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
+        let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw failure("read", errno) }
+        return try WitnessNote(String(decoding: bytes.prefix(count), as: UTF8.self), context)
+    }
+
+    /// Writes a note that tells of more than the one that is there; the newest stays whatever order they come in. Durable
+    /// when it returns.
+    ///
+    /// - Parameter isForced: whether it takes the place of any other.
+    package func advance(
+        to note: WitnessNote, _ context: VaultContext, isForced: Bool = false
+    ) throws(StoreError) {
+        let lock = try takeLock()
+        defer { close(lock) }
+        if !isForced, let seen = try read(context) {
+            guard (seen.incarnation, seen.position.sequence) < (note.incarnation, note.position.sequence) else {
+                return
+            }
+        }
+        let temporary = path + ".tmp"
+        try write(Array(note.text(context).utf8), to: temporary)
+        guard unsafe rename(temporary, path) == 0 else { throw failure("replaced", errno) }
+        try PrivateFile.synchronizeDirectory(directory)
+    }
+
+    package var directory: String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Held until it is closed, by one process at a time.
+    private func takeLock() throws(StoreError) -> Int32 {
+        let descriptor = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("locked", errno) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else {
+                let error = errno
+                close(descriptor)
+                throw failure("locked", error)
+            }
+        }
+        return descriptor
+    }
+
+    /// Under the lock: what a killed process has left is overwritten.
+    private func write(_ bytes: [UInt8], to temporary: String) throws(StoreError) {
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("written", errno) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else {
+                if count < 0, errno == EINTR { continue }
+                throw failure("written", errno)
+            }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0 else { throw failure("written", errno) }
+    }
+
+    private func failure(_ what: String, _ error: Int32) -> StoreError {
+        StoreError(
+            .io(error), "the witness file cannot be \(what): \(path) (system error \(error))",
+            hint: "check its directory, owner and mode; the vault itself is unharmed")
+    }
+}

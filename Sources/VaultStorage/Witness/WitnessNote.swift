@@ -1,0 +1,59 @@
+import VaultCrypto
+
+/// What a witness remembers of a vault, apart from it: the end of its audit trail at some time.
+///
+/// A text that can be mailed and printed, as `docs/vault-format.md` describes it.
+package struct WitnessNote: Hashable, Sendable {
+    package let position: AuditPosition
+    package let incarnation: Int64
+
+    package init(position: AuditPosition, incarnation: Int64) {
+        self.position = position
+        self.incarnation = incarnation
+    }
+
+    private static let dash = "\u{2014} "
+
+    private func statement(_ vault: Bytes16) -> String {
+        """
+        tokenvault/\(Base32.encode(vault))/witness
+        \(position.sequence)
+        \(Base64.encode(position.link.array))
+        incarnation \(incarnation)
+
+        """
+    }
+
+    package func text(_ context: VaultContext) -> String {
+        let statement = statement(context.vaultID)
+        return statement + "\n" + Self.dash + Base64.encode(Self.mac(statement, context).array) + "\n"
+    }
+
+    private static func mac(_ statement: String, _ context: VaultContext) -> Bytes16 {
+        context.keyring.witnessMAC(of: Array(statement.utf8))
+    }
+
+    /// Refuses what is not exactly a note of this vault's.
+    package init(_ text: String, _ context: VaultContext) throws(StoreError) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 7, lines[4].isEmpty, lines[6].isEmpty, lines[5].hasPrefix(Self.dash),
+            lines[3].hasPrefix("incarnation "), let sequence = Int64(lines[1]), sequence >= 0,
+            let incarnation = Int64(lines[3].dropFirst("incarnation ".count)),
+            let bytes = Base64.decode(lines[2]), let link = unsafe bytes.withUnsafeBytes({ unsafe AuditMAC($0) })
+        else { throw Self.refused("it is not a witness's note", "restore it from where it was kept, or begin anew") }
+        self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
+        guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {
+            throw Self.refused("it belongs to another vault", "check which witness file is named")
+        }
+        let mac = Base64.encode(Self.mac(statement(context.vaultID), context).array)
+        guard lines[5] == Self.dash + mac, text == self.text(context) else {
+            throw Self.refused("it was changed", "find out who has written to it")
+        }
+    }
+
+    private static func refused(_ reason: String, _ hint: String) -> StoreError {
+        StoreError(
+            .rollbackSuspected, "the witness file says nothing about this vault: \(reason)",
+            hint: "\(hint): `vaultctl witness accept`")
+    }
+}

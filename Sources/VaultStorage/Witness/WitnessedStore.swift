@@ -1,0 +1,171 @@
+import Synchronization
+
+/// A store of which a witness keeps the newest state, apart from the vault. It refuses to write to a vault that was put
+/// back to an older state, or of which two copies are in use.
+///
+/// The witness is behind the vault, never ahead, and by no more than ``interval`` unless it cannot be written: that is an
+/// alarm and no outage.
+package final class WitnessedStore: VaultStore {
+    /// How often the file is looked at, and written, unless every commit is.
+    package static let interval = Duration.seconds(1)
+
+    package struct Terms: Sendable {
+        package var file: WitnessFile
+        package var log: IntentLog?
+        /// Whether a change counts as durable only once the witness has it.
+        package var everyCommit = false
+        package var uptime: @Sendable () -> Duration
+        package var pause: @Sendable (Duration) async -> Void
+        /// Told when file or log cannot be written.
+        package var alarm: @Sendable (StoreError) -> Void
+
+        package init(
+            file: WitnessFile, log: IntentLog? = nil, everyCommit: Bool = false,
+            uptime: @escaping @Sendable () -> Duration, pause: @escaping @Sendable (Duration) async -> Void,
+            alarm: @escaping @Sendable (StoreError) -> Void
+        ) {
+            (self.file, self.log, self.everyCommit) = (file, log, everyCommit)
+            (self.uptime, self.pause, self.alarm) = (uptime, pause, alarm)
+        }
+    }
+
+    private struct State {
+        var checkedAt: Duration?
+        var writtenAt: Duration?
+        /// Whether a task waits to write the file.
+        var isPending = false
+        /// Why nothing is written to the vault from now on.
+        var refusal: StoreError?
+    }
+
+    private let store: any VaultStore
+    private let terms: Terms
+    private let state = Mutex(State())
+
+    /// - Throws: ``StoreError/Code/rollbackSuspected`` if the witness has seen something else than the vault holds.
+    package init(_ store: any VaultStore, _ terms: Terms) async throws {
+        self.store = store
+        self.terms = terms
+        let file = terms.file
+        let context = store.context
+        // A witness that cannot be read proves nothing: whoever takes it away must not open the way for an old state.
+        if let note = try await BlockingLane.care.run({ try file.read(context) }) {
+            try await store.read { reader throws(StoreError) in try reader.check(against: note) }
+        }
+        if store.readOnlyRefusal == nil { await advance() }
+    }
+
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
+        try await check()
+        let (result, opened) = try await store.write { transaction in
+            let before = transaction.openedIntents.count
+            let result = try body(transaction)
+            let sequence = transaction.head.sequence
+            let opened = transaction.openedIntents.dropFirst(before).map {
+                OpenedIntent(sequence: sequence, login: $0.login, generation: $0.generation)
+            }
+            return (result, opened)
+        }
+        if let log = terms.log, !opened.isEmpty {
+            do { try await BlockingLane.care.run { try log.append(opened) } } catch { alarm(error) }
+        }
+        if terms.everyCommit { await advance() } else { advanceSoon() }
+        return result
+    }
+
+    // MARK: Looking at the witness
+
+    /// Another process may have seen a newer state, or another one.
+    private func check() async throws {
+        let now = terms.uptime()
+        let isDue = try state.withLock { state throws(StoreError) in
+            if let refusal = state.refusal { throw refusal }
+            if let last = state.checkedAt, now - last < Self.interval { return false }
+            state.checkedAt = now
+            return true
+        }
+        guard isDue else { return }
+        let (file, context) = (terms.file, store.context)
+        do {
+            guard let note = try await BlockingLane.care.run({ try file.read(context) }) else { return }
+            try await store.read { reader throws(StoreError) in try reader.check(against: note) }
+        } catch let error as StoreError {
+            guard error.code == .rollbackSuspected else { return alarm(error) }
+            state.withLock { $0.refusal = error }
+            throw error
+        }
+    }
+
+    // MARK: Writing the witness
+
+    private func advanceSoon() {
+        let now = terms.uptime()
+        let wait: Duration? = state.withLock { state in
+            guard !state.isPending else { return nil }
+            state.isPending = true
+            return max(.zero, (state.writtenAt ?? (now - Self.interval)) + Self.interval - now)
+        }
+        guard let wait else { return }
+        Task.detached { [weak self, terms] in
+            await terms.pause(wait)
+            await self?.advance()
+        }
+    }
+
+    private func advance() async {
+        let now = terms.uptime()
+        state.withLock { state in
+            state.isPending = false
+            state.writtenAt = now
+        }
+        do {
+            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+            let (file, context) = (terms.file, store.context)
+            try await BlockingLane.care.run { try file.advance(to: note, context) }
+        } catch {
+            alarm(error)
+        }
+    }
+
+    private func alarm(_ error: any Error) {
+        guard let error = error as? StoreError, error.code != .closed else { return }
+        terms.alarm(error)
+    }
+
+    /// Writes the newest state, then closes.
+    package func shutDown() async {
+        if store.readOnlyRefusal == nil, state.withLock({ $0.refusal == nil }) { await advance() }
+        await store.shutDown()
+    }
+
+    // MARK: As the store
+
+    package var context: VaultContext { store.context }
+    package var changes: ChangeSignal { store.changes }
+    package var spool: any ReplySpool { store.spool }
+    package var owner: Int64 { store.owner }
+    package var ownsItsLock: Bool { store.ownsItsLock }
+    package var readOnlyRefusal: StoreError? { store.readOnlyRefusal }
+    package func files() -> [FileReport] { store.files() }
+    package func removeRemnants() async -> Remnants { await store.removeRemnants() }
+    package func close() { store.close() }
+
+    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        try await store.read(body)
+    }
+
+    package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
+        try await store.survey(body)
+    }
+
+    package func backUp(
+        _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
+    ) async throws -> BackupRecord {
+        try await check()
+        let record = try await store.backUp(plan, progress)
+        advanceSoon()
+        return record
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import TokenVault
+import VaultControl
+
+/// An older state of the vault that was put back is noticed by every command that names the witness.
+@Suite(.timeLimit(.minutes(10)))
+struct WitnessCommandTests {
+    private struct Scene {
+        let harness: Harness
+        let login: String
+        var witness: String { harness.path("app.witness") }
+        var environment: [String: String] {
+            harness.environment.merging(["TOKENVAULT_WITNESS": witness]) { $1 }
+        }
+
+        init() async throws {
+            harness = try await BadInputTests.filled()
+            let logins = try await harness.run("login", "list", "--user", "alice", "--json").json["logins"]
+            login = try #require((logins as? [[String: Any]])?.first?["id"] as? String)
+        }
+
+        func run(_ arguments: String..., input: String = "") async throws -> RunResult {
+            try await harness.run(arguments, input: input, environment: environment)
+        }
+
+        func update() async throws -> RunResult {
+            try await run(
+                "token", "update", login, "--access-token", "-", "--expires-in", "1h", input: "CANARY-next")
+        }
+
+        func copy(_ from: String, _ to: String) throws {
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: to + suffix) }
+            try? FileManager.default.removeItem(atPath: to)
+            try FileManager.default.copyItem(atPath: from, toPath: to)
+        }
+    }
+
+    @Test func anOlderVaultIsRefusedUntilItIsAccepted() async throws {
+        let scene = try await Scene()
+        #expect(try await scene.update().status == 0)
+        let old = scene.harness.path("old")
+        try scene.copy(scene.harness.vault, old)
+        #expect(try await scene.update().status == 0)
+        let note = try String(contentsOfFile: scene.witness, encoding: .utf8)
+        #expect(note.hasPrefix("tokenvault/"))
+        try scene.copy(old, scene.harness.vault)
+        for arguments in [["token", "get", scene.login], ["witness", "show"], ["status"], ["audit", "list"]] {
+            let result = try await scene.harness.run(arguments, environment: scene.environment)
+            #expect(result.status == 5, "\(arguments): \(result.error)")
+            #expect(result.error.contains("an older state of the vault was put back"), "\(result.error)")
+            #expect(result.error.contains("vaultctl witness accept"), "\(result.error)")
+        }
+        #expect(try await scene.harness.run("token", "get", scene.login).status == 0, "without it nobody can know")
+        #expect(
+            try String(contentsOfFile: scene.witness, encoding: .utf8) == note, "it was not put back with the vault")
+        #expect(try await scene.run("witness", "accept").status == 1, "it is asked for")
+        let accepted = try await scene.run("witness", "accept", "--yes")
+        #expect(accepted.status == 0, "\(accepted.error)")
+        let shown = try await scene.run("witness", "show", "--json")
+        #expect(shown.status == 0, "\(shown.error)")
+        #expect(try shown.json["sharesDevice"] as? Bool == true)
+        let rows = try await scene.run("audit", "list", "-n", "1")
+        #expect(rows.output.contains("witness-replaced"))
+        // In a new incarnation: what is older is held.
+        let before = try #require(note.split(separator: "\n").dropFirst(3).first?.split(separator: " ").last)
+        #expect(try shown.json["incarnation"] as? Int == (try #require(Int(before))) + 1)
+        #expect(try await scene.run("verify").status == 0)
+    }
+
+    @Test func twoCopiesInUseAreToldApartFromAnOlderState() async throws {
+        let scene = try await Scene()
+        #expect(try await scene.update().status == 0)
+        let copy = scene.harness.path("copy")
+        try scene.copy(scene.harness.vault, copy)
+        // The copy is used without the witness, the vault with it.
+        var aside = scene.harness.environment
+        aside["TOKENVAULT_VAULT"] = copy
+        for _ in 0..<3 {
+            let result = try await scene.harness.run(
+                ["token", "update", scene.login, "--access-token", "-", "--expires-in", "2h"], input: "CANARY-x",
+                environment: aside)
+            #expect(result.status == 0, "\(result.error)")
+        }
+        #expect(try await scene.update().status == 0)
+        try scene.copy(copy, scene.harness.vault)
+        let result = try await scene.run("witness", "show")
+        #expect(result.status == 5 && result.error.contains("two copies of the vault are in use"), "\(result.error)")
+    }
+
+    @Test func doctorSaysWhereItShouldLie() async throws {
+        let scene = try await Scene()
+        let without = try await scene.harness.run("doctor")
+        #expect(without.output.contains("no witness is named"), "\(without.output)")
+        let with = try await scene.run("doctor")
+        #expect(with.output.contains("the vault's own file system"), "\(with.output)")
+        #expect(try await scene.harness.run("witness", "show").status == 1)
+        let log = try await scene.harness.run("status", "--witness-log", scene.harness.path("log"))
+        #expect(log.status == 1 && log.error.contains("--witness"))
+    }
+}
