@@ -7,6 +7,7 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - sequence: ``AuditRecords/next`` of the page before, or 0.
+    ///   - query: Which rows are wanted. Rows left out count for the chain nevertheless.
     ///   - limit: How many at most; a page may be shorter, and the next one exists nevertheless.
     public func auditRecords(
         after sequence: Int64, _ query: AuditQuery = .init(), limit: Int = 1_000
@@ -95,8 +96,11 @@ extension Vault {
     /// It removes a few hundred rows at a time and rests in between: writers hardly notice it. Cancelling the task ends
     /// it between two steps.
     ///
-    /// - Parameter includesDamaged: Whether rows may go that do not continue the chain. Otherwise it is refused, as
-    ///   ``VaultError/Code/quarantined``: what was done to the trail would no longer show.
+    /// - Parameters:
+    ///   - retention: How long rows are kept, and how many at least.
+    ///   - includesDamaged: Whether rows may go that do not continue the chain. Otherwise it is refused, as
+    ///     ``VaultError/Code/quarantined``: what was done to the trail would no longer show.
+    ///   - progress: Called after each step with how many rows it has removed so far.
     @discardableResult
     public func pruneAudit(
         _ retention: AuditRetention = .standard, includesDamaged: Bool = false,

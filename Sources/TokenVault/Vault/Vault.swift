@@ -58,6 +58,19 @@ package import VaultStorage
 /// - ``files(at:trustsFileSystem:)``
 /// - ``sqliteVersion``
 /// - ``isSQLiteAffectedByWALReset``
+/// ### The audit trail
+/// - ``auditRecords(after:_:limit:)``
+/// - ``auditRecords(before:_:limit:)``
+/// - ``auditHead()``
+/// - ``auditPrunedThrough()``
+/// - ``verifyAudit(progress:)``
+/// - ``prunableAudit(_:includesDamaged:)``
+/// - ``pruneAudit(_:includesDamaged:progress:)``
+/// - ``resolveUsers(purpose:)``
+/// ### The witness
+/// - ``witnessNote()``
+/// - ``acceptForWitness(at:unlockedBy:options:)``
+/// - ``sharesDevice(with:)``
 /// ### Backups
 /// - ``backUp(to:allowsSameDevice:progress:)``
 /// - ``backups()``

@@ -66,8 +66,6 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let renewalDropped = AuditKind(rawValue: 64)
     /// A login that was held since a restore is renewed again.
     package static let restoreAccepted = AuditKind(rawValue: 65)
-    /// A step of a rotation of the root key; the details tell which.
-    package static let rootKeyRotated = AuditKind(rawValue: 70)
     /// Rows of the trail that are older than they are kept were removed.
     package static let trailPruned = AuditKind(rawValue: 66)
     /// The trail was shown with the ids of users.
@@ -75,6 +73,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
 
     /// An operator took the vault for the newest there is, against what its witness has seen. All logins are held.
     package static let witnessReplaced = AuditKind(rawValue: 68)
+    /// A step of a rotation of the root key; the details tell which.
+    package static let rootKeyRotated = AuditKind(rawValue: 70)
 
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 

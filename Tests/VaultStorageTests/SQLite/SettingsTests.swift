@@ -56,7 +56,7 @@ struct SettingsTests {
                 "v004_audit_migrations": 7_415_240_075_433_611_923,
                 "v005_keep_unusable_replies": -812_978_893_280_581_927,
                 "v006_add_indexes_and_manifest": 7_645_946_079_238_298_548,
-                "v007_keep_for_years": -3_467_437_402_695_455_990,
+                "v007_keep_for_years": -9_150_678_815_049_714_039,
             ])
         #expect(Migrations.all.map(\.version) == Array(1...Migrations.all.count))
     }
