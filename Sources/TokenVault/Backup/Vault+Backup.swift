@@ -35,8 +35,7 @@ extension Vault {
             let plan = BackupPlan(
                 target: target, allowsSameDevice: allowsSameDevice, toolVersion: TokenVaultVersion.current)
             let size = try await store.statistics().engine.byteCount
-            guard let store = store as? SQLiteVaultStore else { throw StoreError.hasNoFile }
-            return (try store.checkTarget(plan), size)
+            return (try store.pathOfBackup(plan), size)
         }
     }
 

@@ -49,6 +49,7 @@ package final class MemoryVaultStore: VaultStore {
     package func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws -> BackupRecord { throw StoreError.hasNoFile }
+    package func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { throw .hasNoFile }
 
     package func close() {
         readers.withLock { readers in

@@ -30,8 +30,7 @@ extension SQLiteVaultStore {
         return finished
     }
 
-    /// Where a backup would lie; throws if it could not be made there.
-    package func checkTarget(_ plan: BackupPlan) throws(StoreError) -> String {
+    package func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String {
         let source = try database.connect()
         try source.prepareForInspection()
         defer { source.close() }

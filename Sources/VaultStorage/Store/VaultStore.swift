@@ -53,6 +53,8 @@ package protocol VaultStore: Sendable {
     func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws -> BackupRecord
+    /// The path that such a backup would have. Throws if it could not be made there, and makes nothing.
+    func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String
 
     /// Finishes what is under way, then closes. Later calls throw ``StoreError/Code/closed``.
     func close()

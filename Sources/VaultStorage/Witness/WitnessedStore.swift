@@ -156,6 +156,8 @@ package final class WitnessedStore: VaultStore {
         try await store.read(body)
     }
 
+    package func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { try store.pathOfBackup(plan) }
+
     package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
         try await store.survey(body)
     }

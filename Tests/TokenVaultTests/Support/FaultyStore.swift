@@ -174,6 +174,7 @@ final class FaultyStore: VaultStore {
     func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (Int, Int) -> Void
     ) async throws -> BackupRecord { try await base.backUp(plan, progress) }
+    func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { try base.pathOfBackup(plan) }
     func close() { base.close() }
     func shutDown() async { await base.shutDown() }
 }

@@ -38,6 +38,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (Int, Int) -> Void
     ) async throws -> BackupRecord { try await base.backUp(plan, progress) }
+    func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { try base.pathOfBackup(plan) }
     func close() { base.close() }
     func shutDown() async { base.close() }
 
