@@ -138,6 +138,30 @@ import VaultCrypto
         await Self.expectRefused("two copies") { _ = try await store.insertLogin(scene.vault.draft("bob")) }
     }
 
+    /// A restored vault has a newer incarnation than the witness of the vault that it was made of.
+    @Test(arguments: TestedPlace.allCases) func aRestoredVaultIsToldFromBoth(_ place: TestedPlace) async throws {
+        let scene = try Scene(place)
+        let store = try await scene.open()
+        _ = try await store.insertLogin(scene.vault.draft("alice"))
+        let seen = try #require(try scene.note(store))
+        await store.shutDown()
+        let restored = try scene.vault.open()
+        try await restored.holdAllLogins(AuditEvent(.vaultRestored))
+        let context = restored.context
+        restored.close()
+        for other in [
+            AuditPosition(sequence: seen.position.sequence + 100, link: seen.position.link),
+            AuditPosition(sequence: seen.position.sequence, link: .genesis),
+        ] {
+            try scene.file.advance(
+                to: WitnessNote(position: other, incarnation: seen.incarnation), context, isForced: true)
+            await Self.expectRefused("restored from a backup") { _ = try await scene.open() }
+        }
+        // What it knows of the trail that goes on is no reason.
+        try scene.file.advance(to: seen, context, isForced: true)
+        await (try await scene.open()).shutDown()
+    }
+
     @Test(arguments: TestedPlace.allCases) func whatWasPrunedSinceIsNoRollback(_ place: TestedPlace) async throws {
         let scene = try Scene(place)
         let store = try await scene.open()
@@ -195,6 +219,7 @@ import VaultCrypto
     ) async throws {
         let scene = try Scene(place)
         let store = try await scene.open(log: true)
+        let opened = try await store.auditHead()
         let alice = try await store.insertLogin(scene.vault.draft("alice")).handle
         let bob = try await store.insertLogin(scene.vault.draft("bob")).handle
         let now = scene.vault.now
@@ -226,7 +251,14 @@ import VaultCrypto
         unsafe rename(kept, scene.logPath)
         let last = try await begin(alice)
         let text = String(decoding: try scene.bytes(scene.logPath), as: UTF8.self)
-        #expect(text == "\(first) \(alice.text) 1\ngap \(missed)\n\(last) \(alice.text) 2\n")
+        let vault = Base32.encode(store.context.vaultID)
+        #expect(
+            text == "begin \(opened) 1 \(vault)\n\(first) \(alice.text) 1\n\ngap \(missed)\n\(last) \(alice.text) 2\n")
+        // A log that is new says from where on it is complete.
+        unsafe unlink(scene.logPath)
+        let next = try await begin(bob)
+        let begun = String(decoding: try scene.bytes(scene.logPath), as: UTF8.self)
+        #expect(begun == "begin \(next - 1) 1 \(vault)\n\(next) \(bob.text) 1\n")
         #expect(scene.alarms.withLock { $0.count } == 1)
     }
 }

@@ -7,6 +7,7 @@ public struct RestoreReport: Sendable, Equatable {
     public let droppedLogIns: Int
     /// Renewals that were open in the backup, and were dropped. Their logins are held whatever is known of the others.
     public let droppedRenewals: Int
+    public let knowledge: RestoreKnowledge
     public let providers: [HeldLogins]
 }
 

@@ -1,6 +1,6 @@
 import VaultCrypto
 import VaultSQLite
-package import VaultStorage
+import VaultStorage
 
 extension Vault {
     /// Makes a new vault of a backup. Nothing is overwritten. If the process is killed, it leaves a whole vault or none.
@@ -10,42 +10,52 @@ extension Vault {
     /// before ``UserManager/acceptRestore(ofProvider:limit:)``. Users who were erased since are in the vault again: erase
     /// them again.
     ///
+    /// A witness that the options name stays as it is, and refuses the new vault until
+    /// ``acceptForWitness(at:unlockedBy:options:)``: the old one may still be in use.
+    ///
     /// - Parameters:
     ///   - backup: The backup's file, which stays as it is.
     ///   - path: Where the vault is to be.
     ///   - source: A key that opened the vault when the backup was made.
-    ///   - options: How the key may be tried, and the clock.
+    ///   - options: How the key may be tried, the clock, and the witness of the vault that was lost.
+    ///   - evidence: Paths of files that know what happened since: witness logs (``VaultWitness/intentLog``), all that were
+    ///     written since the backup was made, and exports of the audit trail. With complete witness logs only logins whose
+    ///     refresh tokens may have been sent are held.
     ///   - progress: Called now and then with how much has been copied, of how much.
     public static func restore(
         _ backup: String, to path: String, unlockedBy source: KeySource, options: VaultOptions = .init(),
-        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
-    ) async throws -> RestoreReport {
-        try await restore(backup, to: path, unlockedBy: source, options: options, evidence: .none, progress: progress)
-    }
-
-    /// The same with what is known of the time since the backup.
-    package static func restore(
-        _ backup: String, to path: String, unlockedBy source: KeySource, options: VaultOptions = .init(),
-        evidence: RestoreEvidence, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+        evidence: [String] = [], progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> RestoreReport {
         let (clock, policy, trustsFileSystem) = (options.clock, options.unlockingPolicy, options.trustsFileSystem)
         let source = try await source.resolved()
-        let (outcome, facts) = try await VaultError.translating {
+        let (outcome, facts, known) = try await VaultError.translating {
             try await BlockingLane.care.run {
                 let file = try BackupFile(at: backup)
+                let (knowledge, moved) = try RestoreKnowledge.read(evidence, since: file.manifest)
                 let restoration = try Restoration(
-                    of: file, to: path, trustsFileSystem: trustsFileSystem, evidence, clock: clock)
+                    of: file, to: path, trustsFileSystem: trustsFileSystem, moved, clock: clock)
                 let outcome = try restoration.run(by: try source.unlocker(), policy: policy, progress)
-                return (outcome, BackupFacts(file.manifest, path: file.path))
+                return (outcome, BackupFacts(file.manifest, path: file.path), knowledge)
             }
         }
-        let vault = try await open(at: path, unlockedBy: source, options: options)
+        let vault = try await open(at: path, unlockedBy: source, options: options.withoutWitness)
+        var knowledge = known
         let providers: Result<[HeldLogins], any Error>
         do { providers = .success(try await vault.heldLogins()) } catch { providers = .failure(error) }
+        if let seen = await vault.lastRow(of: options.witness) {
+            knowledge.lastSeenRow = max(knowledge.lastSeenRow ?? 0, seen)
+        }
         await vault.close()
         return RestoreReport(
             path: vault.path, backup: facts, incarnation: outcome.incarnation, droppedLogIns: outcome.droppedLogIns,
-            droppedRenewals: outcome.droppedRenewals, providers: try providers.get())
+            droppedRenewals: outcome.droppedRenewals, knowledge: knowledge, providers: try providers.get())
+    }
+
+    /// The last row that a witness has seen. One that cannot be read knows none, and is told when it is next used.
+    private func lastRow(of witness: VaultWitness?) async -> Int64? {
+        guard let file = witness.map({ WitnessFile($0.path) }) else { return nil }
+        let context = store.context
+        return try? await BlockingLane.care.run { try file.read(context)?.position.sequence }
     }
 
     /// How many logins of each provider there are, and how many of them a restore holds. Takes as long as it takes to

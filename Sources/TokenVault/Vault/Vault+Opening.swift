@@ -71,30 +71,38 @@ extension Vault {
 
     /// Takes the vault for the newest that there is, against what its witness has seen: after a restore, or when one of
     /// two copies was chosen. All logins are held: good access tokens are served, and no refresh token is sent, because
-    /// it may be spent already. The audit trail records it.
+    /// it may be spent already. A vault that was restored from a backup holds its logins by itself, and no others are
+    /// held. The audit trail records it.
     ///
-    /// - Returns: What is now in the witness's file.
+    /// - Returns: Whether all logins were held by this.
     @discardableResult
     public static func acceptForWitness(
         at path: String, unlockedBy source: KeySource, options: VaultOptions
-    ) async throws -> String {
+    ) async throws -> Bool {
         guard let witness = options.witness else {
             throw VaultError(.invalidArgument, "the options name no witness")
         }
-        var options = options
-        options.witness = nil
-        let vault = try await open(at: path, unlockedBy: source, options: options)
+        let vault = try await open(at: path, unlockedBy: source, options: options.withoutWitness)
         do {
-            let text = try await VaultError.translating {
+            let holdsAll = try await VaultError.translating {
                 let store = vault.store
-                try await store.holdAllLogins(AuditEvent(.witnessReplaced))
-                let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
                 let (file, context) = (WitnessFile(witness.path), store.context)
+                let holdsAll = try await BlockingLane.care.run {
+                    // A witness that cannot be read knows nothing of a restore.
+                    guard let seen = try? file.read(context) else { return true }
+                    return seen.incarnation >= context.incarnation
+                }
+                if holdsAll {
+                    try await store.holdAllLogins(AuditEvent(.witnessReplaced))
+                } else {
+                    try await store.record(AuditEvent(.witnessReplaced))
+                }
+                let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
                 try await BlockingLane.care.run { try file.advance(to: note, context, isForced: true) }
-                return note.text(context)
+                return holdsAll
             }
             await vault.close()
-            return text
+            return holdsAll
         } catch {
             await vault.close()
             throw error
@@ -165,6 +173,13 @@ extension VaultWitness {
 }
 
 extension VaultOptions {
+    /// For a copy of the vault that is looked at, and takes no one's place.
+    package var withoutWitness: VaultOptions {
+        var options = self
+        options.witness = nil
+        return options
+    }
+
     var clock: @Sendable () -> Timestamp {
         { [timeSource] in timeSource.timestamp }
     }

@@ -78,7 +78,7 @@ package import VaultStorage
 /// - ``forgetBackup(_:)``
 /// - ``backup(at:)``
 /// - ``verifyBackup(at:unlockedBy:options:progress:)``
-/// - ``restore(_:to:unlockedBy:options:progress:)``
+/// - ``restore(_:to:unlockedBy:options:evidence:progress:)``
 /// - ``heldLogins()``
 /// - ``heldLogins(ofProvider:)``
 /// ### Damaged rows

@@ -99,12 +99,13 @@ struct VaultAccess {
         return witness
     }
 
-    func acceptForWitness() async throws {
+    /// Gives whether all logins were held by it.
+    func acceptForWitness() async throws -> Bool {
         let path = try path
         guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
-        try await Vault.acceptForWitness(at: path, unlockedBy: key, options: try vaultOptions)
+        return try await Vault.acceptForWitness(at: path, unlockedBy: key, options: try vaultOptions)
     }
 
     /// Opens the vault with a user manager on the network.

@@ -55,6 +55,29 @@ enum BackupSheets {
         ]
     }
 
+    static func sheet(_ knowledge: RestoreKnowledge, since backup: BackupFacts) -> Sheet {
+        let lost = knowledge.lastSeenRow.map { max(0, $0 - backup.auditSequence) }
+        return [
+            Field("evidence", knowledge.source.rawValue).words(words(knowledge)),
+            .data("movedLogins", knowledge.movedLogins), .data("doubt", knowledge.doubt),
+            Field("lostRows", lost.map { Int(clamping: $0) }).label("lost").words(
+                lost.map { "\(Count.of(Int(clamping: $0), "row")) of the audit trail at least" }),
+        ]
+    }
+
+    private static func words(_ knowledge: RestoreKnowledge) -> String {
+        let moved = Count.of(knowledge.movedLogins, "login")
+        switch knowledge.source {
+        case .none: return "none: every login is held"
+        case .auditExport:
+            return "audit export up to row \(knowledge.lastSeenRow ?? 0): \(moved) known to have moved on; "
+                + "what came later is not known, so every login is held"
+        case .witnessLog:
+            guard let doubt = knowledge.doubt else { return "witness log: \(moved) may have moved on, and no other" }
+            return "witness log: \(doubt), so every login is held; \(moved) known to have moved on"
+        }
+    }
+
     static let heldHeadings = ["PROVIDER", "LOGINS", "HELD", "AN OLD REFRESH TOKEN"]
 
     static func words(_ risk: HeldLogins.Risk) -> String {

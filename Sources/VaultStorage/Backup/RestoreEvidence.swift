@@ -1,20 +1,15 @@
 /// What is known of what happened to a vault after a backup was made of it: which logins may have spent the refresh token
 /// that the backup holds.
-///
-/// The seam for what keeps such knowledge apart from the vault.
 package enum RestoreEvidence: Sendable, Equatable {
     /// Nothing: any login may have moved.
     case none
-    /// The trail went on to this row. Which logins moved is not known, unless the backup has that row itself.
-    case head(Int64)
     /// Exactly these have moved, or may have.
     case moved(Set<LoginHandle>)
 
     /// Whether a login of the backup may have moved.
-    func holds(_ login: LoginHandle, backup: BackupManifest) -> Bool {
+    func holds(_ login: LoginHandle) -> Bool {
         switch self {
         case .none: true
-        case .head(let sequence): sequence > backup.auditSequence
         case .moved(let logins): logins.contains(login)
         }
     }
@@ -23,7 +18,6 @@ package enum RestoreEvidence: Sendable, Equatable {
     package var word: String {
         switch self {
         case .none: "none"
-        case .head: "head"
         case .moved: "moved"
         }
     }

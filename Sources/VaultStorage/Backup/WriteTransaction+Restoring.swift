@@ -28,7 +28,7 @@ extension WriteTransaction {
                 byteCount: backup.byteCount, path: path, recipients: backup.recipients, finishedAt: backup.madeAt))
         let logIns = try dropLogIns()
         let renewals = try dropRenewals()
-        let accepted = try acceptUnmoved(backup, evidence, besides: Set(renewals))
+        let accepted = try acceptUnmoved(evidence, besides: Set(renewals))
         return RestoreOutcome(
             incarnation: incarnation, droppedLogIns: logIns, droppedRenewals: renewals.count, accepted: accepted)
     }
@@ -75,14 +75,14 @@ extension WriteTransaction {
     }
 
     private func acceptUnmoved(
-        _ backup: BackupManifest, _ evidence: RestoreEvidence, besides open: Set<LoginHandle>
+        _ evidence: RestoreEvidence, besides open: Set<LoginHandle>
     ) throws(StoreError) -> Int {
         if evidence == .none { return 0 }
         var accepted = 0
         var last: LoginHandle?
         while true {
             let page = try loginHandles(after: last, limit: 1_024)
-            for login in page where !open.contains(login) && !evidence.holds(login, backup: backup) {
+            for login in page where !open.contains(login) && !evidence.holds(login) {
                 do {
                     try updateLogin(login) { $0.acceptRestore() }
                     accepted += 1

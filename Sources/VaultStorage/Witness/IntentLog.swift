@@ -13,7 +13,8 @@ package struct OpenedIntent: Hashable, Sendable {
 
 /// A file apart from the vault that names each login before its refresh token is sent: a line `sequence login
 /// generation`. A rotation cannot happen without an intent, so after a loss it tells which logins may have moved on since
-/// a backup was made.
+/// a backup was made, if all processes have named the same file since then. From which row on a file is complete is said
+/// by lines `begin sequence incarnation vault`: one when a process opens the vault, and one at the head of a new file.
 package final class IntentLog: Sendable {
     package let path: String
     /// Since when lines are missing, because the file could not be written.
@@ -22,13 +23,14 @@ package final class IntentLog: Sendable {
     package init(_ path: String) { self.path = path }
 
     /// Durable when it returns. What could not be written is told by a line `gap sequence` as soon as that can be written.
-    package func append(_ intents: [OpenedIntent]) throws(StoreError) {
+    package func append(_ intents: [OpenedIntent], _ context: VaultContext) throws(StoreError) {
         guard let first = intents.first else { return }
         do throws(StoreError) {
             try missing.withLock { missing throws(StoreError) in
-                var text = missing.map { "gap \($0)\n" } ?? ""
+                // What could not be written may have left a part of a line.
+                var text = missing.map { "\n\(Word.gap) \($0)\n" } ?? ""
                 for intent in intents { text += "\(intent.sequence) \(intent.login.text) \(intent.generation)\n" }
-                try write(Array(text.utf8))
+                try write(text, beginningWith: Self.beginning(after: first.sequence - 1, context))
                 missing = nil
             }
         } catch {
@@ -37,13 +39,30 @@ package final class IntentLog: Sendable {
         }
     }
 
-    /// One write call for all lines, at the end of the file whoever writes beside us.
-    private func write(_ bytes: [UInt8]) throws(StoreError) {
+    /// Says that each later intent of this process will be here.
+    package func begin(after sequence: Int64, _ context: VaultContext) throws(StoreError) {
+        try write(Self.beginning(after: sequence, context), beginningWith: "")
+    }
+
+    enum Word {
+        static let begin = "begin"
+        static let gap = "gap"
+    }
+
+    private static func beginning(after sequence: Int64, _ context: VaultContext) -> String {
+        "\(Word.begin) \(sequence) \(context.incarnation) \(Base32.encode(context.vaultID))\n"
+    }
+
+    /// One write call for all lines, at the end of the file, where other processes write too.
+    ///
+    /// - Parameter head: What comes first in a new file.
+    private func write(_ text: String, beginningWith head: String) throws(StoreError) {
         let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         try PrivateFile.check(descriptor: descriptor, path)
         let isNew = lseek(descriptor, 0, SEEK_END) == 0
+        let bytes = Array(((isNew ? head : "") + text).utf8)
         let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count, fdatasync(descriptor) == 0 else { throw failure(count < 0 ? errno : ENOSPC) }
         if isNew { try PrivateFile.synchronizeDirectory(WitnessFile(path).directory) }

@@ -7,6 +7,14 @@ extension Reader {
         try withSnapshot { () throws(StoreError) in
             let head = try tables.integer(.headOfTrail) ?? 0
             let seen = note.position
+            let goesOn = seen.sequence <= head ? try holds(seen) : false
+            guard goesOn || note.incarnation >= context.incarnation else {
+                throw StoreError(
+                    .rollbackSuspected,
+                    "the vault was restored from a backup, and the witness has seen more of the vault that it was made of",
+                    hint: "nothing was sent. If this vault is to take the place of that one, go on with "
+                        + "`vaultctl witness accept`")
+            }
             guard note.incarnation <= context.incarnation, seen.sequence <= head else {
                 throw StoreError(
                     .rollbackSuspected,
@@ -14,7 +22,7 @@ extension Reader {
                         + "seen row \(seen.sequence)",
                     hint: Self.wayOut)
             }
-            guard try holds(seen) else {
+            guard goesOn else {
                 let own = try auditPosition(seen.sequence).map { " (here \(Base64.encode($0.link.array)))" } ?? ""
                 throw StoreError(
                     .rollbackSuspected,

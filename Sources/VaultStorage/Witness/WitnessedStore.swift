@@ -52,7 +52,14 @@ package final class WitnessedStore: VaultStore {
         if let note = try await BlockingLane.care.run({ try file.read(context) }) {
             try await store.read { reader throws(StoreError) in try reader.check(against: note) }
         }
-        if store.readOnlyRefusal == nil { await advance() }
+        guard store.readOnlyRefusal == nil else { return }
+        if let log = terms.log {
+            do {
+                let head = try await store.auditHead()
+                try await BlockingLane.care.run { try log.begin(after: head, context) }
+            } catch { alarm(error) }
+        }
+        await advance()
     }
 
     package func write<R: Sendable>(
@@ -69,7 +76,9 @@ package final class WitnessedStore: VaultStore {
             return (result, opened)
         }
         if let log = terms.log, !opened.isEmpty {
-            do { try await BlockingLane.care.run { try log.append(opened) } } catch { alarm(error) }
+            do { try await BlockingLane.care.run { [context] in try log.append(opened, context) } } catch {
+                alarm(error)
+            }
         }
         if terms.everyCommit { await advance() } else { advanceSoon() }
         return result

@@ -126,6 +126,72 @@ import VaultControl
         }
     }
 
+    /// With a witness log, the login that was renewed since is held, and no other; every refresh request is counted.
+    @Test func aWitnessLogLetsLoginsGoOnThatDidNotMove() async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            let bob = try await world.logIn("bob")
+            let (note, log) = (world.harness.path("note"), world.harness.path("intents"))
+            let witness = ["--witness", note, "--witness-log", log]
+            let directory = try Self.directory(world)
+            let made = try await world.ok(["backup", "create", directory, "--same-device", "--json"] + witness)
+            let path = try #require(try made.json["path"] as? String)
+            let plan = ["backup", "create", directory, "--same-device", "--dry-run"]
+            try await world.ok(plan + witness)
+            try await world.ok(["login", "refresh", alice] + witness)
+            let seen = try String(contentsOfFile: note, encoding: .utf8)
+            // A copy that is looked at takes nothing's place.
+            try await world.ok(["backup", "verify", path, "--drill"] + witness)
+            #expect(try String(contentsOfFile: note, encoding: .utf8) == seen)
+            let sent = world.refreshes
+            let restored = world.harness.path("restored.vault")
+            let report = try await world.ok(
+                ["backup", "restore", path, restored, "--evidence", log, "--json"] + witness
+            ).json
+            #expect(report["evidence"] as? String == "witnessLog" && report["movedLogins"] as? Int == 1)
+            #expect(report["doubt"] is NSNull && (report["lostRows"] as? Int ?? 0) > 0)
+            let providers = try #require(report["providers"] as? [[String: Any]])
+            #expect(providers.first?["held"] as? Int == 1 && providers.first?["logins"] as? Int == 2)
+            #expect(try String(contentsOfFile: note, encoding: .utf8) == seen)
+            // The witness has seen the vault that was lost.
+            let asOther = witness + ["--vault", restored]
+            let refused = try await world.fails(.rollback, ["status"] + asOther)
+            #expect(refused.error.contains("restored from a backup") && refused.error.contains("witness accept"))
+            let accepted = try await world.ok(["witness", "accept", "--yes", "--json"] + asOther).json
+            #expect(accepted["holdsAllLogins"] as? Bool == false)
+            try await world.fails(.rollback, ["login", "refresh", alice] + asOther)
+            #expect(world.refreshes == sent)
+            try await world.ok(["login", "refresh", bob] + asOther)
+            #expect(world.refreshes == sent + 1)
+            // The vault that was lost, should it come back.
+            try await world.fails(.rollback, ["status"] + witness)
+        }
+    }
+
+    /// What an export knows is shown, and lets no login go on: it may have ended before the vault did.
+    @Test func anExportOfTheTrailIsShownAsEvidence() async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            try await world.logIn("bob")
+            let path = try await Self.backUp(world, try Self.directory(world))
+            try await world.ok("login", "refresh", alice)
+            let export = world.harness.path("audit.jsonl")
+            try await world.ok("audit", "export", "--jsonl").output.write(
+                toFile: export, atomically: false, encoding: .utf8)
+            let restored = world.harness.path("restored.vault")
+            let report = try await world.ok("backup", "restore", path, restored, "--evidence", export, "--json").json
+            #expect(report["evidence"] as? String == "auditExport" && report["movedLogins"] as? Int == 1)
+            #expect(report["doubt"] as? String != nil && (report["lostRows"] as? Int ?? 0) > 1)
+            let providers = try #require(report["providers"] as? [[String: Any]])
+            #expect(providers.first?["held"] as? Int == 2)
+            let other = world.harness.path("other.vault")
+            try await world.fails(.usage, "backup", "restore", path, other, "--evidence", "/nowhere")
+            try "{}\n[1]\n".write(toFile: export, atomically: false, encoding: .utf8)
+            try await world.fails(.usage, "backup", "restore", path, other, "--evidence", export)
+            #expect(!FileManager.default.fileExists(atPath: other))
+        }
+    }
+
     @Test func wrongCommandLinesAreToldApart() async throws {
         try await World.with { world in
             let path = try await Self.backUp(world, try Self.directory(world))

@@ -57,6 +57,13 @@ final class World: Sendable {
     func fails(
         _ status: VaultControl.ExitStatus, _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> RunResult {
+        try await fails(status, arguments, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func fails(
+        _ status: VaultControl.ExitStatus, _ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> RunResult {
         let result = try await harness.run(arguments, sourceLocation: sourceLocation)
         #expect(result.status == status.rawValue, "\(arguments): \(result.error)", sourceLocation: sourceLocation)
         #expect(result.error.contains("vaultctl: error: "), sourceLocation: sourceLocation)

@@ -121,13 +121,6 @@ import VaultCrypto
         }
     }
 
-    @Test func aTrailThatEndsWithTheBackupHoldsNoOther() async throws {
-        let vault = try await BackedUpVault()
-        let head = try BackupFile(at: vault.backup).manifest.auditSequence
-        #expect(try vault.restore(to: "same.vault", .head(head)).accepted == 7)
-        #expect(try vault.restore(to: "later.vault", .head(head + 1)).accepted == 0)
-    }
-
     // MARK: Accepting
 
     @Test func acceptedLoginsAreHeldNoLonger() async throws {

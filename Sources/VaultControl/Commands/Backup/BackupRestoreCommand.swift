@@ -4,7 +4,7 @@ import TokenVault
 struct BackupRestoreCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a new vault of a backup. Every login in it is held.",
+        abstract: "Make a new vault of a backup. Its logins are held.",
         discussion: """
             The vault is made at TARGET, where nothing may be yet; the key is one that opened the vault when the \
             backup was made. To put it in the place of a lost vault, stop all services, move the old files away, and \
@@ -13,6 +13,9 @@ struct BackupRestoreCommand: VaultCommand {
             Refresh tokens in the backup may have been spent since. So every login is held: its access token is served \
             while it lasts, and no refresh token is sent until `vaultctl restore accept`. Users who were erased since \
             are back: erase them again.
+
+            With --evidence and the witness log, only logins whose refresh tokens may have been sent since are held. If \
+            the log was moved away since the backup, name all its parts.
             """)
 
     @Argument(help: "The backup.", completion: .file())
@@ -20,6 +23,13 @@ struct BackupRestoreCommand: VaultCommand {
 
     @Argument(help: "The path of the new vault.", completion: .file())
     var target: String
+
+    @Option(
+        help: .init(
+            "A witness log, or an export of the audit log: what happened since the backup. Can be given more than once.",
+            valueName: "path"),
+        completion: .file())
+    var evidence: [String] = []
 
     @Flag(help: "Check the backup and the key, and make nothing.")
     var dryRun = false
@@ -34,11 +44,16 @@ struct BackupRestoreCommand: VaultCommand {
         if dryRun { return try await plan(facts, key, access, invocation) }
         let progress = Progress("restoring", on: invocation.console, isQuiet: invocation.isQuiet)
         defer { progress.finish() }
-        let report = try await Vault.restore(backup, to: target, unlockedBy: key, options: try access.vaultOptions) {
+        let options = try access.vaultOptions
+        let report = try await Vault.restore(
+            backup, to: target, unlockedBy: key, options: options, evidence: evidence
+        ) {
             progress.update(done: $0, total: $1)
         }
         progress.finish()
         try emit(report, invocation)
+        guard options.witness != nil else { return }
+        invocation.hint("if this vault takes the place of the old one: vaultctl witness accept --vault \(target)")
     }
 
     private func plan(
@@ -52,14 +67,16 @@ struct BackupRestoreCommand: VaultCommand {
     }
 
     private func emit(_ report: RestoreReport, _ invocation: Invocation) throws {
-        let sheet: Sheet = [
-            Field("vault", report.path), Field("backup", report.backup.id.description),
-            Field("madeAt", report.backup.madeAt).label("state of"),
-            Field("incarnation", Int(clamping: report.incarnation)),
-            Field("droppedLogIns", report.droppedLogIns).label("pending log-ins dropped"),
-            Field("droppedRenewals", report.droppedRenewals).label("open renewals dropped"),
-            .data("providers", report.providers.map(BackupSheets.sheet)),
-        ]
+        let sheet: Sheet =
+            [
+                Field("vault", report.path), Field("backup", report.backup.id.description),
+                Field("madeAt", report.backup.madeAt).label("state of"),
+                Field("incarnation", Int(clamping: report.incarnation)),
+                Field("droppedLogIns", report.droppedLogIns).label("pending log-ins dropped"),
+                Field("droppedRenewals", report.droppedRenewals).label("open renewals dropped"),
+            ] + BackupSheets.sheet(report.knowledge, since: report.backup) + [
+                .data("providers", report.providers.map(BackupSheets.sheet))
+            ]
         let table = Table(BackupSheets.heldHeadings, report.providers.map(BackupSheets.sheet))
         try invocation.emit(sheet, text: invocation.text(sheet) + "\n" + invocation.text(table))
         guard report.providers.contains(where: { $0.held > 0 }) else { return }

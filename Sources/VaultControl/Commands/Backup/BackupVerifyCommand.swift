@@ -90,7 +90,7 @@ private struct Drill {
     private let options: VaultOptions
 
     init(_ backup: String, _ key: KeySource, _ options: VaultOptions) {
-        (self.backup, self.key, self.options) = (backup, key, options)
+        (self.backup, self.key, self.options) = (backup, key, options.withoutWitness)
     }
 
     func run(in scratch: String?) async throws -> DrillOutcome {

@@ -6,9 +6,11 @@ struct WitnessAcceptCommand: VaultCommand {
         commandName: "accept",
         abstract: "Take the vault for the newest that there is, and hold all its logins.",
         discussion: """
-            For a vault that was restored from a backup on purpose, and for the one copy of two that is to be kept. No \
-            refresh token of a login is sent from then on, because it may be spent already; access tokens are served \
-            while they are good. A login that gets a new grant is no longer held. The audit log records it.
+            For the one copy of two that is to be kept, and for a vault that was put back by hand. No refresh token of a \
+            login is sent from then on, because it may be spent already; access tokens are served while they are good. \
+            Release logins with `vaultctl restore accept`; a new log-in is never held. The audit log records it.
+
+            A vault that `vaultctl backup restore` has made holds its logins already: no others are held.
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -18,8 +20,11 @@ struct WitnessAcceptCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let witness = try access.requireWitness()
         try confirmation.require(typing: "hold", to: "hold all logins of this vault", invocation)
-        try await access.acceptForWitness()
-        try invocation.emit([Field("accepted", witness.path)])
-        invocation.note("the witness takes this vault for the newest; all its logins are held")
+        let holdsAll = try await access.acceptForWitness()
+        try invocation.emit([Field("accepted", witness.path), .data("holdsAllLogins", holdsAll)])
+        invocation.note(
+            "the witness takes this vault for the newest; "
+                + (holdsAll ? "all its logins are held" : "the restore's logins are held"))
+        invocation.hint("see which logins are held: vaultctl restore status")
     }
 }

@@ -1,0 +1,51 @@
+import Glibc
+
+/// A text that an operator names as evidence of what happened to a vault. It may be long, and is read piece by piece.
+package struct EvidenceFile: Sendable {
+    private let path: String
+    private static let pieceSize = 64 << 10
+
+    package init(_ path: String) { self.path = path }
+
+    /// Whether it has lines of JSON, as an export of the audit trail has.
+    package func isJSON() throws(StoreError) -> Bool {
+        var isJSON = false
+        try forEachLine { line throws(StoreError) in
+            isJSON = line.first == "{"
+            return line.isEmpty
+        }
+        return isJSON
+    }
+
+    /// A last line without an end was not written whole, and is given as a line that nothing writes.
+    ///
+    /// - Parameter body: Gives whether it wants more.
+    package func forEachLine(_ body: (Substring) throws(StoreError) -> Bool) throws(StoreError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        var rest: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        // A line that is longer than a piece is none that is known.
+        while rest.count <= Self.pieceSize {
+            let count = unsafe read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(errno) }
+            if count == 0 { break }
+            rest += piece.prefix(count)
+            var start = rest.startIndex
+            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                guard try body(Substring(String(decoding: rest[start..<end], as: UTF8.self))) else { return }
+                start = end + 1
+            }
+            rest.removeSubrange(..<start)
+        }
+        if !rest.isEmpty { _ = try body("\u{FFFD}") }
+    }
+
+    private func failure(_ error: Int32) -> StoreError {
+        StoreError(
+            .invalidValue, "the evidence cannot be read: \(path) (\(unsafe String(cString: strerror(error))))",
+            hint: "check the path, and who may read it")
+    }
+}

@@ -1,0 +1,64 @@
+import VaultCrypto
+
+/// Which logins may have spent the refresh tokens that a backup holds, as witness logs tell.
+package struct MovedLogins: Sendable, Equatable {
+    package private(set) var logins: Set<LoginHandle> = []
+    /// Why others may have moved too; nil: these are all.
+    package private(set) var doubt: String?
+
+    private let since: Int64
+    private let incarnation: Int64
+    private let vault: String
+    private var isCovered = false
+    /// The line before says that lines are missing up to this one.
+    private var isBehindGap = false
+
+    /// - Parameter paths: All logs since the backup was made, in any order.
+    package init(_ paths: [String], since backup: BackupManifest) throws(StoreError) {
+        (since, incarnation, vault) = (backup.auditSequence, backup.incarnation, Base32.encode(backup.vault))
+        for path in paths {
+            try EvidenceFile(path).forEachLine { line throws(StoreError) in
+                try take(line, of: path)
+                return true
+            }
+            endFile(path)
+        }
+        if !isCovered, doubt == nil {
+            doubt = "the log does not say that it was written since the backup was made"
+        }
+    }
+
+    private mutating func take(_ line: Substring, of path: String) throws(StoreError) {
+        if line.isEmpty { return }
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        switch (words.first, words.count) {
+        case (Substring(IntentLog.Word.begin), 4):
+            guard let sequence = Int64(words[1]), let number = Int64(words[2]) else { return damaged(path) }
+            guard words[3] == vault else {
+                throw StoreError(
+                    .invalidValue, "the witness log belongs to another vault: \(path)",
+                    hint: "name the log of the vault that the backup was made of")
+            }
+            if number == incarnation, sequence <= since { isCovered = true }
+        case (Substring(IntentLog.Word.gap), 2):
+            guard Int64(words[1]) != nil else { return damaged(path) }
+            isBehindGap = true
+        default:
+            guard words.count == 3, let sequence = Int64(words[0]), let login = LoginHandle(text: String(words[1])),
+                Int64(words[2]) != nil
+            else { return damaged(path) }
+            if sequence > since { logins.insert(login) }
+            if isBehindGap, sequence > since { doubt = "lines of the log could not be written at the time: \(path)" }
+            isBehindGap = false
+        }
+    }
+
+    private mutating func endFile(_ path: String) {
+        if isBehindGap { doubt = "lines of the log could not be written at the time: \(path)" }
+        isBehindGap = false
+    }
+
+    private mutating func damaged(_ path: String) {
+        doubt = "the log has a line that cannot be read: \(path)"
+    }
+}
