@@ -20,6 +20,9 @@ struct MaintainCommand: VaultCommand {
             vaultctl maintain --once    do what is due now, then end: for cron. Exit code 3 if something failed
 
             Logins that only the app can renew are left to it.
+
+            Under systemd, with Type=notify, it reports when it is ready, that it is stopping, and, if the unit has \
+            WatchdogSec=, that it is alive.
             """)
 
     @Flag(help: "Do what is due now, and end.")
@@ -46,6 +49,10 @@ struct MaintainCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let started = ContinuousClock.now
         let access = VaultAccess(global, invocation)
+        let notifier = once ? nil : ServiceNotifier(invocation.console.environment)
+        // To the very end: what is under way is finished while the service stops.
+        let watchdog = notifier?.keepAlive()
+        defer { watchdog?.cancel() }
         var backupFailure: Failure?
         let report = try await access.manage(UserManagerOptions()) { users, _ in
             let lines = MaintainLines(invocation)
@@ -61,9 +68,7 @@ struct MaintainCommand: VaultCommand {
                 }
             } else {
                 lines.print("maintaining this vault until SIGTERM or SIGINT")
-                async let backups: Void? = backup?.run()
-                try await scheduler.run()
-                _ = try await backups
+                try await run(scheduler, backup, notifier)
             }
             return scheduler.report
         }
@@ -73,6 +78,20 @@ struct MaintainCommand: VaultCommand {
         if once, report.failed > 0 || backupFailure != nil { throw ExitRequest(status: .partlyDone) }
         // To be stopped is what this command is for: no failure.
         if !once { throw ExitRequest(status: .success, isFinal: true) }
+    }
+
+    /// Until it is cancelled.
+    private func run(
+        _ scheduler: RenewalScheduler, _ backup: BackupScheduler?, _ notifier: ServiceNotifier?
+    ) async throws {
+        notifier?.send(.ready)
+        try await withTaskCancellationHandler {
+            async let backups: Void? = backup?.run()
+            try await scheduler.run()
+            _ = try await backups
+        } onCancel: {
+            notifier?.send(.stopping)
+        }
     }
 
     private func schedulerOptions(_ onRenewal: @escaping @Sendable (ScheduledRenewal) -> Void) -> SchedulerOptions {

@@ -17,7 +17,8 @@ enum Environment {
 
     /// What else the program looks at.
     private static let names: Set<Substring> = [
-        "BROWSER", "COLUMNS", "DISPLAY", "NO_COLOR", "TERM", "WAYLAND_DISPLAY",
+        "BROWSER", "COLUMNS", "DISPLAY", "HOME", "NO_COLOR", "NOTIFY_SOCKET", "TERM", "WATCHDOG_PID", "WATCHDOG_USEC",
+        "WAYLAND_DISPLAY", "XDG_CONFIG_HOME",
     ]
 
     static let key = "TOKENVAULT_KEY"
