@@ -2,6 +2,9 @@
 
 import PackageDescription
 
+// scripts/install names the commit, for `vaultctl version`. Other builds leave it out, so that a commit rebuilds nothing.
+let commit = (Context.environment["TOKENVAULT_COMMIT"] ?? "").filter { $0.isHexDigit }
+
 let package = Package(
     name: "token-vault",
     products: [
@@ -33,6 +36,7 @@ let package = Package(
         .target(name: "CSQLite", dependencies: ["SQLite3"], linkerSettings: [.linkedLibrary("sqlite3")]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
+        .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("TOKENVAULT_COMMIT", to: "\"\(commit)\"")]),
 
         .target(name: "VaultCrypto", dependencies: ["CProcess", "CSodium"]),
         // Apart from the code that reads them, because embedded files are slow to compile.
@@ -118,7 +122,7 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -266,8 +270,9 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "TestSupport", "TokenVault",
+                "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "RawSockets", "TestSupport", "TokenVault",
                 "TokenVaultHTTP", "VaultControl", "vaultctl",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]

@@ -38,10 +38,11 @@ public enum CommandLineTool {
             try Environment.refuseSecrets(console.environment, arguments)
             try HelpRequest.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
-            if let command = command as? any VaultCommand {
-                let global = command.global
-                invocation = Invocation(
-                    console: console, isJSON: global.json, isQuiet: global.quiet, isVerbose: global.verbose)
+            if let command = command as? any ResultCommand {
+                invocation = Invocation(console: console, command.outputOptions)
+                if let command = command as? any VaultCommand {
+                    invocation = try invocation.configured(by: command.global.config)
+                }
                 try await command.run(invocation)
             } else {
                 try command.run()

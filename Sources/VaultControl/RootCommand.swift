@@ -7,7 +7,7 @@ struct RootCommand: ParsableCommand {
         abstract: "Manage a token vault: its providers, logins, users and keys.",
         discussion: """
             Specify the vault and its key with --vault and --key-file, or set TOKENVAULT_VAULT and \
-            TOKENVAULT_KEY_FILE. Secrets are never arguments: they come from a prompt, standard input, a file or a \
+            TOKENVAULT_KEY_FILE, or write them into a configuration file. Secrets are never arguments: they come from a prompt, standard input, a file or a \
             file descriptor.
 
             Exit codes: 0 ok, 1 usage, 2 not found, 3 partly done, 4 tampering or damage, 5 rollback suspected or \
@@ -17,9 +17,9 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
             ProviderCommand.self,
-            LoginCommand.self, TokenCommand.self, UserCommand.self, KeyCommand.self, OutboxCommand.self,
-            DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self, BackupCommand.self,
-            RestoreCommand.self, MaintainCommand.self,
+            LoginCommand.self, TokenCommand.self, RequestCommand.self, UserCommand.self, KeyCommand.self,
+            OutboxCommand.self, DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self,
+            BackupCommand.self, RestoreCommand.self, MaintainCommand.self, VersionCommand.self,
         ]
     )
 }

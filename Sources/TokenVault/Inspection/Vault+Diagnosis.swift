@@ -1,4 +1,5 @@
 import OAuthClient
+import VaultCrypto
 import VaultSQLite
 import VaultStorage
 
@@ -52,6 +53,12 @@ extension Vault {
 
     /// The SQLite library that is linked.
     public static var sqliteVersion: String { SQLiteLibrary.version }
+
+    /// The libsodium that is linked.
+    package static var libsodiumVersion: String { Sodium.version }
+
+    /// The schema versions that can be opened: the newest as it is, older ones after a migration.
+    package static var schemaVersions: ClosedRange<Int> { SQLiteVaultStore.schemaVersions }
 
     /// As ``VaultStatus/isSQLiteAffectedByWALReset``, for a vault that cannot be opened.
     public static var isSQLiteAffectedByWALReset: Bool { SQLiteLibrary.isAffectedByWALReset }

@@ -32,7 +32,7 @@ struct ProviderTransport: HTTPTransport {
 }
 
 /// One request: where to and how long it took. Its query, its header fields and its body are secret, or may be.
-private struct RequestLine {
+struct RequestLine {
     private let method: String
     private let target: String
     private let duration: Duration
@@ -50,6 +50,15 @@ private struct RequestLine {
                 .data("status", answer.status), .data("error", answer.errorWord),
                 .data("errorDescription", answer.messageWords), .data("failure", JSONValue.null),
             ], words: answer.words, invocation)
+    }
+
+    /// A reply whose words are the result, and not shown here.
+    func show(status: Int, _ invocation: Invocation) {
+        show(
+            [
+                .data("status", status), .data("error", JSONValue.null), .data("errorDescription", JSONValue.null),
+                .data("failure", JSONValue.null),
+            ], words: String(status), invocation)
     }
 
     /// No reply came, or none that is one.

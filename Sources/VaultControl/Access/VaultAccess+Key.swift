@@ -14,7 +14,7 @@ enum NamedKey {
 }
 
 extension VaultAccess {
-    /// Options come before the environment; nil if neither names a key.
+    /// Options come before the environment, in which the configuration file's settings are, too; nil if neither names a key.
     var namedKey: NamedKey? {
         get throws(Failure) {
             let given = try keysOfOptions
@@ -93,7 +93,10 @@ extension VaultAccess {
         guard invocation.console.inputIsTerminal else {
             throw Failure(
                 .keyMissing, "no key specified",
-                hints: ["use --key-file PATH or --passphrase-file PATH, or set TOKENVAULT_KEY_FILE"])
+                hints: [
+                    "use --key-file PATH or --passphrase-file PATH, set TOKENVAULT_KEY_FILE, or name it in a "
+                        + "configuration file"
+                ])
         }
         return .passphrase(Passphrase(try isNew ? newPassphrase(&reader) : reader.read("Passphrase", from: .prompt)))
     }

@@ -15,7 +15,9 @@ struct VaultAccess {
     var path: String {
         get throws(Failure) {
             guard let path = options.vault ?? environment("TOKENVAULT_VAULT") else {
-                throw .usage("no vault specified", hint: "use --vault PATH, or set TOKENVAULT_VAULT")
+                throw .usage(
+                    "no vault specified",
+                    hint: "use --vault PATH, set TOKENVAULT_VAULT, or name it in a configuration file")
             }
             return path
         }
@@ -137,22 +139,28 @@ struct VaultAccess {
 
     /// Plain http to this machine is decided when a provider is added; what is stored may be used.
     func makeTransport() throws -> ProviderTransport {
-        var transport = AsyncHTTPTransport.Options(allowsInsecureLoopback: true, userAgent: "vaultctl")
-        if let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") {
+        let options = AsyncHTTPTransport.Options(
+            allowsInsecureLoopback: true, trustRoots: try trustRoots, userAgent: "vaultctl")
+        return ProviderTransport(AsyncHTTPTransport(options: options), invocation)
+    }
+
+    /// Who may vouch for a server.
+    var trustRoots: AsyncHTTPTransport.TrustRoots {
+        get throws(Failure) {
+            guard let path = options.caFile ?? environment("TOKENVAULT_CA_FILE") else { return .system }
             guard unsafe access(path, F_OK) == 0 else {
                 throw Failure(
                     .notFound, "there is no CA file at \(Printable.shortened(path, to: 200))",
                     hints: ["check --ca-file"])
             }
             do {
-                transport.trustRoots = try .systemAnd(pemFile: path)
+                return try .systemAnd(pemFile: path)
             } catch {
                 throw Failure.usage(
                     "\(Printable.shortened(path, to: 200)) does not contain certificates in PEM form",
                     hint: "check --ca-file")
             }
         }
-        return ProviderTransport(AsyncHTTPTransport(options: transport), invocation)
     }
 
     func environment(_ name: String) -> String? {

@@ -1,8 +1,17 @@
 import ArgumentParser
 
-/// A command that works on a vault.
-protocol VaultCommand: ParsableCommand {
-    var global: GlobalOptions { get }
+/// A command that prints a result.
+protocol ResultCommand: ParsableCommand {
+    var outputOptions: OutputOptions { get }
 
     func run(_ invocation: Invocation) async throws
+}
+
+/// A command that works on a vault.
+protocol VaultCommand: ResultCommand {
+    var global: GlobalOptions { get }
+}
+
+extension VaultCommand {
+    var outputOptions: OutputOptions { global.output }
 }

@@ -27,7 +27,10 @@ struct StatusCommand: VaultCommand {
         }
         let isReadOnly = readOnly != nil
         var sheet = sheet(path, status)
-        sheet += [Field("isReadOnly", isReadOnly).label("opened").words(isReadOnly ? "read-only" : nil)]
+        sheet += [
+            Field("isReadOnly", isReadOnly).label("opened").words(isReadOnly ? "read-only" : nil),
+            Field("configuration", invocation.configuration?.path),
+        ]
         if let survey { sheet += SurveyFacts.sheet(survey) }
         try invocation.emit(
             sheet, text: invocation.text(sheet) + (survey.map { SurveyFacts.text($0, invocation) } ?? ""))

@@ -10,6 +10,7 @@ extension Failure {
         case let error as DiscoveryError: self.init(error)
         case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
+        case let error as HTTPTransportError: self.init(.provider, code: "network", error.description)
         case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
         default: self.init(.machine, code: "unexpected", "an unexpected error occurred (\(type(of: error)))")
         }

@@ -13,6 +13,9 @@ enum SecretArguments {
         "--new-passphrase", "--proven-by-passphrase", "--refresh-token", "--second-client-secret",
     ]
 
+    /// Whether the option's value would be a secret.
+    static func isSecret(_ option: String) -> Bool { names.contains(option) }
+
     static func check(_ arguments: [String]) throws(Failure) {
         for (index, argument) in arguments.enumerated() {
             if argument == "--" { return }

@@ -2,10 +2,12 @@ import FoundationEssentials
 
 /// One run of the program: its streams and how it is to speak.
 struct Invocation {
-    let console: Console
+    var console: Console
     let isJSON: Bool
     let isQuiet: Bool
     var isVerbose = false
+    /// What stands in for options that are not given; nil if there is no such file.
+    var configuration: ConfigurationFile?
 
     var now: Date { Date() }
     var style: Style { Style(isRich: console.isRich(.output)) }

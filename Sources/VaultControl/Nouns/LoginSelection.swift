@@ -15,22 +15,25 @@ struct LoginSelection: ParsableArguments {
     }
 
     var choice: Choice {
-        get throws(Failure) {
-            switch (login, user) {
-            case (let text?, nil):
-                guard let id = LoginID(text) else {
-                    throw .usage(
-                        "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
-                        hint: "list all logins: vaultctl login list; or specify the user: --user ID")
-                }
-                return .login(id)
-            case (nil, let user?):
-                return .user(user)
-            case (nil, nil):
-                throw .usage("no login specified", hint: "give a login id, or --user ID")
-            case (_?, _?):
-                throw .usage("a login id and --user cannot be combined", hint: "use only one of them")
+        get throws(Failure) { try Self.choice(login: login, user: user, way: "a login id") }
+    }
+
+    /// - Parameter way: how a login is named.
+    static func choice(login: String?, user: String?, way: String) throws(Failure) -> Choice {
+        switch (login, user) {
+        case (let text?, nil):
+            guard let id = LoginID(text) else {
+                throw .usage(
+                    "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
+                    hint: "list all logins: vaultctl login list; or specify the user: --user ID")
             }
+            return .login(id)
+        case (nil, let user?):
+            return .user(user)
+        case (nil, nil):
+            throw .usage("no login specified", hint: "use \(way), or --user ID")
+        case (_?, _?):
+            throw .usage("\(way) and --user cannot be combined", hint: "use only one of them")
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// What every command takes. `TOKENVAULT_VAULT` and the like stand in for what is not given.
+/// What every command on a vault takes. `TOKENVAULT_VAULT` and the like, and then the configuration file, stand in for what
+/// is not given.
 struct GlobalOptions: ParsableArguments {
     @Option(help: .init("The vault file (or TOKENVAULT_VAULT).", valueName: "path"), completion: .file())
     var vault: String?
@@ -64,16 +65,14 @@ struct GlobalOptions: ParsableArguments {
             valueName: "path"), completion: .file())
     var witnessLog: String?
 
-    @Flag(help: "Print one JSON document instead of text.")
-    var json = false
+    @Option(
+        help: .init(
+            "The configuration file (or TOKENVAULT_CONFIG); else ~/.config/tokenvault/vaultctl.toml or that of /etc.",
+            valueName: "path"),
+        completion: .file())
+    var config: String?
 
-    @Flag(name: .shortAndLong, help: "Print results and errors only.")
-    var quiet = false
+    @OptionGroup var output: OutputOptions
 
-    @Flag(name: .shortAndLong, help: "Show each request to a provider, its reply, and the library's log.")
-    var verbose = false
-
-    func validate() throws {
-        guard !(quiet && verbose) else { throw ValidationError("--quiet and --verbose cannot be combined") }
-    }
+    var json: Bool { output.json }
 }

@@ -10,7 +10,7 @@ package struct Console: Sendable {
     let input: Int32
     let output: Int32
     let error: Int32
-    let environment: [String: String]
+    var environment: [String: String]
 
     package init(input: Int32, output: Int32, error: Int32, environment: [String: String]) {
         self.input = input

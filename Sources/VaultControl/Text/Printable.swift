@@ -17,6 +17,20 @@ enum Printable {
         return result
     }
 
+    /// Several lines, for a terminal: as they are, without terminal commands and reordering.
+    static func lines(_ text: String) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            if scalar != "\n", scalar != "\t", isDeceptive(scalar) {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
     /// Escaped and cut after `length` characters: for messages and for tables on a terminal.
     static func shortened(_ text: String, to length: Int = 64) -> String {
         // Cut first: escaping a megabyte would be wasted.

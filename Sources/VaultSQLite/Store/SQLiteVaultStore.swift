@@ -41,6 +41,8 @@ package final class SQLiteVaultStore: Sendable {
     deinit { close() }
 
     package static let schemaVersion = Migrations.all.last?.version ?? 0
+    /// Those that migrations begin with, to the one that they end with.
+    package static let schemaVersions = min(Migrations.all.first?.version ?? 0, schemaVersion)...schemaVersion
 
     package var spool: any ReplySpool { GuardedSpool(store: self) }
 

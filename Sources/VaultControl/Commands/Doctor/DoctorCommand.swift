@@ -45,7 +45,8 @@ struct DoctorCommand: VaultCommand {
             inside = LockedVaultCheckup.unseen
         }
         let report = DoctorReport(
-            findings: opening + FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem)
+            findings: opening + ConfigurationCheckup.findings(invocation.configuration)
+                + FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem)
                 + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: path)
                 + SQLiteCheckup.findings() + inside)
         try report.emit(invocation)
@@ -57,6 +58,19 @@ struct DoctorCommand: VaultCommand {
             return [.unseen(.clock, "providers are asked only with --online", level: .note)]
         }
         return await ClockCheckup.findings(vault, access)
+    }
+}
+
+/// Which file stands in for options.
+enum ConfigurationCheckup {
+    static func findings(_ file: ConfigurationFile?) -> [DoctorFinding] {
+        guard let file else { return [DoctorFinding(.ok, .configuration, "no file is in use")] }
+        let names = file.settings.map(\.setting.name)
+        return [
+            DoctorFinding(
+                .ok, .configuration, about: file.path,
+                names.isEmpty ? "sets nothing" : "sets \(names.joined(separator: ", "))")
+        ]
     }
 }
 

@@ -14,8 +14,8 @@ struct DoctorFinding: Sendable {
 
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
-        case vault, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, outbox, login, backup,
-            clock, witness
+        case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, outbox,
+            login, backup, clock, witness
 
         var words: String {
             switch self {

@@ -9,9 +9,12 @@ struct TokenGetCommand: VaultCommand {
         abstract: "Get a valid access token, renewed if necessary.",
         discussion: """
             vaultctl token get --user alice
-            curl -H "Authorization: Bearer $(vaultctl token get --user alice --reveal)" https://api.example/
+            vaultctl token get --user alice --reveal | sed 's/^/Authorization: Bearer /' | curl -H @- https://api.example/
 
-            Without --reveal, it describes the token without showing it. Every reveal is recorded in the audit log.
+            Without --reveal, it describes the token without showing it. Every reveal is recorded in the audit log. To \
+            call an API, vaultctl request is simpler, and sends the proof that a DPoP token needs. Never put a token \
+            into another program's arguments, as in curl -H "… $(vaultctl token get --reveal)": every user of the \
+            machine can read them.
 
             If the provider's tokens do not last as long as --min-validity, the token is printed with a warning, and \
             the exit code is 3. Without --min-validity, a token is renewed when less than five minutes of it are left, \
@@ -39,7 +42,8 @@ struct TokenGetCommand: VaultCommand {
         // Printed before the vault is closed, which waits for a renewal in progress.
         let isValidForLess = try await VaultAccess(global, invocation).manage { users in
             do {
-                let token = try await get(choice, users)
+                let token = try await users.token(
+                    of: choice, TokenRequest(minimumValidity: minValidity?.duration, deadline: deadline?.duration))
                 if reveal { try await users.recordReveal(of: token) }
                 try emit(token, invocation)
                 sayWhatGoesOn(users, invocation)
@@ -76,24 +80,5 @@ struct TokenGetCommand: VaultCommand {
         let words = (Instant.duration(left), Instant.duration(wanted.duration / .seconds(1)))
         invocation.warn("the token is valid for \(words.0), not for the \(words.1) requested")
         return true
-    }
-
-    private func get(_ choice: LoginSelection.Choice, _ users: UserManager) async throws -> VaultToken {
-        switch choice {
-        case .login(let id):
-            return try await users.accessToken(
-                for: .login(id), TokenRequest(minimumValidity: minValidity?.duration, deadline: deadline?.duration))
-        case .user(let user):
-            do {
-                return try await users.accessToken(
-                    userId: user, minimumValidity: minValidity?.duration, deadline: deadline?.duration)
-            } catch let error as VaultError {
-                // None of a disabled user's logins would do.
-                if error.code == .ambiguousLogin, try await !users.vault.user(user).isEnabled {
-                    throw Failure(.userDisabled, "the user is disabled")
-                }
-                throw await LoginSelection.explained(error, user, users.vault)
-            }
-        }
     }
 }

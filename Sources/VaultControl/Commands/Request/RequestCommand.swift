@@ -1,0 +1,116 @@
+import ArgumentParser
+import HTTPTypes
+import TokenVault
+import TokenVaultHTTP
+
+struct RequestCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "Send a request to an API with a user's access token.",
+        discussion: """
+            vaultctl request https://api.example/me --user alice
+            vaultctl request https://api.example/notes --user alice -H 'Content-Type: application/json' -d @note.json
+
+            The token is renewed first if necessary. For a token that is bound to a DPoP key, the request carries a \
+            proof. If the API says that the token is invalid, it is renewed and the request sent once more. The token \
+            never appears in arguments, output or logs; the audit log records that it was used.
+
+            The reply's body goes to standard output. The exit code is 9 if there was no reply, or one with a status \
+            of 400 or more. The token goes to the URL that you name, so name only APIs that it is meant for. A \
+            redirect is printed, not followed; with --follow it is followed within the same server.
+            """)
+
+    @Argument(help: .init("Where to: an https URL, percent-encoded.", valueName: "url"))
+    var url: String
+
+    @Option(help: .init("The login's id.", valueName: "id"))
+    var login: String?
+
+    @Option(name: .shortAndLong, help: .init("The user, if they have only one login.", valueName: "id"))
+    var user: String?
+
+    @OptionGroup var content: RequestOptions
+
+    @Flag(name: .shortAndLong, help: "Print the reply's status and header fields before its body.")
+    var include = false
+
+    @Flag(name: [.customShort("L"), .long], help: "Follow redirects within the same server, up to 10.")
+    var follow = false
+
+    @Option(help: .init("How long to wait for the reply, and between two pieces of it.", valueName: "time"))
+    var timeout = TimeSpan(.seconds(60))
+
+    @Flag(help: "Accept plain http to this machine, for a development server.")
+    var allowInsecureLoopback = false
+
+    @OptionGroup var global: GlobalOptions
+
+    private static let mostRedirects = 10
+
+    func validate() throws {
+        guard timeout.duration > .zero else { throw ValidationError("--timeout must be greater than zero") }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let choice = try LoginSelection.choice(login: login, user: user, way: "--login ID")
+        let target = try RequestTargetURL(url, allowsInsecureLoopback: allowInsecureLoopback)
+        let content = try content.content(invocation.console)
+        let access = VaultAccess(global, invocation)
+        let roots = try access.trustRoots
+        let options = UserManagerOptions(
+            recoveryInterval: nil, retriesRevocationsInBackground: false, allowsInsecureLoopback: allowInsecureLoopback)
+        let status = try await access.manage(options) { users, _ in
+            let client = AuthorizingClient(
+                users: users, options: .init(trustRoots: roots, timeout: timeout.duration, userAgent: "vaultctl"))
+            do {
+                let status = try await exchange(client, users, choice, target, content, invocation)
+                await client.shutdown()
+                return status
+            } catch {
+                await client.shutdown()
+                throw error
+            }
+        }
+        guard status >= 400 else { return }
+        let failure = Failure(.provider, code: "httpStatus", "the server answered with status \(status)")
+        throw invocation.end(afterOutput: failure)
+    }
+
+    /// - Returns: The reply's status, once all of the reply is out.
+    private func exchange(
+        _ client: AuthorizingClient, _ users: UserManager, _ choice: LoginSelection.Choice, _ target: RequestTargetURL,
+        _ content: RequestContent, _ invocation: Invocation
+    ) async throws -> Int {
+        let token = try await users.token(of: choice, TokenRequest())
+        // Whoever names the URL can read the token there.
+        try await users.recordReveal(of: token)
+        var (target, content) = (target, content)
+        for _ in 0...Self.mostRedirects {
+            let response = try await send(target.request(content), content.requestBody, client, token.login, invocation)
+            let status = response.head.status.code
+            guard follow, [301, 302, 303, 307, 308].contains(status),
+                let location = response.head.headerFields[.location]
+            else {
+                try await ReplyPrinter(includesHead: include, invocation: invocation).print(response)
+                return status
+            }
+            target = try target.following(location)
+            content = content.redirected(by: status)
+        }
+        throw Failure(
+            .provider, code: "redirectRefused", "the server redirects more than \(Self.mostRedirects) times")
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ body: RequestBody, _ client: AuthorizingClient, _ login: LoginID,
+        _ invocation: Invocation
+    ) async throws -> ResourceResponse {
+        let start = ContinuousClock.now
+        let response = try await client.send(request, body: body, for: .login(login))
+        if invocation.isVerbose {
+            RequestLine(request, ContinuousClock.now - start).show(
+                status: response.head.status.code, invocation)
+        }
+        return response
+    }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import HTTPTypes
+import OAuthClient
+
+/// Where a token may go.
+struct RequestTargetURL {
+    private let url: EndpointURL
+    private let allowsInsecureLoopback: Bool
+
+    init(_ text: String, allowsInsecureLoopback: Bool) throws(Failure) {
+        self.allowsInsecureLoopback = allowsInsecureLoopback
+        do throws(OAuthValueError) {
+            url = try EndpointURL(text, allowsInsecureLoopback: allowsInsecureLoopback)
+        } catch {
+            guard error.code == .insecure else {
+                throw .usage(
+                    "this is not a URL to which a request can go",
+                    hint: "use an absolute URL, percent-encoded, without user and fragment: https://api.example/me")
+            }
+            throw .usage(
+                "a token goes to https URLs only",
+                hint: "use https; for a development server on this machine: --allow-insecure-loopback")
+        }
+    }
+
+    func request(_ content: RequestContent) -> HTTPRequest {
+        HTTPRequest(
+            method: content.method, scheme: url.scheme, authority: url.authority, path: url.requestTarget,
+            headerFields: content.fields)
+    }
+
+    /// Where a redirect leads, if the token may go there.
+    func following(_ location: String) throws(Failure) -> RequestTargetURL {
+        guard let text = URL(string: location, relativeTo: URL(string: url.rawValue))?.absoluteString,
+            let next = try? EndpointURL(
+                String(text.prefix { $0 != "#" }), allowsInsecureLoopback: allowsInsecureLoopback)
+        else {
+            throw Failure(
+                .provider, code: "redirectRefused", "the server redirects to where no token may go",
+                hints: ["see where: the same request without --follow, with --include"])
+        }
+        guard next.origin == url.origin else {
+            throw Failure(
+                .provider, code: "redirectRefused",
+                "the server redirects to another one, \(Printable.shortened(next.origin, to: 200)); the token was not "
+                    + "sent there",
+                hints: ["if that is right, name its URL in a request of its own"])
+        }
+        return try RequestTargetURL(next.rawValue, allowsInsecureLoopback: allowsInsecureLoopback)
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import CBuild
+import Glibc
+import TokenVault
+
+struct VersionCommand: ResultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "version",
+        abstract: "Show the version of vaultctl and of what it is built on.",
+        discussion: """
+            Needs no vault. The schema versions are those of the vaults that it opens; older ones after: \
+            vaultctl migrate up
+            """)
+
+    @OptionGroup var outputOptions: OutputOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let schema = Vault.schemaVersions
+        try invocation.emit([
+            Field("version", TokenVaultVersion.current).label("vaultctl"),
+            Field("commit", Self.commit).orWords("unknown"),
+            Field("swiftVersion", _SwiftStdlibVersion.current.description).label("Swift"),
+            Field("sqliteVersion", Vault.sqliteVersion).label("SQLite"),
+            Field("libsodiumVersion", Vault.libsodiumVersion).label("libsodium"),
+            Field("oldestSchemaVersion", schema.lowerBound).words(JSONValue.null),
+            Field("schemaVersion", schema.upperBound).label("schema")
+                .words("\(schema.upperBound); migrates from \(schema.lowerBound)"),
+            Field("platform", Self.platform),
+        ])
+    }
+
+    /// The commit that the build was told; nil if it was told none.
+    private static var commit: String? {
+        unsafe build_commit().map { unsafe String(cString: $0) }
+    }
+
+    /// Such as `Linux x86_64`.
+    private static var platform: String? {
+        var name = utsname()
+        guard unsafe uname(&name) == 0 else { return nil }
+        let system = unsafe withUnsafeBytes(of: &name.sysname) { unsafe Self.text($0) }
+        let machine = unsafe withUnsafeBytes(of: &name.machine) { unsafe Self.text($0) }
+        return "\(system) \(machine)"
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}

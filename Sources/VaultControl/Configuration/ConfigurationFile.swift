@@ -1,0 +1,155 @@
+import Glibc
+import TokenVault
+
+/// The file that stands in for options and variables: which vault, and where its key is. It names secrets and holds none.
+struct ConfigurationFile: Sendable {
+    let path: String
+    /// What is set, in the order of ``ConfigurationSetting/all``.
+    let settings: [(setting: ConfigurationSetting, text: String)]
+
+    private static let longest = 65_536
+
+    /// The file that the command line or the environment names, or else the first that is there: the user's own, and that
+    /// of the machine. Files are not combined.
+    static func find(
+        named path: String?, _ environment: [String: String], machine: String = "/etc"
+    ) throws(Failure) -> ConfigurationFile? {
+        let variable = environment["TOKENVAULT_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        if let path = path ?? variable {
+            // The way to use none.
+            guard path != "/dev/null" else { return nil }
+            return try ConfigurationFile(reading: path)
+        }
+        for path in places(environment, machine) where unsafe access(path, F_OK) == 0 {
+            return try ConfigurationFile(reading: path)
+        }
+        return nil
+    }
+
+    private static func places(_ environment: [String: String], _ machine: String) -> [String] {
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.config" : nil }
+        // The base directory specification: a relative path is none.
+        let own = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
+        return [own, machine].compactMap { $0.map { $0 + "/tokenvault/vaultctl.toml" } }
+    }
+
+    init(reading path: String) throws(Failure) {
+        let bytes = try Self.read(path)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .usage("the configuration file \(Printable.shortened(path, to: 200)) is not UTF-8 text")
+        }
+        self.path = path
+        settings = try Self.parse(text, of: path)
+    }
+
+    /// For settings that neither an option nor a variable gives. A variable that names a key takes the place of every
+    /// setting that does.
+    func completing(_ environment: [String: String]) -> [String: String] {
+        let isSet = { (variable: String) in environment[variable].map { !$0.isEmpty } ?? false }
+        let namesKey = ConfigurationSetting.all.contains { $0.isKey && isSet($0.variable) }
+        var environment = environment
+        for (setting, text) in settings where !isSet(setting.variable) && !(setting.isKey && namesKey) {
+            environment[setting.variable] = text
+        }
+        return environment
+    }
+}
+
+extension ConfigurationFile {
+    /// - Throws: a failure that names the line and the column.
+    static func parse(
+        _ text: String, of path: String
+    ) throws(Failure) -> [(setting: ConfigurationSetting, text: String)] {
+        var found: [String: String] = [:]
+        var keyName: String?
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
+            do throws(ConfigurationProblem) {
+                guard let entry = try ConfigurationLine(line) else { continue }
+                let setting = try setting(named: entry)
+                guard found[setting.name] == nil else {
+                    throw ConfigurationProblem("\(setting.name) is set twice", column: entry.nameColumn)
+                }
+                if setting.isKey, let other = keyName {
+                    throw ConfigurationProblem(
+                        "\(other) and \(setting.name) cannot be combined", hint: "name one key",
+                        column: entry.nameColumn)
+                }
+                if setting.isKey { keyName = setting.name }
+                do throws(ConfigurationProblem) {
+                    found[setting.name] = try setting.text(of: entry.value)
+                } catch {
+                    throw ConfigurationProblem(error.message, hint: error.hint, column: entry.valueColumn)
+                }
+            } catch {
+                throw failure(error, line: index + 1, of: path)
+            }
+        }
+        return ConfigurationSetting.all.compactMap { setting in found[setting.name].map { (setting, $0) } }
+    }
+
+    private static func setting(named entry: ConfigurationLine) throws(ConfigurationProblem) -> ConfigurationSetting {
+        if let setting = ConfigurationSetting.named(entry.name) { return setting }
+        if SecretArguments.isSecret("--" + entry.name) {
+            throw ConfigurationProblem(
+                "a secret does not belong into this file",
+                hint: "name where it is: key-file, credential, key-command or passphrase-file", column: entry.nameColumn
+            )
+        }
+        let names = ConfigurationSetting.all.map(\.name).joined(separator: ", ")
+        throw ConfigurationProblem(
+            "there is no setting \(Printable.shortened(entry.name))", hint: "the settings are: \(names)",
+            column: entry.nameColumn)
+    }
+
+    private static func failure(_ problem: ConfigurationProblem, line: Int, of path: String) -> Failure {
+        let place = "\(Printable.shortened(path, to: 200)), line \(line), column \(problem.column ?? 1)"
+        return Failure(
+            .usage, code: "configuration", "\(place): \(problem.message)", hints: problem.hint.map { [$0] } ?? [])
+    }
+}
+
+extension ConfigurationFile {
+    /// Whoever can write the file decides which program is run for the key.
+    private static func read(_ path: String) throws(Failure) -> [UInt8] {
+        let name = Printable.shortened(path, to: 200)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let reason = unsafe String(cString: strerror(errno)).lowercased()
+            throw Failure(
+                errno == ENOENT ? .notFound : .machine,
+                "the configuration file cannot be read from \(name): \(reason)", hints: ["check --config"])
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.machine, "the configuration file \(name) is not a file", hints: ["check --config"])
+        }
+        try checkOwner(status, "the configuration file \(name)", fix: "chmod go-w \(name)")
+        var directory = stat()
+        let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard unsafe stat(parent, &directory) == 0 else {
+            throw Failure(.machine, "the directory of the configuration file \(name) cannot be checked")
+        }
+        // In a directory such as /tmp, others cannot replace what is not theirs.
+        if directory.st_mode & mode_t(S_ISVTX) == 0 {
+            let parent = Printable.shortened(parent, to: 200)
+            try checkOwner(directory, "the configuration file's directory \(parent)", fix: "chmod go-w \(parent)")
+        }
+        do {
+            return try InputFile.readAll(descriptor, "configuration file", from: path, atMost: longest)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private static func checkOwner(_ status: stat, _ name: String, fix: String) throws(Failure) {
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Failure(
+                .unsafeFile, "\(name) belongs to another user", hints: ["use a file of your own, or of root's"])
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw Failure(.unsafeFile, "other users can write to \(name)", hints: [fix])
+        }
+    }
+}

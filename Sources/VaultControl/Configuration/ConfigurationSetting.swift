@@ -1,0 +1,99 @@
+import FoundationEssentials
+
+/// What a configuration file may say: each setting stands for a variable, and so for an option.
+struct ConfigurationSetting: Sendable {
+    enum Kind: Sendable {
+        /// An absolute path.
+        case path
+        case text
+        /// A program and its arguments.
+        case program
+        case size
+        case flag
+    }
+
+    /// The option's name without its hyphens.
+    let name: String
+    let kind: Kind
+    /// Whether it says which key opens the vault: of these there is one.
+    var isKey = false
+
+    /// `key-file` stands for `TOKENVAULT_KEY_FILE`.
+    var variable: String { "TOKENVAULT_" + name.uppercased().replacing("-", with: "_") }
+
+    static let all = [
+        ConfigurationSetting(name: "vault", kind: .path),
+        ConfigurationSetting(name: "key-file", kind: .path, isKey: true),
+        ConfigurationSetting(name: "credential", kind: .text, isKey: true),
+        ConfigurationSetting(name: "key-command", kind: .program, isKey: true),
+        ConfigurationSetting(name: "wrap-command", kind: .program, isKey: true),
+        ConfigurationSetting(name: "identity", kind: .path, isKey: true),
+        ConfigurationSetting(name: "passphrase-file", kind: .path, isKey: true),
+        ConfigurationSetting(name: "passphrase-memory-limit", kind: .size),
+        ConfigurationSetting(name: "ca-file", kind: .path),
+        ConfigurationSetting(name: "trust-file-system", kind: .flag),
+        ConfigurationSetting(name: "witness", kind: .path),
+        ConfigurationSetting(name: "witness-log", kind: .path),
+    ]
+
+    static func named(_ name: String) -> ConfigurationSetting? { all.first { $0.name == name } }
+
+    /// What it says, as its variable would say it; an error in words if it cannot say that.
+    func text(of value: ConfigurationValue) throws(ConfigurationProblem) -> String {
+        switch (kind, value) {
+        case (.path, .text(let path)):
+            guard path.hasPrefix("/") else {
+                throw ConfigurationProblem("\(name) is not an absolute path", hint: "begin the path with /")
+            }
+            return path
+        case (.text, .text(let text)):
+            guard !text.isEmpty else { throw ConfigurationProblem("\(name) is empty") }
+            return text
+        case (.size, .text(let text)):
+            guard ByteCount(argument: text) != nil else {
+                throw ConfigurationProblem("\(name) is not a size", hint: "use a size such as \"512M\" or \"2G\"")
+            }
+            return text
+        case (.program, .texts(let arguments)):
+            guard arguments.first?.hasPrefix("/") == true else {
+                throw ConfigurationProblem(
+                    "\(name) does not begin with an absolute path",
+                    hint: "for example: \(name) = [\"/usr/bin/pass\", \"show\", \"vault-key\"]")
+            }
+            return JSONValue.array(arguments.map(JSONValue.string)).text
+        case (.flag, .flag(let isSet)):
+            return isSet ? "1" : "0"
+        default:
+            throw ConfigurationProblem("\(name) does not take this value", hint: "for example: \(example)")
+        }
+    }
+
+    private var example: String {
+        switch kind {
+        case .path: "\(name) = \"/etc/tokenvault/\(name)\""
+        case .text: "\(name) = \"vault.key\""
+        case .program: "\(name) = [\"/usr/bin/pass\", \"show\", \"vault-key\"]"
+        case .size: "\(name) = \"512M\""
+        case .flag: "\(name) = true"
+        }
+    }
+}
+
+enum ConfigurationValue: Equatable {
+    case text(String)
+    case texts([String])
+    case flag(Bool)
+}
+
+/// What is wrong in a line, and where: as a character of it, from 1.
+struct ConfigurationProblem: Error {
+    let message: String
+    var hint: String?
+    var column: Int?
+
+    init(_ message: String, hint: String? = nil, column: Int? = nil) {
+        self.message = message
+        self.hint = hint
+        self.column = column
+    }
+}

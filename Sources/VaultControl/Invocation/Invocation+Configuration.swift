@@ -1,0 +1,12 @@
+extension Invocation {
+    /// With the settings of the configuration file, where neither the command line nor the environment says otherwise.
+    ///
+    /// - Parameter path: the file that the command line names.
+    func configured(by path: String?) throws(Failure) -> Invocation {
+        guard let file = try ConfigurationFile.find(named: path, console.environment) else { return self }
+        var invocation = self
+        invocation.configuration = file
+        invocation.console.environment = file.completing(console.environment)
+        return invocation
+    }
+}
