@@ -1,0 +1,142 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+import Testing
+
+@testable import VaultControl
+
+/// `scripts/install`, with the program that was built with the tests.
+@Suite(.timeLimit(.minutes(10)))
+struct InstallTests {
+    private static let fixed: Set<String> = [
+        "bin/vaultctl", "lib/systemd/system/vaultctl-maintain.service",
+        "lib/systemd/system/vaultctl-maintain-once.service", "lib/systemd/system/vaultctl-maintain-once.timer",
+        "lib/sysusers.d/tokenvault.conf", "share/bash-completion/completions/vaultctl",
+        "share/zsh/site-functions/_vaultctl", "share/fish/vendor_completions.d/vaultctl.fish",
+        "share/doc/tokenvault/CHANGELOG.md", "share/doc/tokenvault/SECURITY.md", "share/doc/tokenvault/vaultctl.toml",
+        "share/tokenvault/installed",
+    ]
+
+    @Test func everythingLandsWhereItIsLookedForAndCanBeRemoved() async throws {
+        let installed = try await Installation()
+        let files = installed.files
+        let pages = files.filter { $0.hasPrefix("share/man/man1/") }
+        #expect(files.subtracting(pages).filter { !$0.hasPrefix("share/doc/tokenvault/LICENSE") } == Self.fixed)
+        #expect(try installed.mode("bin/vaultctl") == 0o755)
+        #expect(try installed.mode("share/man/man1/vaultctl.1") == 0o644)
+        try check(pages, installed)
+        try await checkCompletions(installed)
+        try await checkPages(pages, installed)
+        try await checkUnits(installed)
+        try checkExample(installed)
+
+        // What a newer version no longer has goes; what is not ours stays.
+        let list = installed.prefix + "/share/tokenvault/installed"
+        let old = installed.prefix + "/share/man/man1/vaultctl-former.1"
+        try Data("old".utf8).write(to: URL(filePath: old))
+        try Data((try installed.content("share/tokenvault/installed") + "share/man/man1/vaultctl-former.1\n").utf8)
+            .write(to: URL(filePath: list))
+        try Data("theirs".utf8).write(to: URL(filePath: installed.prefix + "/bin/other"))
+        #expect(try await installed.run("--dry-run").exitCode == 0)
+        #expect(FileManager.default.fileExists(atPath: old))
+        #expect(try await installed.run("--uninstall", "--dry-run").exitCode == 0)
+        #expect(installed.files.isSuperset(of: files))
+        #expect(try await installed.run("--uninstall").exitCode == 0)
+        #expect(installed.files == ["bin/other"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: installed.prefix) == ["bin"])
+        #expect(try await installed.run("--uninstall").exitCode == 1)
+    }
+
+    /// One for each command, with what the command's help says.
+    private func check(_ pages: Set<String>, _ installed: Installation) throws {
+        var names: Set<String> = []
+        func add(_ command: any ParsableCommand.Type, below path: [String]) {
+            let path = path + [command.configuration.commandName ?? ""]
+            names.insert(path.joined(separator: "-"))
+            for command in command.configuration.subcommands { add(command, below: path) }
+        }
+        add(RootCommand.self, below: [])
+        #expect(pages == Set(names.map { "share/man/man1/\($0).1" }))
+        let page = try installed.content("share/man/man1/vaultctl-request.1")
+        #expect(page.contains("\n.Nd send a request to an \\&API with a user\\(aqs access token\n"))
+        #expect(page.contains("\n.It Fl H Ar field , Fl \\-header Ar field\n"))
+        #expect(!page.contains("passphrase\\-memory\\-limit"))
+        #expect(
+            try installed.content("share/man/man1/vaultctl.1").contains("Fl \\-passphrase\\-memory\\-limit Ar size"))
+    }
+
+    private func checkCompletions(_ installed: Installation) async throws {
+        let scripts = [
+            ("bash", "share/bash-completion/completions/vaultctl"), ("zsh", "share/zsh/site-functions/_vaultctl"),
+            ("fish", "share/fish/vendor_completions.d/vaultctl.fish"),
+        ]
+        for (shell, file) in scripts {
+            #expect(try installed.content(file).contains("passphrase-file"))
+            guard SystemTool.path(shell) != nil else {
+                print("skipped: \(shell) is not installed, so its completion was not parsed")
+                continue
+            }
+            let run = try await SystemTool.run(shell, ["-n", installed.prefix + "/" + file])
+            #expect(run.exitCode == 0, "\(shell)")
+        }
+        #expect(try installed.content("share/zsh/site-functions/_vaultctl").hasPrefix("#compdef vaultctl\n"))
+    }
+
+    private func checkPages(_ pages: Set<String>, _ installed: Installation) async throws {
+        guard SystemTool.path("mandoc") != nil else {
+            return print("skipped: mandoc is not installed, so the manual pages were not checked")
+        }
+        let paths = pages.sorted().map { installed.prefix + "/" + $0 }
+        let run = try await SystemTool.run("mandoc", ["-T", "lint", "-W", "warning"] + paths)
+        #expect(run.exitCode == 0, "\(run.output)")
+        #expect(run.output.isEmpty)
+    }
+
+    private func checkUnits(_ installed: Installation) async throws {
+        let services = ["vaultctl-maintain.service", "vaultctl-maintain-once.service"]
+        let directory = installed.prefix + "/lib/systemd/system/"
+        for service in services {
+            let unit = try String(contentsOfFile: directory + service, encoding: .utf8)
+            #expect(unit.contains("\nExecStart=\(installed.prefix)/bin/vaultctl maintain "))
+            #expect(unit.contains("\nLoadCredential=vault.key:"))
+        }
+        guard SystemTool.path("systemd-analyze") != nil else {
+            return print("skipped: systemd-analyze is not installed, so the units were not checked")
+        }
+        let units = (services + ["vaultctl-maintain-once.timer"]).map { directory + $0 }
+        let verified = try await ProgramRun(
+            URL(filePath: "/bin/sh"), ["-c", "exec systemd-analyze verify --man=no \"$@\" 2>&1", "sh"] + units)
+        #expect(verified.exitCode == 0 && verified.output.isEmpty, "\(verified.output)")
+        for service in services {
+            // On a scale to 100.
+            let security = try await SystemTool.run(
+                "systemd-analyze", ["security", "--no-pager", "--offline=true", "--threshold=15", directory + service])
+            #expect(security.exitCode == 0, "\(security.output.suffix(200))")
+        }
+    }
+
+    /// The example must be one that vaultctl reads.
+    private func checkExample(_ installed: Installation) throws {
+        let text = try installed.content("share/doc/tokenvault/vaultctl.toml")
+        let settings = try ConfigurationFile.parse(text, of: "vaultctl.toml").map(\.setting.name)
+        #expect(settings == ["vault", "key-file"])
+        let active = text.replacing("#witness", with: "witness")
+        #expect(try ConfigurationFile.parse(active, of: "vaultctl.toml").map(\.setting.name).last == "witness")
+    }
+
+    @Test func aWrongCommandLineInstallsNothing() async throws {
+        let directory = try PrivateDirectory()
+        let script = URL(filePath: Installation.root + "/scripts/install")
+        for (arguments, status) in [
+            (["--nonsense"], 64), (["--prefix"], 1), (["--binary", "/no/such/file"], 1),
+            (["--prefix", directory.path + "/a b", "--dry-run"], 1), (["--uninstall"], 1),
+            (["--destdir", directory.path, "--dry-run"], 0),
+        ] as [([String], Int32)] {
+            let hasPrefix = arguments.contains("--prefix")
+            let run = try await ProgramRun(
+                script, (hasPrefix ? [] : ["--prefix", directory.path]) + arguments)
+            #expect(run.exitCode == status, "\(arguments)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    }
+}
