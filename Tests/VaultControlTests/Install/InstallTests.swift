@@ -80,6 +80,13 @@ struct InstallTests {
             #expect(run.exitCode == 0, "\(shell)")
         }
         #expect(try installed.content("share/zsh/site-functions/_vaultctl").hasPrefix("#compdef vaultctl\n"))
+        let typed = """
+            source "$0"; COMP_WORDS=(vaultctl req); COMP_CWORD=1; COMP_LINE="vaultctl req"; COMP_POINT=12
+            _vaultctl vaultctl req vaultctl; echo "${COMPREPLY[@]}"
+            """
+        let completed = try await SystemTool.run(
+            "bash", ["-c", typed, installed.prefix + "/share/bash-completion/completions/vaultctl"])
+        #expect(completed.output == "request\n")
     }
 
     private func checkPages(_ pages: Set<String>, _ installed: Installation) async throws {
@@ -128,7 +135,7 @@ struct InstallTests {
         let directory = try PrivateDirectory()
         let script = URL(filePath: Installation.root + "/scripts/install")
         for (arguments, status) in [
-            (["--nonsense"], 64), (["--prefix"], 1), (["--binary", "/no/such/file"], 1),
+            (["--nonsense"], 64), (["--help"], 0), (["--prefix"], 1), (["--binary", "/no/such/file"], 1),
             (["--prefix", directory.path + "/a b", "--dry-run"], 1), (["--uninstall"], 1),
             (["--destdir", directory.path, "--dry-run"], 0),
         ] as [([String], Int32)] {
