@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import VaultControl
@@ -27,6 +28,25 @@ struct ServiceNotifierTests {
         #expect(messages.count { $0 == "READY=1" } == 1)
         #expect(messages.count { $0 == "STOPPING=1" } == 1)
         #expect(Set(messages) == ["READY=1", "WATCHDOG=1", "STOPPING=1"])
+    }
+
+    /// As systemd stops it.
+    @Test func aProcessThatIsStoppedReportsItAndEndsWell() async throws {
+        let harness = try Harness()
+        try await harness.run("init")
+        let socket = try NotifySocket(at: harness.path("notify"))
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(Program.path))
+        process.arguments = ["maintain"]
+        process.environment = harness.environment.merging(["NOTIFY_SOCKET": harness.path("notify")]) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try await socket.wait { $0 == ["READY=1"] }
+        process.terminate()
+        try await socket.wait { $0 == ["READY=1", "STOPPING=1"] }
+        while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(process.exitCode == 0)
     }
 
     /// With `Type=notify` it would count as started.

@@ -83,10 +83,13 @@ struct RequestCommandTests {
     @Test func eachUseIsAudited() async throws {
         try await World.with { world in
             try await world.logIn("alice")
-            let entries = { try await world.ok("status", "--brief", "--json").json["auditEntries"] as? Int ?? 0 }
-            let before = try await entries()
+            let rows = {
+                try await world.ok("audit", "list", "--kind", "token-revealed", "--json").output
+                    .split(separator: "\n").count
+            }
+            #expect(try await rows() == 0)
             try await world.ok(Self.request(world))
-            #expect(try await entries() == before + 1)
+            #expect(try await rows() == 1)
         }
     }
 
