@@ -56,7 +56,8 @@ import VaultStorage
     private static var manifest: BackupManifest {
         BackupManifest(
             vault: .zero, backup: .random(), madeAt: Timestamp(milliseconds: 0), schemaVersion: 7, incarnation: 1,
-            auditSequence: 1, auditLink: .genesis, byteCount: 0, digest: [], counts: [:], slots: [], recipients: [],
+            auditSequence: 1, auditLink: .genesis, vaultSequence: 1, byteCount: 0, digest: [], counts: [:], slots: [],
+            recipients: [],
             toolVersion: "test")
     }
 }

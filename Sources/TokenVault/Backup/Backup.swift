@@ -80,7 +80,7 @@ extension BackupFacts {
         self.init(
             path: path, id: BackupID(manifest.backup), vaultID: Base32.encode(manifest.vault),
             madeAt: manifest.madeAt.date, schemaVersion: Int(clamping: manifest.schemaVersion),
-            incarnation: manifest.incarnation, auditSequence: manifest.auditSequence, byteCount: manifest.byteCount,
+            incarnation: manifest.incarnation, auditSequence: manifest.vaultSequence, byteCount: manifest.byteCount,
             users: count(.user), logins: count(.login), providers: count(.provider),
             keySlots: manifest.slots.map(\.label), recipients: manifest.recipients, toolVersion: manifest.toolVersion)
     }

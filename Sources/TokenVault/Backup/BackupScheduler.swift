@@ -16,29 +16,18 @@ import VaultStorage
 public final class BackupScheduler: Service {
     private let vault: Vault
     private let options: BackupSchedule
-    private let wakeup = Wakeup()
+    private let routine: Routine
     /// After a failure, so long before the next try.
     private static let pauseAfterFailure = Duration.seconds(300)
 
     public init(_ vault: Vault, options: BackupSchedule) {
         self.vault = vault
         self.options = options
+        routine = Routine(vault)
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws {
-        try vault.requireOpen()
-        let wakeup = wakeup
-        let closing = vault.whenClosing { wakeup.stop() }
-        defer { vault.forgetClosingAction(closing) }
-        await withTaskCancellationOrGracefulShutdownHandler {
-            while !wakeup.isStopped, !Task.isCancelled {
-                await wakeup.wait(for: await turn(), vault.timeSource)
-            }
-        } onCancelOrGracefulShutdown: {
-            wakeup.stop()
-        }
-    }
+    public func run() async throws { try await routine.run { await self.turn() } }
 
     /// Makes a backup if one is due, and returns.
     /// - Throws: why there is none although one is due.
@@ -65,14 +54,12 @@ public final class BackupScheduler: Service {
 
     private func timeToNext() async throws -> Duration {
         let last = try await vault.backups().compactMap(\.backup).filter(\.isFinished).map(\.madeAt).max()
-        guard let last else { return .zero }
-        let age = vault.now.since(Timestamp(last))
-        // A clock that was set back must not put backups off for years.
-        return age < .zero ? .zero : options.interval - age
+        return routine.time(until: options.interval, after: last.map { Timestamp($0) })
     }
 
     private func makeOne() async throws -> Backup {
-        let backup = try await vault.backUp(to: options.directory, allowsSameDevice: options.allowsSameDevice)
+        let backup = try await vault.backUp(
+            to: options.directory, for: options.recipients, allowsSameDevice: options.allowsSameDevice)
         options.onEvent?(.made(backup))
         try await prune()
         return backup
@@ -114,18 +101,21 @@ public struct BackupSchedule: Sendable {
     public var directory: String
     /// Nil: nothing is removed.
     public var keep: BackupRetention?
-    /// As in ``Vault/backUp(to:allowsSameDevice:progress:)``.
+    /// As in ``Vault/backUp(to:for:allowsSameDevice:progress:)``.
+    public var recipients: [String]
+    /// The same.
     public var allowsSameDevice: Bool
     /// It must return soon.
     public var onEvent: (@Sendable (Event) -> Void)?
 
     public init(
-        every interval: Duration, directory: String, keep: BackupRetention? = nil, allowsSameDevice: Bool = false,
-        onEvent: (@Sendable (Event) -> Void)? = nil
+        every interval: Duration, directory: String, keep: BackupRetention? = nil, for recipients: [String] = [],
+        allowsSameDevice: Bool = false, onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
         self.interval = max(.seconds(60), interval)
         self.directory = directory
         self.keep = keep
+        self.recipients = recipients
         self.allowsSameDevice = allowsSameDevice
         self.onEvent = onEvent
     }

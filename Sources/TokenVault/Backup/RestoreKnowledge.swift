@@ -77,7 +77,7 @@ private struct ExportedTrail {
                 }
                 guard let sequence = row.sequence else { return true }
                 lastRow = max(lastRow ?? 0, sequence)
-                if sequence > backup.auditSequence, row.kind == AuditKind.renewalStarted.name, let login = row.login {
+                if sequence > backup.vaultSequence, row.kind == AuditKind.renewalStarted.name, let login = row.login {
                     moved.insert(login)
                 }
                 return true

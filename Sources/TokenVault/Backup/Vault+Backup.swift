@@ -8,35 +8,46 @@ extension Vault {
     /// It holds the vault as it is at one moment, keys included: whoever has one of the vault's keys can open it. Make it
     /// on another device, keep the keys elsewhere, and destroy it in time: users who are erased later are still in it.
     ///
+    /// A backup for recipients has keys of its own: none of the vault's keys opens it, and it opens nothing but itself. When
+    /// their identities are destroyed, nobody can read it, wherever copies of it are.
+    ///
     /// - Parameters:
     ///   - target: A directory, in which the backup gets a name of its own, or a file that does not exist.
+    ///   - recipients: Recipients of age, `age1…`, who alone can open it; empty: the vault's keys do.
     ///   - allowsSameDevice: Whether it may lie on the vault's own device, because it is copied away from there.
     ///   - progress: Called now and then with how much has been written, of how much.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/storageFull``. Then there is no backup, and nothing is left.
     @discardableResult
     public func backUp(
-        to target: String, allowsSameDevice: Bool = false,
+        to target: String, for recipients: [String] = [], allowsSameDevice: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> Backup {
         try requireOpen()
         return try await VaultError.translating {
-            let plan = BackupPlan(
-                target: target, allowsSameDevice: allowsSameDevice, toolVersion: TokenVaultVersion.current)
+            let plan = try Self.plan(target, recipients, allowsSameDevice)
             return Backup(try await store.backUp(plan, progress))
         }
     }
 
     /// Whether a backup could be made there, and how much room it takes. Makes nothing.
     package func planBackup(
-        to target: String, allowsSameDevice: Bool
+        to target: String, for recipients: [String], allowsSameDevice: Bool
     ) async throws -> (path: String, byteCount: Int64) {
         try requireOpen()
         return try await VaultError.translating {
-            let plan = BackupPlan(
-                target: target, allowsSameDevice: allowsSameDevice, toolVersion: TokenVaultVersion.current)
+            let plan = try Self.plan(target, recipients, allowsSameDevice)
             let size = try await store.statistics().engine.byteCount
             return (try store.pathOfBackup(plan), size)
         }
+    }
+
+    private static func plan(
+        _ target: String, _ recipients: [String], _ allowsSameDevice: Bool
+    ) throws -> BackupPlan {
+        var plan = BackupPlan(
+            target: target, allowsSameDevice: allowsSameDevice, toolVersion: TokenVaultVersion.current)
+        plan.recipients = try recipients.map { try Recipient(text: $0) }
+        return plan
     }
 
     /// The backups that were made of this vault, the oldest first.

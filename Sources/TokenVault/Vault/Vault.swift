@@ -72,7 +72,7 @@ package import VaultStorage
 /// - ``acceptForWitness(at:unlockedBy:options:)``
 /// - ``sharesDevice(with:)``
 /// ### Backups
-/// - ``backUp(to:allowsSameDevice:progress:)``
+/// - ``backUp(to:for:allowsSameDevice:progress:)``
 /// - ``backups()``
 /// - ``backups(holding:)``
 /// - ``forgetBackup(_:)``

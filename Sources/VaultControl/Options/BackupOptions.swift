@@ -12,6 +12,10 @@ struct BackupOptions: ParsableArguments {
     @Option(help: .init("Which backups to keep, such as 24h,7d,5w,12m; without it all of them.", valueName: "spans"))
     var keep: BackupKeeping?
 
+    @Option(
+        help: .init("Who alone can open the backups, as age1…. Can be given more than once.", valueName: "recipient"))
+    var backupFor: [String] = []
+
     @Flag(help: "Allow backups on the vault's own device, because you copy them away from there.")
     var sameDevice = false
 
@@ -19,6 +23,7 @@ struct BackupOptions: ParsableArguments {
         guard (backupEvery == nil) == (backupDir == nil) else {
             throw ValidationError("--backup-every and --backup-dir belong together")
         }
+        guard backupFor.isEmpty || backupDir != nil else { throw ValidationError("--backup-for needs --backup-dir") }
         guard keep == nil || backupDir != nil else { throw ValidationError("--keep needs --backup-dir") }
         if let backupEvery, backupEvery.duration < .seconds(60) {
             throw ValidationError("--backup-every must be at least a minute")
@@ -32,8 +37,8 @@ struct BackupOptions: ParsableArguments {
         return BackupScheduler(
             vault,
             options: BackupSchedule(
-                every: backupEvery.duration, directory: backupDir, keep: keep?.retention, allowsSameDevice: sameDevice,
-                onEvent: onEvent))
+                every: backupEvery.duration, directory: backupDir, keep: keep?.retention, for: backupFor,
+                allowsSameDevice: sameDevice, onEvent: onEvent))
     }
 }
 

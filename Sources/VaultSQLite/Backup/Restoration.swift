@@ -70,9 +70,7 @@ package struct Restoration {
         let connection = try Connection(path: file.path)
         defer { connection.close() }
         try connection.prepareForInspection()
-        for setting in ["journal_mode = OFF", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY"] {
-            try connection.execute("PRAGMA \(setting)")
-        }
+        try connection.prepareToChangeUnseen()
         let isOlder = try migrate(connection)
         let context = try backup.unlock(connection, unlocker, policy, clock)
         try connection.execute("BEGIN IMMEDIATE")
@@ -102,6 +100,13 @@ package struct Restoration {
 }
 
 extension Connection {
+    /// For a file that nobody else knows, and that is given up if anything fails.
+    func prepareToChangeUnseen() throws(StoreError) {
+        for setting in ["journal_mode = OFF", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY"] {
+            try execute("PRAGMA \(setting)")
+        }
+    }
+
     /// More renewals than a vault begins in its life. A reply that is late, or that lies in a spool, may name a fence that
     /// the vault gave out after the backup was made: none of them must be given out again.
     private static let fencesOfALife: Int64 = 1 << 32

@@ -22,14 +22,14 @@ struct VaultCopy: Sendable {
         try Self.copy(source, into: file, size, progress)
         source.close()
         plan.onStep(.copied)
-        let manifest = try Self.check(file, plan, context, now)
+        let manifest = try Self.manifest(file, plan, context, now)
         plan.onStep(.changed)
         try file.write(
             BackupContainer(manifest, manifest.mac(context)).encoded(), at: manifest.byteCount)
         plan.onStep(.sealed)
         self.file = file
         record = BackupRecord(
-            handle: manifest.backup, madeAt: manifest.madeAt, auditSequence: manifest.auditSequence,
+            handle: manifest.backup, madeAt: manifest.madeAt, auditSequence: manifest.vaultSequence,
             byteCount: file.byteCount, path: target.path, recipients: manifest.recipients)
     }
 
@@ -100,9 +100,36 @@ struct VaultCopy: Sendable {
         }
     }
 
+    /// Seals the copy anew for its recipients, if it has any, and checks it.
+    private static func manifest(
+        _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp
+    ) throws(StoreError) -> BackupManifest {
+        let (head, own) = try seal(file, for: plan.recipients, context)
+        return try check(file, plan, own, now, head)
+    }
+
+    /// Gives the end of the vault's trail, and with which keys the copy is to be read.
+    private static func seal(
+        _ file: PartialFile, for recipients: [Recipient], _ context: VaultContext
+    ) throws(StoreError) -> (head: Int64, VaultContext) {
+        let copy = try Connection(path: file.path)
+        defer { copy.close() }
+        try copy.prepareForInspection()
+        let head = try BackupManifest.head(copy).sequence
+        if recipients.isEmpty { return (head, context) }
+        try copy.prepareToChangeUnseen()
+        let own = try context.forked(copy)
+        try copy.execute("BEGIN IMMEDIATE")
+        let transaction = try WriteTransaction(copy, own)
+        try transaction.begin()
+        try transaction.isolate(for: recipients)
+        try copy.execute("COMMIT")
+        return (head, own)
+    }
+
     /// The copy must be a vault that opens, before it is called a backup.
     private static func check(
-        _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp
+        _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp, _ vaultSequence: Int64
     ) throws(StoreError) -> BackupManifest {
         let byteCount = file.byteCount
         let copy = try Connection(path: file.path, access: .immutable)
@@ -118,8 +145,8 @@ struct VaultCopy: Sendable {
         var digest = DigestStream()
         try unsafe file.read { unsafe digest.add($0) }
         let manifest = try BackupManifest(
-            of: copy, context, backup: .random(), madeAt: now, byteCount: byteCount, digest: digest.finish(),
-            recipients: [], toolVersion: plan.toolVersion)
+            of: copy, context, backup: .random(), madeAt: now, vaultSequence: vaultSequence, byteCount: byteCount,
+            digest: digest.finish(), recipients: plan.recipients.map(\.text), toolVersion: plan.toolVersion)
         copy.close()
         return manifest
     }

@@ -15,6 +15,7 @@ extension BackupManifest {
         static let slots: UInt8 = 11
         static let recipients: UInt8 = 12
         static let toolVersion: UInt8 = 13
+        static let vaultSequence: UInt8 = 14
     }
 
     package func encoded() -> [UInt8] {
@@ -38,6 +39,7 @@ extension BackupManifest {
         for recipient in self.recipients { recipients.append(recipient) }
         record.append(Tag.recipients, list: recipients)
         record.append(Tag.toolVersion, toolVersion)
+        record.append(Tag.vaultSequence, vaultSequence)
         return unsafe [UInt8](record.bytes)
     }
 
@@ -58,7 +60,8 @@ extension BackupManifest {
         while let field = try record.next() {
             switch field.tag {
             case Tag.vault, Tag.backup, Tag.auditLink, Tag.digest: bytes[field.tag] = unsafe [UInt8](field.bytes)
-            case Tag.madeAt, Tag.schemaVersion, Tag.incarnation, Tag.auditSequence, Tag.byteCount:
+            case Tag.madeAt, Tag.schemaVersion, Tag.incarnation, Tag.auditSequence, Tag.byteCount,
+                Tag.vaultSequence:
                 numbers[field.tag] = try field.int64()
             case Tag.counts:
                 for text in try field.texts() {
@@ -79,13 +82,14 @@ extension BackupManifest {
             let link = bytes[Tag.auditLink].flatMap({ unsafe $0.withUnsafeBytes { unsafe AuditMAC($0) } }),
             let madeAt = numbers[Tag.madeAt], let version = numbers[Tag.schemaVersion],
             let incarnation = numbers[Tag.incarnation], let sequence = numbers[Tag.auditSequence],
-            let byteCount = numbers[Tag.byteCount]
+            let byteCount = numbers[Tag.byteCount], let vaultSequence = numbers[Tag.vaultSequence],
+            vaultSequence <= sequence
         else { throw Self.malformed }
         self.init(
             vault: vault, backup: BackupHandle(backup), madeAt: Timestamp(milliseconds: madeAt),
             schemaVersion: version, incarnation: incarnation, auditSequence: sequence, auditLink: link,
-            byteCount: byteCount, digest: digest, counts: counts, slots: slots, recipients: recipients,
-            toolVersion: toolVersion)
+            vaultSequence: vaultSequence, byteCount: byteCount, digest: digest, counts: counts, slots: slots,
+            recipients: recipients, toolVersion: toolVersion)
     }
 
     fileprivate static var malformed: VaultCryptoError {

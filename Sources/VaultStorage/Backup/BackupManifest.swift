@@ -17,6 +17,9 @@ package struct BackupManifest: Sendable, Equatable {
     /// The end of the audit trail in the backup.
     package let auditSequence: Int64
     package let auditLink: AuditMAC
+    /// The end of the vault's own trail at the moment of the backup. A backup that was sealed anew for recipients has rows
+    /// behind it that the vault does not have.
+    package let vaultSequence: Int64
     /// Of the database alone.
     package let byteCount: Int64
     package let digest: [UInt8]
@@ -30,8 +33,8 @@ package struct BackupManifest: Sendable, Equatable {
 
     package init(
         vault: Bytes16, backup: BackupHandle, madeAt: Timestamp, schemaVersion: Int64, incarnation: Int64,
-        auditSequence: Int64, auditLink: AuditMAC, byteCount: Int64, digest: [UInt8], counts: [String: Int64],
-        slots: [Slot], recipients: [String], toolVersion: String
+        auditSequence: Int64, auditLink: AuditMAC, vaultSequence: Int64, byteCount: Int64, digest: [UInt8],
+        counts: [String: Int64], slots: [Slot], recipients: [String], toolVersion: String
     ) {
         self.vault = vault
         self.backup = backup
@@ -40,6 +43,7 @@ package struct BackupManifest: Sendable, Equatable {
         self.incarnation = incarnation
         self.auditSequence = auditSequence
         self.auditLink = auditLink
+        self.vaultSequence = vaultSequence
         self.byteCount = byteCount
         self.digest = digest
         self.counts = counts
@@ -52,10 +56,10 @@ package struct BackupManifest: Sendable, Equatable {
 extension BackupManifest {
     /// - Parameters:
     ///   - tables: of the backup itself.
-    ///   - context: of the vault that it was made of.
+    ///   - context: of the vault that it was made of, or of the copy if that was sealed anew.
     package init(
         of tables: any TableAccess, _ context: VaultContext, backup: BackupHandle, madeAt: Timestamp,
-        byteCount: Int64, digest: [UInt8], recipients: [String], toolVersion: String
+        vaultSequence: Int64, byteCount: Int64, digest: [UInt8], recipients: [String], toolVersion: String
     ) throws(StoreError) {
         let row = try context.load(tables, known: context.rows.current, isAnew: true)
         let head = try Self.head(tables)
@@ -64,7 +68,8 @@ extension BackupManifest {
         self.init(
             vault: context.vaultID, backup: backup, madeAt: madeAt,
             schemaVersion: Int64(try tables.facts().schemaVersion), incarnation: row.incarnation,
-            auditSequence: head.sequence, auditLink: head.link, byteCount: byteCount, digest: digest, counts: counts,
+            auditSequence: head.sequence, auditLink: head.link, vaultSequence: vaultSequence, byteCount: byteCount,
+            digest: digest, counts: counts,
             slots: try KeySlotRows.all(tables).slots.map { slot in
                 Slot(
                     handle: KeySlotHandle(slot.description.id), kind: slot.description.kind.code,
@@ -73,7 +78,7 @@ extension BackupManifest {
     }
 
     /// The last row of the trail and its link.
-    private static func head(_ tables: any TableAccess) throws(StoreError) -> (sequence: Int64, link: AuditMAC) {
+    package static func head(_ tables: any TableAccess) throws(StoreError) -> (sequence: Int64, link: AuditMAC) {
         let last = try tables.cursor(.lastLink)
         defer { last.reset() }
         guard try last.step(), let link = unsafe AuditMAC(last.blob(1)) else {

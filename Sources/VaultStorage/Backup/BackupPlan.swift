@@ -1,3 +1,5 @@
+package import VaultCrypto
+
 /// What has been done of a backup, or of a restore. Wherever one ends, there is a whole file of the target's name, or none.
 package enum BackupStep: String, CaseIterable, Sendable {
     /// There is a file, without its name.
@@ -18,6 +20,8 @@ package struct BackupPlan: Sendable {
     package var target: String
     /// Whether it may lie on the device that the vault lies on.
     package var allowsSameDevice: Bool
+    /// Who alone can open it; empty: the vault's keys do.
+    package var recipients: [Recipient] = []
     /// Goes into the manifest.
     package var toolVersion: String
     /// Users, picked at random, whose logins are opened in the copy before it counts as a backup.

@@ -17,14 +17,14 @@ extension WriteTransaction {
                 .vaultRestored,
                 [
                     .init("backup", backup.backup.text), .init("madeAt", "\(backup.madeAt.milliseconds)"),
-                    .init("head", "\(backup.auditSequence)"), .init("incarnation", "\(incarnation)"),
+                    .init("head", "\(backup.vaultSequence)"), .init("incarnation", "\(incarnation)"),
                     .init("evidence", evidence.word),
                 ])
         ) { $0.incarnation = incarnation }
         context.adopt(rows.current)
         try put(
             BackupRecord(
-                handle: backup.backup, madeAt: backup.madeAt, auditSequence: backup.auditSequence,
+                handle: backup.backup, madeAt: backup.madeAt, auditSequence: backup.vaultSequence,
                 byteCount: backup.byteCount, path: path, recipients: backup.recipients, finishedAt: backup.madeAt))
         let logIns = try dropLogIns()
         let renewals = try dropRenewals()

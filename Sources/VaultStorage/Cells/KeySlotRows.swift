@@ -118,6 +118,12 @@ enum KeySlotRows {
         try update.run()
         guard tables.changeCount == 1 else { throw .notFound(.keySlot) }
     }
+
+    static func delete(_ handle: Bytes16, _ tables: any TableAccess) throws(StoreError) {
+        let delete = try tables.cursor(.deleteKeySlot)
+        delete.bind(1, handle)
+        try delete.run()
+    }
 }
 
 extension Query {
@@ -135,4 +141,6 @@ extension Query {
 
     fileprivate static let updateKeySlot = update(
         .keySlot, "keyID", "share", "cell", first: 2, where: [.equal(Table.keySlot["handle"], 1)])
+
+    fileprivate static let deleteKeySlot = delete(from: .keySlot, where: [.equal(Table.keySlot["handle"], 1)])
 }

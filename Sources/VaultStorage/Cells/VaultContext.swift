@@ -40,6 +40,14 @@ package final class VaultContext: Sendable {
 
     package var now: Timestamp { clock() }
 
+    /// For a copy of the vault that goes its own way: what becomes of its keys changes nothing here.
+    ///
+    /// - Parameter tables: of the copy.
+    package func forked(_ tables: any TableAccess) throws(StoreError) -> VaultContext {
+        let row = try load(tables, known: rows.current, isAnew: true)
+        return VaultContext(vaultID: vaultID, row: row, follower: follower, clock: clock)
+    }
+
     /// Takes over a state of the vault's row that was read, or committed.
     func adopt(_ row: VaultRow) {
         rows.advance(to: row)

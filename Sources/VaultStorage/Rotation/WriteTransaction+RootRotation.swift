@@ -190,7 +190,7 @@ extension WriteTransaction {
         return retired
     }
 
-    private func rotation(_ phase: String, _ root: KeyID) -> AuditEvent {
+    func rotation(_ phase: String, _ root: KeyID) -> AuditEvent {
         AuditEvent(
             .rootKeyRotated,
             [AuditEvent.Detail("phase", phase), AuditEvent.Detail("root", Base32.encode(root.bytes))])

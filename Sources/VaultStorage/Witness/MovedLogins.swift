@@ -15,7 +15,7 @@ package struct MovedLogins: Sendable, Equatable {
 
     /// - Parameter paths: All logs since the backup was made, in any order.
     package init(_ paths: [String], since backup: BackupManifest) throws(StoreError) {
-        (since, incarnation, vault) = (backup.auditSequence, backup.incarnation, Base32.encode(backup.vault))
+        (since, incarnation, vault) = (backup.vaultSequence, backup.incarnation, Base32.encode(backup.vault))
         for path in paths {
             try EvidenceFile(path).forEachLine { line throws(StoreError) in
                 try take(line, of: path)

@@ -28,10 +28,8 @@ extension WriteTransaction {
         try delete(handle, noting: proven.handle)
     }
 
-    private func delete(_ handle: KeySlotHandle, noting proven: KeySlotHandle? = nil) throws(StoreError) {
-        let delete = try tables.cursor(.deleteKeySlot)
-        delete.bind(1, handle.bytes)
-        try delete.run()
+    func delete(_ handle: KeySlotHandle, noting proven: KeySlotHandle? = nil) throws(StoreError) {
+        try KeySlotRows.delete(handle.bytes, tables)
         guard tables.changeCount == 1 || rows.current.manifest.keySlots[handle.bytes] != nil else {
             throw .notFound(.keySlot)
         }
@@ -88,8 +86,4 @@ extension StoreError {
             .keySlotNotProven, "this key slot has opened the vault, and no other key has been proven",
             hint: "prove another key of the vault, which remains; or open the vault with it")
     }
-}
-
-extension Query {
-    fileprivate static let deleteKeySlot = delete(from: .keySlot, where: [.equal(Table.keySlot["handle"], 1)])
 }

@@ -192,6 +192,37 @@ import VaultControl
         }
     }
 
+    /// The vault's key does not open a backup for a recipient; what is erased and whose identity is destroyed is gone.
+    @Test func aBackupForARecipientIsOpenedByItsIdentityAlone() async throws {
+        try await World.with { world in
+            let alice = try await world.logIn("alice")
+            let directory = try Self.directory(world)
+            let recipient = "age1cl4fuwcm4fqrpfy5zu4zkzl36w8g3lmnwmm0qvnfjjgdjn6yqdqqqqqqqq"
+            let refused = try await world.fails(
+                .usage, "backup", "create", directory, "--same-device", "--for", recipient)
+            #expect(refused.error.contains("recipient"))
+            let identity = try world.harness.file("identity", KeySourceTests.identity + "\n")
+            let made = try await world.ok(
+                "backup", "create", directory, "--same-device", "--for", KeySourceTests.recipient, "--json"
+            ).json
+            #expect(made["recipients"] as? [String] == [KeySourceTests.recipient])
+            let path = try #require(made["path"] as? String)
+            try await world.fails(.key, "backup", "verify", path)
+            let restored = world.harness.path("restored.vault")
+            try await world.fails(.key, "backup", "restore", path, restored)
+            let byIdentity = ["--identity", identity]
+            let verified = try await world.harness.run(
+                ["backup", "verify", path, "--drill", "--json"] + byIdentity, environment: [:])
+            #expect(try verified.json["drillIsClean"] as? Bool == true, "\(verified.error)")
+            let result = try await world.harness.run(
+                ["backup", "restore", path, restored] + byIdentity, environment: [:])
+            #expect(result.status == 0, "\(result.error)")
+            let token = try await world.harness.run(
+                ["login", "show", alice, "--vault", restored] + byIdentity, environment: [:])
+            #expect(token.status == 0, "\(token.error)")
+        }
+    }
+
     @Test func wrongCommandLinesAreToldApart() async throws {
         try await World.with { world in
             let path = try await Self.backUp(world, try Self.directory(world))

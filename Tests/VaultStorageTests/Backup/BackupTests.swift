@@ -69,7 +69,8 @@ import VaultCrypto
         let forged = BackupManifest(
             vault: old.vault, backup: old.backup, madeAt: old.madeAt, schemaVersion: old.schemaVersion,
             incarnation: old.incarnation, auditSequence: old.auditSequence, auditLink: old.auditLink,
-            byteCount: old.byteCount, digest: unsafe database.withUnsafeBytes { unsafe Checksum.digest(of: $0) },
+            vaultSequence: old.vaultSequence, byteCount: old.byteCount,
+            digest: unsafe database.withUnsafeBytes { unsafe Checksum.digest(of: $0) },
             counts: old.counts, slots: old.slots, recipients: old.recipients, toolVersion: old.toolVersion)
         let path = vault.sample.directory.file("forged")
         try FileBytes.write(database + BackupContainer(forged, container.mac).encoded(), to: path)

@@ -11,10 +11,19 @@ struct BackupCreateCommand: VaultCommand {
 
             The backup holds the vault's keys, wrapped as they are in the vault: keep the key file elsewhere. Anyone \
             who has both can read users who were erased later, so destroy backups in time.
+
+            With --for, only the identities of these recipients open it, and no key of the vault does: make one with \
+            age-keygen on another machine, and a new one now and then. Once an identity is destroyed, no backup for it \
+            can be read any longer, wherever copies are.
             """)
 
     @Argument(help: "A directory, or a file that does not exist.", completion: .file())
     var target: String
+
+    @Option(
+        name: .customLong("for"),
+        help: .init("Who alone can open it, as age1…. Can be given more than once.", valueName: "recipient"))
+    var recipients: [String] = []
 
     @Flag(help: "Allow a target on the vault's own device, because you copy the backup away from there.")
     var sameDevice = false
@@ -31,7 +40,7 @@ struct BackupCreateCommand: VaultCommand {
         if dryRun { return try await plan(access, invocation) }
         let backup = try await access.open { vault in
             defer { progress.finish() }
-            return try await vault.backUp(to: target, allowsSameDevice: sameDevice) {
+            return try await vault.backUp(to: target, for: recipients, allowsSameDevice: sameDevice) {
                 progress.update(done: $0, total: $1)
             }
         }
@@ -45,7 +54,7 @@ struct BackupCreateCommand: VaultCommand {
 
     private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
         let plan = try await access.open { vault in
-            try await vault.planBackup(to: target, allowsSameDevice: sameDevice)
+            try await vault.planBackup(to: target, for: recipients, allowsSameDevice: sameDevice)
         }
         try invocation.emit(
             [

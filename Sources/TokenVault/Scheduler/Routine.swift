@@ -1,0 +1,35 @@
+import ServiceLifecycle
+import VaultStorage
+
+/// Something that a service does now and then for as long as the vault is open.
+struct Routine: Sendable {
+    let vault: Vault
+    private let wakeup = Wakeup()
+
+    init(_ vault: Vault) { self.vault = vault }
+
+    /// Works until the service group shuts down, the task is cancelled or the vault is closed.
+    ///
+    /// - Parameter turn: Does what is due, and gives the time until something is to be done again.
+    func run(_ turn: @Sendable () async -> Duration) async throws {
+        try vault.requireOpen()
+        let wakeup = wakeup
+        let closing = vault.whenClosing { wakeup.stop() }
+        defer { vault.forgetClosingAction(closing) }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            while !wakeup.isStopped, !Task.isCancelled {
+                await wakeup.wait(for: await turn(), vault.timeSource)
+            }
+        } onCancelOrGracefulShutdown: {
+            wakeup.stop()
+        }
+    }
+
+    /// Until something that was done last at `last` is due again.
+    func time(until interval: Duration, after last: Timestamp?) -> Duration {
+        guard let last else { return .zero }
+        let age = vault.now.since(last)
+        // A clock that was set back must not put it off for years.
+        return age < .zero ? .zero : interval - age
+    }
+}
