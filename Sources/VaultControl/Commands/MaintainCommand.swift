@@ -14,7 +14,8 @@ struct MaintainCommand: VaultCommand {
             second one ends it at once.
 
             With --backup-every and --backup-dir it also makes backups, and with --keep removes those that need not be \
-            kept: of so many of the last hours, days, weeks and months, the last backup of each stays.
+            kept: of so many of the last hours, days, weeks and months, the last backup of each stays. With \
+            --rotate-root-every it replaces the root key when that is so old.
 
             vaultctl maintain           run until stopped; print a line for each login that was due
             vaultctl maintain --once    do what is due now, then end: for cron. Exit code 3 if something failed
@@ -24,6 +25,9 @@ struct MaintainCommand: VaultCommand {
             Under systemd, with Type=notify, it reports when it is ready, that it is stopping, and, if the unit has \
             WatchdogSec=, that it is alive.
             """)
+
+    /// More often does no good, and seals all users anew each time.
+    private static let shortestRotation = Duration.seconds(86_400)
 
     @Flag(help: "Do what is due now, and end.")
     var once = false
@@ -37,12 +41,18 @@ struct MaintainCommand: VaultCommand {
     @Flag(name: .customLong("keep-whole-audit"), help: "Remove no rows of the audit log.")
     var keepsWholeAudit = false
 
+    @Option(help: .init("Replace the root key when it is older than this, such as 180d.", valueName: "time"))
+    var rotateRootEvery: TimeSpan?
+
     @OptionGroup var backups: BackupOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         guard (1...1_000).contains(concurrency) else {
             throw ValidationError("--concurrency must be between 1 and 1000")
+        }
+        guard rotateRootEvery.map({ $0.duration >= Self.shortestRotation }) ?? true else {
+            throw ValidationError("--rotate-root-every must be at least a day, 1d")
         }
     }
 
@@ -53,45 +63,68 @@ struct MaintainCommand: VaultCommand {
         // To the very end: what is under way is finished while the service stops.
         let watchdog = notifier?.keepAlive()
         defer { watchdog?.cancel() }
-        var backupFailure: Failure?
+        var hasFailed = false
         let report = try await access.manage(UserManagerOptions()) { users, _ in
             let lines = MaintainLines(invocation)
             let scheduler = RenewalScheduler(
                 users, options: schedulerOptions { lines.print($0) })
             let backup = backups.scheduler(of: users.vault) { lines.print($0) }
+            let rotation = rootKeyScheduler(of: users.vault) { lines.print($0) }
             if once {
                 try await scheduler.runOnce()
-                do { try await backup?.runOnce() } catch {
-                    if error is CancellationError { throw error }
-                    backupFailure = Failure(error)
-                    lines.print(.failed(error))
+                hasFailed = try await !isDone({ lines.print(BackupSchedule.Event.failed($0)) }) {
+                    try await backup?.runOnce()
+                    return true
                 }
+                hasFailed =
+                    try await !isDone({ lines.print(RootKeySchedule.Event.failed($0)) }) {
+                        try await rotation?.runOnce()?.isComplete ?? true
+                    } || hasFailed
             } else {
                 lines.print("maintaining this vault until SIGTERM or SIGINT")
-                try await run(scheduler, backup, notifier)
+                try await run(scheduler, backup, rotation, notifier)
             }
             return scheduler.report
         }
         let seconds = Int((ContinuousClock.now - started) / .seconds(1))
         try emit(report, seconds, invocation)
         if once, Task.isCancelled { throw CancellationError() }
-        if once, report.failed > 0 || backupFailure != nil { throw ExitRequest(status: .partlyDone) }
+        if once, report.failed > 0 || hasFailed { throw ExitRequest(status: .partlyDone) }
         // To be stopped is what this command is for: no failure.
         if !once { throw ExitRequest(status: .success, isFinal: true) }
     }
 
+    /// A failure of one task is told, and stops no other.
+    private func isDone(
+        _ tell: (any Error) -> Void, _ body: () async throws -> Bool
+    ) async throws -> Bool {
+        do { return try await body() } catch {
+            if error is CancellationError { throw error }
+            tell(error)
+            return false
+        }
+    }
+
     /// Until it is cancelled.
     private func run(
-        _ scheduler: RenewalScheduler, _ backup: BackupScheduler?, _ notifier: ServiceNotifier?
+        _ scheduler: RenewalScheduler, _ backup: BackupScheduler?, _ rotation: RootKeyScheduler?,
+        _ notifier: ServiceNotifier?
     ) async throws {
         notifier?.send(.ready)
         try await withTaskCancellationHandler {
             async let backups: Void? = backup?.run()
+            async let rotations: Void? = rotation?.run()
             try await scheduler.run()
-            _ = try await backups
+            _ = try await (backups, rotations)
         } onCancel: {
             notifier?.send(.stopping)
         }
+    }
+
+    private func rootKeyScheduler(
+        of vault: Vault, _ onEvent: @escaping @Sendable (RootKeySchedule.Event) -> Void
+    ) -> RootKeyScheduler? {
+        rotateRootEvery.map { RootKeyScheduler(vault, options: RootKeySchedule(every: $0.duration, onEvent: onEvent)) }
     }
 
     private func schedulerOptions(_ onRenewal: @escaping @Sendable (ScheduledRenewal) -> Void) -> SchedulerOptions {
@@ -136,6 +169,15 @@ private struct MaintainLines: Sendable {
         case .made(let backup): print("made backup \(Printable.shortened(backup.path, to: 200))")
         case .removed(let backup): print("removed backup \(Printable.shortened(backup.path, to: 200))")
         case .failed(let error): print("no backup was made: \(Failure(error).message)")
+        }
+    }
+
+    func print(_ event: RootKeySchedule.Event) {
+        switch event {
+        case .rotated(let report) where report.isComplete:
+            print("replaced the root key: \(Count.of(report.resealed.total, "cell")) sealed anew")
+        case .rotated: print("the root key is being replaced; the old one is still needed, see: vaultctl key rotate")
+        case .failed(let error): print("the root key was not replaced: \(Failure(error).message)")
         }
     }
 

@@ -1,6 +1,7 @@
 import DevAuthorizationServer
 import Foundation
 import Testing
+import TokenVault
 import VaultControl
 
 /// `vaultctl maintain` and what `vaultctl status` tells of it, against a real server.
@@ -19,6 +20,35 @@ struct MaintainCommandTests {
             #expect(result.error.split(separator: "\n").count { $0.contains("renewed ") && $0.contains("(acme)") } == 2)
             #expect(!result.error.contains("alice"))
         }
+    }
+
+    @Test func theRootKeyIsReplacedWhenThatIsDue() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            try await world.fails(.usage, "maintain", "--once", "--rotate-root-every", "23h")
+            let young = try await world.ok("maintain", "--once", "--rotate-root-every", "1d")
+            #expect(!young.error.contains("root key"))
+            let made = try await world.ok("key", "rotate", "--status", "--json").json["madeAt"] as? String
+            // One that was broken off is gone on with, whatever its age.
+            try await Self.breakOffRotation(of: world)
+            let doctor = try await world.harness.run("doctor", "--json").json["findings"] as? [[String: Any]]
+            let finding = doctor?.first { $0["check"] as? String == "rootKey" }
+            #expect(finding?["level"] as? String == "warning")
+            let due = try await world.ok("maintain", "--once", "--rotate-root-every", "1d")
+            #expect(due.error.contains("replaced the root key"))
+            #expect(try await world.ok("key", "rotate", "--status", "--json").json["madeAt"] as? String != made)
+        }
+    }
+
+    private static func breakOffRotation(of world: World) async throws {
+        let vault = try await Vault.open(at: world.harness.vault, unlockedBy: .keyFile(world.harness.key))
+        let rotation = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await vault.rotateRootKey()
+        }
+        rotation.cancel()
+        await #expect(throws: CancellationError.self) { try await rotation.value }
+        await vault.close()
     }
 
     @Test func onceSaysWhatDidNotSucceed() async throws {

@@ -30,7 +30,8 @@ struct DoctorCommand: VaultCommand {
         do {
             inside = try await access.open { vault in
                 let checkup = VaultCheckup(vault: vault, invocation: invocation)
-                return try await KeySlotCheckup.findings(vault, now: invocation.now) + checkup.findings()
+                return try await KeySlotCheckup.findings(vault, now: invocation.now)
+                    + RootKeyCheckup.findings(vault, now: invocation.now) + checkup.findings()
                     + FileCheckup.witness(access.witness?.path, of: vault)
                     + clocks(vault, access)
             }
@@ -90,7 +91,8 @@ enum LockedVaultCheckup {
 
     static var unseen: [DoctorFinding] {
         let checks: [DoctorFinding.Check] = [
-            .keySlots, .lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .backup, .clock, .witness,
+            .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .backup, .clock,
+            .witness,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }

@@ -1,0 +1,77 @@
+public import ServiceLifecycle
+import VaultStorage
+
+/// Rotates the root key when it is old enough, and goes on with a rotation that was broken off.
+///
+/// ```swift
+/// let rotation = RootKeyScheduler(vault, options: .init(every: .seconds(180 * 86_400)))
+/// let group = ServiceGroup(services: [RenewalScheduler(users), rotation], logger: logger)
+/// ```
+///
+/// How old the key is, is kept in the vault: a restart rotates nothing before its time, and several processes need not
+/// know of each other.
+public final class RootKeyScheduler: Service {
+    private let vault: Vault
+    private let options: RootKeySchedule
+    private let routine: Routine
+    /// After a failure, or if an old root had to be kept, so long before the next try.
+    private static let pause = Duration.seconds(3_600)
+
+    public init(_ vault: Vault, options: RootKeySchedule) {
+        self.vault = vault
+        self.options = options
+        routine = Routine(vault)
+    }
+
+    /// Works until the service group shuts down, the task is cancelled or the vault is closed.
+    public func run() async throws { try await routine.run { await self.turn() } }
+
+    /// Rotates the key if that is due, and returns.
+    ///
+    /// - Returns: What it came to; nil if it is not due.
+    /// - Throws: Why it could not be done.
+    @discardableResult
+    public func runOnce() async throws -> RootKeyRotationReport? {
+        guard try await timeToNext() <= .zero else { return nil }
+        let report = try await vault.rotateRootKey()
+        options.onEvent?(.rotated(report))
+        return report
+    }
+
+    private func turn() async -> Duration {
+        do {
+            guard let report = try await runOnce() else { return try await timeToNext() }
+            return report.isComplete ? options.interval : Self.pause
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            options.onEvent?(.failed(error))
+            return Self.pause
+        }
+    }
+
+    private func timeToNext() async throws -> Duration {
+        let status = try await vault.rootKeyStatus()
+        return status.isRotating ? .zero : routine.time(until: options.interval, after: Timestamp(status.madeAt))
+    }
+}
+
+/// How often a ``RootKeyScheduler`` rotates the root key.
+public struct RootKeySchedule: Sendable {
+    public enum Event: Sendable {
+        /// An old root may have had to be kept: see ``RootKeyRotationReport/isComplete``. The next try comes in an hour.
+        case rotated(RootKeyRotationReport)
+        /// The next try comes in an hour.
+        case failed(any Error)
+    }
+
+    /// At least a day.
+    public var interval: Duration
+    /// It must return soon.
+    public var onEvent: (@Sendable (Event) -> Void)?
+
+    public init(every interval: Duration, onEvent: (@Sendable (Event) -> Void)? = nil) {
+        self.interval = max(.seconds(86_400), interval)
+        self.onEvent = onEvent
+    }
+}

@@ -1,0 +1,27 @@
+import FoundationEssentials
+import TokenVault
+
+/// How old the root key is, and whether a rotation was left unfinished.
+enum RootKeyCheckup {
+    static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
+        do {
+            return [finding(try await vault.rootKeyStatus(), now: now)]
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.rootKey, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+
+    static func finding(_ status: RootKeyStatus, now: Date) -> DoctorFinding {
+        guard status.isRotating else {
+            return DoctorFinding(.ok, .rootKey, "was made \(Instant.relative(status.madeAt, now: now))")
+        }
+        let left = status.remaining.total
+        return DoctorFinding(
+            .warning, .rootKey,
+            left > 0
+                ? "is being replaced: \(Count.of(left, "cell")) still sealed under the old one"
+                : "is being replaced: the old one has not been given up",
+            hint: "go on with: vaultctl key rotate")
+    }
+}
