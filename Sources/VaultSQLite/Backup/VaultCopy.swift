@@ -19,7 +19,7 @@ struct VaultCopy: Sendable {
         PartialFile.removeLeftovers(in: target.parent, of: target.name)
         let file = try PartialFile(for: target)
         plan.onStep(.reserved)
-        try Self.copy(source, into: file, size, progress)
+        try Self.copy(source, ofVaultAt: database.path, into: file, size, progress)
         source.close()
         plan.onStep(.copied)
         let manifest = try Self.manifest(file, plan, context, now)
@@ -84,10 +84,13 @@ struct VaultCopy: Sendable {
     // MARK: Copying
 
     private static func copy(
-        _ source: Connection, into file: PartialFile, _ size: Int64,
+        _ source: Connection, ofVaultAt vault: String, into file: PartialFile, _ size: Int64,
         _ progress: @escaping @Sendable (Int, Int) -> Void
     ) throws(StoreError) {
         let watch = CopyWatch(file, size, progress)
+        let announcement = LockFile(besideVaultAt: vault)
+        announcement?.announceLongSnapshot()
+        defer { withExtendedLifetime(announcement) {} }
         do throws(StoreError) {
             try watch.during(source) { () throws(StoreError) in
                 let statement = try Statement(source, "VACUUM INTO ?1")

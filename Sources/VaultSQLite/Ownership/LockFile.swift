@@ -27,6 +27,9 @@ final class LockFile {
         }
     }
 
+    /// Tells all processes that a snapshot is held which lasts too long to be waited for; until this object is gone.
+    func announceLongSnapshot() { _ = file.setLock(.shared, start: OwnerLock.snapshotLock, length: 1) }
+
     /// Waits until no other process is closing the vault; kept until this object is gone.
     ///
     /// SQLite moves the WAL into the database file when the last connection of all closes. Of two processes that close at

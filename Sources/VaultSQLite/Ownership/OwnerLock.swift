@@ -24,6 +24,8 @@ package final class OwnerLock: Ownership {
     private static let idOffset: Int64 = 8
     /// Locked while the file gets its id. No owner's number reaches it.
     private static let idLock: Int64 = 1 << 62
+    /// Locked together by all that hold a snapshot for long, such as a backup's; see ``LockFile/announceLongSnapshot()``.
+    static let snapshotLock: Int64 = idLock + 1
 
     private struct Files {
         let held: Descriptor
@@ -188,6 +190,14 @@ package final class OwnerLock: Ownership {
             files.withLock { files in
                 if let files { Self.mark(files.held, newValue) }
             }
+        }
+    }
+
+    /// Whether some process has said that it holds a snapshot for long.
+    var hasLongSnapshot: Bool {
+        files.withLock { files in
+            guard let files, isOurProcess else { return false }
+            return files.probe.isLockedElsewhere(start: Self.snapshotLock, length: 1) ?? false
         }
     }
 

@@ -7,6 +7,8 @@ struct Database: Sendable {
     let liveness: Liveness
     /// Nil before the store has one.
     var owners: (any Ownership)?
+    /// Whether some process holds a snapshot for so long that writers must not wait for it.
+    var hasLongSnapshot: @Sendable () -> Bool = { false }
 
     init(_ path: String, access: Connection.Access = .readWrite, liveness: Liveness = Liveness()) {
         self.path = path

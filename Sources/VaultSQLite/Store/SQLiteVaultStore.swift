@@ -26,6 +26,7 @@ package final class SQLiteVaultStore: Sendable {
         guard !isWritable || lock.isHeld else { throw FileSystem.refused("locks") }
         var database = database
         database.owners = lock
+        database.hasLongSnapshot = { lock.hasLongSnapshot }
         opened?.owners = lock
         self.database = database
         let place = VaultPlace(file, lock, database.liveness)

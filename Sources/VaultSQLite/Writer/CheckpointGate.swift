@@ -42,12 +42,15 @@ import VaultStorage
     private let pages: UnsafeMutablePointer<Int32>
     /// The same of the sibling's.
     private let siblingPages: UnsafeMutablePointer<Int32>
+    private let hasLongSnapshot: @Sendable () -> Bool
     private var schedule = CheckpointSchedule()
     /// How much of the WAL is in the database file, and since when it has not been more.
     private var progress: (pages: Int32, since: SuspendingClock.Instant) = (-1, .now)
 
-    init(path: String, writer: Connection) {
+    /// - Parameter hasLongSnapshot: whether some snapshot is known to last too long to be waited for.
+    init(path: String, writer: Connection, hasLongSnapshot: @escaping @Sendable () -> Bool = { false }) {
         self.path = path
+        self.hasLongSnapshot = hasLongSnapshot
         liveness = writer.liveness
         self.writer = writer
         unsafe pages = .allocate(capacity: 1)
@@ -80,7 +83,7 @@ import VaultStorage
     func checkpointIfDue(waited: Duration) -> Outcome? {
         let count = unsafe pages.pointee
         guard let patience = schedule.patience(at: count, waited: waited) else { return nil }
-        let outcome = checkpoint(patience, rest: .beginsAnew)
+        let outcome = checkpoint(hasLongSnapshot() ? .zero : patience, rest: .beginsAnew)
         schedule.note(outcome, at: count)
         return outcome
     }

@@ -21,7 +21,8 @@ final class WriteChannel {
         connection = try database.connect()
         try connection.configure()
         transaction = try WriteTransaction(connection, context, committedHead: committedHead)
-        gate = CheckpointGate(path: database.path, writer: connection)
+        gate = CheckpointGate(
+            path: database.path, writer: connection, hasLongSnapshot: database.hasLongSnapshot)
     }
 
     func begin() throws(StoreError) {

@@ -53,9 +53,15 @@ package final class Descriptor: Sendable {
     private static let setLock: Int32 = 37
 
     package enum LockMode {
-        case exclusive, unlocked
+        case exclusive, shared, unlocked
 
-        fileprivate var type: Int16 { self == .exclusive ? Int16(F_WRLCK) : Int16(F_UNLCK) }
+        fileprivate var type: Int16 {
+            switch self {
+            case .exclusive: Int16(F_WRLCK)
+            case .shared: Int16(F_RDLCK)
+            case .unlocked: Int16(F_UNLCK)
+            }
+        }
     }
 
     /// Locks bytes at once or not at all; closing another descriptor of the file does not drop it, as it would drop a

@@ -143,6 +143,8 @@ import VaultCrypto
                     SampleVault.draft(user: "user-\(number)", number: 0, provider: nil)
                 ).handle)
         }
+        let other = try sample.open()
+        defer { other.close() }
         let isOver = Box(false)
         let now = sample.clock.now
         let all = logins
@@ -156,10 +158,16 @@ import VaultCrypto
             return count
         }
         var records: [BackupRecord] = []
+        let isAnnounced = Box(true)
         for number in 0..<8 {
+            let plan = BackedUpVault.plan(sample.directory.file("\(number).tvbackup"))
             records.append(
-                try await store.backUp(BackedUpVault.plan(sample.directory.file("\(number).tvbackup"))) { _, _ in })
+                try await store.backUp(plan) { _, _ in
+                    // Writers of all processes are not to wait for its snapshot.
+                    if !other.ownerLock.hasLongSnapshot { isAnnounced.value = false }
+                })
         }
+        #expect(isAnnounced.value && !other.ownerLock.hasLongSnapshot && !store.ownerLock.hasLongSnapshot)
         isOver.value = true
         let written = try await writer.value
         #expect(written > 8)
