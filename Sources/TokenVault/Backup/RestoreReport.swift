@@ -1,4 +1,4 @@
-/// What a restore did, and which logins wait for ``UserManager/acceptRestore(ofProvider:limit:)``.
+/// What a restore did, and which logins wait for ``Vault/acceptRestore(ofProvider:limit:)``.
 public struct RestoreReport: Sendable, Equatable {
     public let path: String
     public let backup: BackupFacts

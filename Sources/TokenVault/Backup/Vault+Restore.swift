@@ -7,7 +7,7 @@ extension Vault {
     ///
     /// Since the backup was made, refresh tokens in it may have been spent, and servers answer a second use by ending the
     /// login. So every login is *held*: its access token is served for as long as it lasts, and no refresh token is sent
-    /// before ``UserManager/acceptRestore(ofProvider:limit:)``. Users who were erased since are in the vault again: erase
+    /// before ``acceptRestore(ofProvider:limit:)``. Users who were erased since are in the vault again: erase
     /// them again.
     ///
     /// A witness that the options name stays as it is, and refuses the new vault until

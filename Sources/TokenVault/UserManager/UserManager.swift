@@ -46,7 +46,6 @@ import VaultStorage
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``revive(_:)``
-/// - ``acceptRestore(ofProvider:limit:)``
 /// ### Ends
 /// - ``logOut(_:)``
 /// - ``removeLogin(_:)``

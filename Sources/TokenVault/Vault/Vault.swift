@@ -81,6 +81,7 @@ package import VaultStorage
 /// - ``restore(_:to:unlockedBy:options:evidence:progress:)``
 /// - ``heldLogins()``
 /// - ``heldLogins(ofProvider:)``
+/// - ``acceptRestore(ofProvider:limit:)``
 /// ### Damaged rows
 /// - ``damage(limit:)``
 /// - ``damagedRow(_:)``

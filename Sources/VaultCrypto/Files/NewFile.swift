@@ -134,29 +134,7 @@ package struct NewFile {
     /// Removes what processes have left that were killed while they wrote a file of this path, and the second name of a
     /// file that got both.
     package func removeLeftovers() {
-        guard let stream = unsafe opendir(parent) else { return }
-        defer { unsafe _ = closedir(stream) }
-        let prefix = Self.lastPart(of: path) + "."
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(prefix), name.hasSuffix(Self.suffix),
-                Base32.decode(String(name.dropFirst(prefix.count).dropLast(Self.suffix.count))) != nil
-            else { continue }
-            removeIfLeft("\(parent)/\(name)")
-        }
-    }
-
-    private func removeIfLeft(_ temporary: String) {
-        let descriptor = unsafe open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return }
-        defer { _ = close(descriptor) }
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(),
-            flock(descriptor, LOCK_EX | LOCK_NB) == 0
-        else { return }
-        unsafe _ = unlink(temporary)
+        Leftovers(in: parent, of: Self.lastPart(of: path) + ".", suffix: Self.suffix).remove()
     }
 
     // MARK: Directory

@@ -31,8 +31,11 @@ final class PartialFile: @unchecked Sendable {
         close(descriptor)
     }
 
+    /// What SQLite lays beside a file.
+    private static let companions = ["-journal", "-wal", "-shm"]
+
     private static func remove(_ path: String) {
-        for suffix in ["", "-journal", "-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
+        for suffix in [""] + companions { _ = unsafe unlink(path + suffix) }
     }
 
     var byteCount: Int64 {
@@ -80,28 +83,7 @@ final class PartialFile: @unchecked Sendable {
 
     /// Removes what processes left in a directory that were killed.
     static func removeLeftovers(in directory: String, of prefix: String) {
-        guard let stream = unsafe opendir(directory) else { return }
-        defer { unsafe _ = closedir(stream) }
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(prefix), name.hasSuffix(suffix),
-                let id = name.dropLast(suffix.count).split(separator: ".").last, Base32.decode(String(id)) != nil
-            else { continue }
-            removeIfLeft("\(directory)/\(name)")
-        }
-    }
-
-    private static func removeIfLeft(_ path: String) {
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return }
-        defer { _ = close(descriptor) }
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(),
-            flock(descriptor, LOCK_EX | LOCK_NB) == 0
-        else { return }
-        remove(path)
+        Leftovers(in: directory, of: prefix, suffix: suffix, companions: companions).remove()
     }
 }
 

@@ -11,16 +11,15 @@ extension WriteTransaction {
         let former = rows.current.keyring
         try replaceKeys(for: recipients)
         for root in [former.primaryRoot] + former.retiredRoots {
-            var after: Int64? = .min
-            while let last = after {
-                after = try resealUsers(under: root.id, after: last, limit: Self.batchOfCopy).last
+            var last: Int64? = .min
+            while let after = last {
+                last = try resealUsers(under: root.id, after: after, limit: Self.batchOfCopy).last
             }
         }
         for table in RootSealedTable.all {
-            var first: Int64? = .min
-            while let from = first {
-                let batch = try resealRest(of: table.table, from: from, limit: Self.batchOfCopy)
-                first = batch.last.flatMap { $0 == .max ? nil : $0 + 1 }
+            var last: Int64? = .min
+            while let after = last {
+                last = try resealRest(of: table.table, after: after, limit: Self.batchOfCopy).last
             }
         }
         var keyring = rows.current.keyring

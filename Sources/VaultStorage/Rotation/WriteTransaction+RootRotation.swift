@@ -91,9 +91,9 @@ extension WriteTransaction {
 
     // MARK: Everything else that a root seals
 
-    /// Seals cells of a table anew that have no user, from this row on. Of providers the manifest knows the new cells.
-    package func resealRest(of name: Table, from first: Int64, limit: Int) throws(StoreError) -> Resealed {
-        guard let table = RootSealedTable.all.first(where: { $0.table == name }) else { return Resealed() }
+    /// Seals cells of a table anew that have no user. Of providers the manifest knows the new cells.
+    package func resealRest(of name: Table, after last: Int64, limit: Int) throws(StoreError) -> Resealed {
+        guard last < .max, let table = RootSealedTable.all.first(where: { $0.table == name }) else { return Resealed() }
         let primary = rows.current.keyring.primaryRoot
         var result = Resealed()
         var moved: [(row: Int64, cell: [UInt8])] = []
@@ -101,7 +101,7 @@ extension WriteTransaction {
         let cells = try tables.cursor(table.query)
         do {
             defer { cells.reset() }
-            cells.bind(1, first)
+            cells.bind(1, last + 1)
             cells.bind(2, Int64(limit))
             while try cells.step() {
                 let row = cells.integer(table.keyColumn)

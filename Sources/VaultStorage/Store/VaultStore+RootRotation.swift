@@ -6,7 +6,7 @@ extension VaultStore {
     }
 
     /// Users in one transaction: others that write wait for some milliseconds at most.
-    private var batchSize: Int { 200 }
+    private static var batchSize: Int { 200 }
 
     /// Makes a new root key, seals everything anew under it, and gives up the old one; or goes on with a rotation that
     /// was broken off. Every other operation goes on meanwhile, in all processes.
@@ -30,10 +30,24 @@ extension VaultStore {
         var report = RootRotationReport(primary: status.primary, isResumed: !isBegun)
         var unreadable = RootSealedCells()
         for root in status.retiring {
-            try await resealUsers(under: root, status.rest.users, &report, &unreadable, progress)
+            let total = status.rest.users
+            try await resealAll { transaction, last in
+                try transaction.resealUsers(under: root, after: last, limit: Self.batchSize)
+            } then: { batch in
+                report.resealed.add(batch.cells)
+                unreadable.add(batch.unreadable)
+                progress(
+                    RootRotationProgress(
+                        phase: .sealing, done: min(report.resealed.users + unreadable.users, total), total: total))
+            }
         }
         for table in [Table.provider, .authorizationRequest, .outbox] {
-            try await resealRest(of: table, &report, &unreadable)
+            try await resealAll { transaction, last in
+                try transaction.resealRest(of: table, after: last, limit: Self.batchSize)
+            } then: { batch in
+                report.resealed.add(batch.cells)
+                unreadable.add(batch.unreadable)
+            }
         }
         if unreadable.total > 0 { report.obstacles.append(.unreadable(unreadable)) }
         try await verifyUsers(progress)
@@ -47,38 +61,18 @@ extension VaultStore {
         return report
     }
 
-    private func resealUsers(
-        under root: KeyID, _ total: Int, _ report: inout RootRotationReport, _ unreadable: inout RootSealedCells,
-        _ progress: (RootRotationProgress) -> Void
+    /// In a transaction for each batch, until there is none.
+    private func resealAll(
+        _ reseal: @escaping @Sendable (WriteTransaction, _ last: Int64) throws -> WriteTransaction.Resealed,
+        then note: (WriteTransaction.Resealed) -> Void
     ) async throws {
-        let limit = batchSize
-        var after: Int64 = .min
+        var last: Int64 = .min
         while true {
-            let from = after
-            let batch = try await write { try $0.resealUsers(under: root, after: from, limit: limit) }
-            report.resealed.add(batch.cells)
-            unreadable.add(batch.unreadable)
-            guard let last = batch.last else { return }
-            after = last
-            progress(
-                RootRotationProgress(
-                    phase: .sealing, done: min(report.resealed.users + unreadable.users, total), total: total))
-            try Task.checkCancellation()
-        }
-    }
-
-    private func resealRest(
-        of table: Table, _ report: inout RootRotationReport, _ unreadable: inout RootSealedCells
-    ) async throws {
-        let limit = batchSize
-        var first: Int64 = .min
-        while true {
-            let from = first
-            let batch = try await write { try $0.resealRest(of: table, from: from, limit: limit) }
-            report.resealed.add(batch.cells)
-            unreadable.add(batch.unreadable)
-            guard let last = batch.last, last < .max else { return }
-            first = last + 1
+            let after = last
+            let batch = try await write { try reseal($0, after) }
+            note(batch)
+            guard let end = batch.last else { return }
+            last = end
             try Task.checkCancellation()
         }
     }

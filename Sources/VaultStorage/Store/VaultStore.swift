@@ -47,7 +47,7 @@ package protocol VaultStore: Sendable {
     func removeRemnants() async -> Remnants
 
     /// Copies the vault, as it is at one moment, into a new file, and calls it a backup once that has been checked.
-    /// Nobody waits for it.
+    /// Writers do not wait for it.
     ///
     /// - Parameter progress: Called now and then with how much has been done, of how much.
     func backUp(

@@ -67,7 +67,7 @@ struct RestoreAcceptCommand: VaultCommand {
         try await access.manage { users in
             let held = try await users.vault.heldLogins(ofProvider: provider)
             try requireRiskTaken(held)
-            let acceptance = try await users.acceptRestore(ofProvider: provider, limit: probe)
+            let acceptance = try await users.vault.acceptRestore(ofProvider: provider, limit: probe)
             let probes = probe == nil ? [] : await renew(acceptance.logins, users)
             let left = try await users.vault.heldLogins(ofProvider: provider).held
             try emit(acceptance, probes, left, invocation)

@@ -1,6 +1,6 @@
 import VaultStorage
 
-extension UserManager {
+extension Vault {
     /// Lets logins of a provider that a restore holds be renewed again. Nothing is sent by this itself: the next call, or
     /// the scheduler, renews.
     ///
@@ -14,19 +14,20 @@ extension UserManager {
     /// - Returns: The logins that were accepted; at most a thousand of them are named.
     @discardableResult
     public func acceptRestore(ofProvider provider: String?, limit: Int? = nil) async throws -> RestoreAcceptance {
-        let handle = try await vault.heldProvider(provider)
+        try requireOpen()
+        let handle = try await heldProvider(provider)
         var acceptance = RestoreAcceptance()
         var cursor: Int64?
         repeat {
             try Task.checkCancellation()
-            let wanted = min(Self.batch, limit.map { $0 - acceptance.count } ?? Self.batch)
+            let wanted = min(Self.acceptedAtOnce, limit.map { $0 - acceptance.count } ?? Self.acceptedAtOnce)
             guard wanted > 0 else { break }
             let after = cursor
             let (page, accepted) = try await VaultError.translating {
-                let page = try await vault.store.heldLogins(of: handle, after: after, limit: wanted)
+                let page = try await store.heldLogins(of: handle, after: after, limit: wanted)
                 return try await (
                     page,
-                    vault.store.acceptRestored(page.logins) { $0.dueAt = $0.userStatus == .active ? $0.nextDue : nil }
+                    store.acceptRestored(page.logins) { $0.dueAt = $0.userStatus == .active ? $0.nextDue : nil }
                 )
             }
             cursor = page.next
@@ -36,10 +37,10 @@ extension UserManager {
     }
 
     /// Of one transaction: some milliseconds' worth.
-    private static let batch = 64
+    private static let acceptedAtOnce = 64
 }
 
-/// What ``UserManager/acceptRestore(ofProvider:limit:)`` did.
+/// What ``Vault/acceptRestore(ofProvider:limit:)`` did.
 public struct RestoreAcceptance: Sendable, Equatable {
     public internal(set) var count = 0
     /// Held logins that stay so because their rows cannot be opened.
