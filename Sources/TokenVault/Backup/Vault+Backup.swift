@@ -5,11 +5,11 @@ import VaultStorage
 extension Vault {
     /// Makes a backup while everything goes on, and checks it before it counts as one.
     ///
-    /// It holds the vault as it is at one moment, keys included: whoever has one of the vault's keys can open it. Make it
+    /// It holds the vault as it is at one moment, keys included: any of the vault's keys opens it. Make it
     /// on another device, keep the keys elsewhere, and destroy it in time: users who are erased later are still in it.
     ///
     /// A backup for recipients has keys of its own: none of the vault's keys opens it, and it opens nothing but itself. When
-    /// their identities are destroyed, nobody can read it, wherever copies of it are.
+    /// their identities are destroyed, no one can read it, wherever copies of it are.
     ///
     /// - Parameters:
     ///   - target: A directory, in which the backup gets a name of its own, or a file that does not exist.
@@ -60,7 +60,7 @@ extension Vault {
         }
     }
 
-    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for whoever has it
+    /// The backups that hold this user, as far as the vault remembers them. Such a backup is readable for anyone who has it
     /// and a key that opened the vault when it was made, also after the user is erased here.
     public func backups(holding userId: String) async throws -> [Backup] {
         let all = try await backups().compactMap(\.backup)

@@ -108,7 +108,7 @@ public struct AuditPruning: Sendable, Equatable {
 /// What a check of the audit trail found.
 public struct AuditReport: Sendable, Equatable {
     public let entries: Int
-    /// The number and the link of the last row: whoever keeps them elsewhere can tell later whether the vault was put
+    /// The number and the link of the last row: someone who keeps them elsewhere can tell later whether the vault was put
     /// back to an older state.
     public let headSequence: Int64
     public let headLink: [UInt8]

@@ -28,7 +28,7 @@ extension Vault {
         }
     }
 
-    /// Adds a slot for a recipient of age, `age1…`: whoever has its identity can open the vault, by
+    /// Adds a slot for a recipient of age, `age1…`: its identity opens the vault, as
     /// ``KeySource/identity(_:)``. The identity itself need never be on this machine.
     ///
     /// - Throws: ``VaultError/Code/invalidArgument`` if this is no recipient.
@@ -70,7 +70,7 @@ extension Vault {
     /// Replaces the vault key, and seals the keyring anew. What is sealed under the root key stays as it is.
     ///
     /// A former vault key opens nothing of the vault as it is from now on, and cannot forge its manifest. Former copies
-    /// of the file open as before, and whoever has opened one has the root key. Other processes go on, unless the slot
+    /// of the file open as before, and anyone who has opened one has the root key. Other processes go on, unless the slot
     /// by which they opened the vault is dropped.
     ///
     /// - Throws: ``VaultError/Code/conflict`` if the slots have changed since the plan was made.

@@ -1,4 +1,4 @@
-/// The public half of an age identity (X25519). Whoever knows it can make a key slot for it; only the identity opens
+/// The public half of an age identity (X25519). Anyone who knows it can make a key slot for it; only the identity opens
 /// that.
 package struct Recipient: Hashable, Sendable {
     package static let byteCount = 32

@@ -8,7 +8,7 @@ struct AuditVerifyCommand: VaultCommand {
         abstract: "Check the whole audit log, and print its last row's number and link.",
         discussion: """
             Checks every link, and that no user, no provider and not the vault itself are older than the log records. \
-            Changes nothing. Keep what it prints somewhere else: whoever has the number and link of a row can tell \
+            Changes nothing. Keep what it prints somewhere else: with the number and link of a row you can tell \
             later that the log up to it is still the same.
 
             The exit code is 4 if anything is not as it was written, and 5 if all that was found looks like former \

@@ -13,7 +13,7 @@ struct KeyRekeyCommand: VaultCommand {
             specify its key; without it, the slot is removed. vaultctl lists first what stays (+) and what goes (-). \
             Services that have the vault open go on, unless their slot is removed.
 
-            Copies of the vault that were made before still open with the keys that they had. Whoever has opened one also \
+            Copies of the vault that were made before still open with the keys that they had. Anyone who has opened one also \
             has the root key: vaultctl key rotate replaces that.
             """)
 

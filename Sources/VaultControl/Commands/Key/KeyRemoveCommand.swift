@@ -9,7 +9,7 @@ struct KeyRemoveCommand: VaultCommand {
             vaultctl key remove SLOT --proven-by-key-file backup.key
 
             A working key always remains: the one that opens the vault now, or another one that you prove. Anyone who \
-            has the removed key and an old copy of the vault can still open that copy. Whoever had the key may also have \
+            has the removed key and an old copy of the vault can still open that copy. Anyone who had the key may also have \
             copied the vault key out of the vault; only vaultctl key rekey makes that worthless.
             """)
 

@@ -8,7 +8,7 @@ struct WitnessCommand: ParsableCommand {
             A vault that was put back to an older state sends refresh tokens that are spent already, and providers end \
             logins for that. With --witness PATH (or TOKENVAULT_WITNESS) in every process that uses the vault, an older \
             state is recognised and refused, exit code 5. Let the file lie on another file system, or better on another \
-            machine: whoever puts back the one should not put back the other with it.
+            machine, so that both are not put back together.
             """,
         subcommands: [WitnessShowCommand.self, WitnessAcceptCommand.self])
 }
