@@ -13,7 +13,11 @@ extension ProviderProfile {
     public init(parsing bytes: [UInt8], file: String) throws(ProfileError) {
         guard bytes.count <= Self.maximumBytes else { throw ProfileError(.tooLarge, file: file) }
         let object: JSONObject
-        do { object = try JSONObject(document: bytes) } catch { throw ProfileError(.notJSON, file: file) }
+        do {
+            object = try JSONObject(document: bytes)
+        } catch {
+            throw ProfileError(.notJSON, file: file, detail: JSONFault(in: bytes, error).words)
+        }
         var fields = ProfileFields(object, file: file)
         guard let format = try fields.number("profile", in: 1...Int.max) else {
             throw fields.failure(.missing, "profile")
@@ -53,7 +57,7 @@ extension ProviderProfile {
         var sources: [Source] = []
         for var section in try fields.sections("source") {
             let read = try section.required("read")
-            guard ISODate.seconds(read + "T00:00:00Z") != nil else {
+            guard ISODate.isDate(read) else {
                 throw section.failure(.notAllowed, "read", "a date such as 2026-01-31 is wanted")
             }
             sources.append(Source(url: try section.required("url"), read: read, says: try section.text("says")))

@@ -71,6 +71,34 @@ struct ProfileCommandTests {
         #expect(lines.output.split(separator: "\n").count == 5)
     }
 
+    @Test(arguments: [
+        ("{\"profile\": 1,\n \"name\": \"x\",\n}", "line 3, column 1 is not JSON"),
+        ("{\"profile\": 1,\n \"name\": \"x\"\n \"title\": \"y\"}", "line 3, column 2 is not JSON"),
+        ("{\"profile\": 1,\n \"näme\": x}", "line 2, column 10 is not JSON"),
+        ("{\"profile\": 1,\n\n", "it ends too early, in line 3"),
+        ("{}\n x", "more behind its end, in line 2, column 2"),
+        ("[1]", "it must begin with {"), ("", "it is empty"), (" \n", "it is empty"),
+        (String(repeating: "{\"a\":", count: 60), "it is nested too deeply"),
+    ])
+    func aMistakeInAFileIsShownByItsPlace(_ text: String, _ place: String) async throws {
+        let harness = try await BadInputTests.filled()
+        let file = try harness.file("p.json", text)
+        let result = try await harness.run("provider", "add", "p", "--client-id", "c", "--profile-file", file)
+        #expect(result.status == 1)
+        #expect(result.error.contains("p.json is not a JSON object: "), "\(result.error)")
+        #expect(result.error.contains(place), "\(result.error)")
+    }
+
+    @Test(arguments: ["2026-02-30", "2025-02-29", "2026-04-31", "2026-13-01", "2026-00-10", "26-01-01", "2026-01-31 "])
+    func aDateOfASourceIsInTheCalendar(_ date: String) async throws {
+        let harness = try await BadInputTests.filled()
+        let file = try harness.file(
+            "p.json", Self.profile("p").replacing(/"read": ?"[^"]*"/, with: "\"read\":\"\(date)\""))
+        let result = try await harness.run("provider", "add", "p", "--client-id", "c", "--profile-file", file)
+        #expect(result.status == 1)
+        #expect(result.error.contains("source[0].read has a value that is not allowed"), "\(result.error)")
+    }
+
     @Test func whatIsNoDirectoryIsToldAsSuch() async throws {
         let harness = try Harness()
         let file = try harness.file("file", "x")
