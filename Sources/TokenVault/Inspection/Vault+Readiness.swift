@@ -1,6 +1,17 @@
 import VaultStorage
 
 extension Vault {
+    /// Returns if a change can be stored in this vault now, and otherwise throws what prevents it: it is opened for
+    /// reading alone, or not writable, or another process keeps the write lock. Waits for that as long as a change would.
+    /// Stores nothing.
+    public func checkWriting() async throws {
+        try requireOpen()
+        try await VaultError.translating {
+            if let refusal = store.readOnlyRefusal { throw refusal }
+            try await store.write { _ in }
+        }
+    }
+
     private static let providersLookedAt = 16
 
     /// Returns if this vault can give out tokens, and otherwise throws what prevents it: for the readiness probe of a

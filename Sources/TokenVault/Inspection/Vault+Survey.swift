@@ -56,18 +56,23 @@ extension Vault {
 
     /// Looks at every login, in bounded memory. Takes as long as there are logins: about a minute for millions.
     ///
-    /// - Parameter progress: Told how many have been counted, of how many.
+    /// - Parameters:
+    ///   - provider: Count only the logins at this provider; nil for all.
+    ///   - progress: Told how many have been looked at, of how many.
     public func survey(
+        provider: String? = nil,
         progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VaultSurvey {
         let now = now
         return try await VaultError.translating {
-            try await store.survey { try Self.survey($0, now, progress) }
+            let provider =
+                if let provider { try await store.provider(named: provider).handle } else { nil as ProviderHandle? }
+            return try await store.survey { try Self.survey($0, of: provider, now, progress) }
         }
     }
 
     private static func survey(
-        _ reader: Reader, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
+        _ reader: Reader, of wanted: ProviderHandle?, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
     ) throws -> VaultSurvey {
         let total = try reader.loginCount()
         var survey = VaultSurvey(takenAt: now.date)
@@ -82,6 +87,7 @@ extension Vault {
                     continue
                 }
                 let provider = login.provider
+                guard wanted == nil || provider == wanted else { continue }
                 let name =
                     groups[provider] == nil ? provider.flatMap { try? reader.providers.provider($0).record.name } : nil
                 groups[provider, default: VaultSurvey.Group(provider: name)].count(login, now)

@@ -35,7 +35,7 @@ package import VaultStorage
 /// - ``user(_:)``
 /// - ``logins(ofUser:after:limit:)``
 /// - ``login(_:)``
-/// - ``survey(progress:)``
+/// - ``survey(provider:progress:)``
 /// - ``pendingRevocations(after:limit:)``
 /// ### Keys
 /// - ``keySlots()``
@@ -52,6 +52,7 @@ package import VaultStorage
 /// ### Looking after it
 /// - ``status()``
 /// - ``checkReadiness()``
+/// - ``checkWriting()``
 /// - ``verify(progress:)``
 /// - ``diagnosis()``
 /// - ``diagnosis(of:stallLimit:)``

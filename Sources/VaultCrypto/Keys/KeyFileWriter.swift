@@ -29,6 +29,7 @@ struct KeyFileWriter {
     private func notWritten(_ error: Int32) -> VaultCryptoError {
         VaultCryptoError(
             .keyFileNotWritten,
-            "the key file \(KeyFileReader.shown(path)) cannot be written: \(SystemError.text(error))")
+            "the key file \(KeyFileReader.shown(path)) cannot be written: \(SystemError.text(error))",
+            hint: error == ENOENT ? "create its directory first: mkdir -m 700 DIRECTORY" : nil)
     }
 }

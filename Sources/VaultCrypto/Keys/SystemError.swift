@@ -8,7 +8,8 @@ enum SystemError {
             guard let start = buffer.baseAddress, unsafe strerror_r(error, start, buffer.count) == 0 else {
                 return "error \(error)"
             }
-            return unsafe String(cString: start)
+            // Within a sentence.
+            return unsafe String(cString: start).lowercased()
         }
     }
 }

@@ -9,6 +9,10 @@ extension StoreError {
             self = .diskFull
             return
         }
+        if let limit = Self.limit(systemError) {
+            self = limit
+            return
+        }
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED:
             self.init(
@@ -38,6 +42,32 @@ extension StoreError {
             self.init(.invalidValue, "a value is too long for the vault")
         default:
             self.init(.io(code), "reading or writing the vault failed (SQLite code \(code))")
+        }
+    }
+
+    static func busy(writer process: Int32) -> StoreError {
+        StoreError(
+            .busy, "the vault is busy: process \(process) has held its write lock for too long",
+            hint:
+                "see what it is doing: ps -fp \(process); if it is stalled, end it: what it has not committed is undone"
+        )
+    }
+
+    /// Limits of this process or machine, which have nothing to do with the vault.
+    private static func limit(_ systemError: Int32) -> StoreError? {
+        switch systemError {
+        case EMFILE:
+            StoreError(
+                .io(systemError), "this process has too many files open",
+                hint: "raise its limit: ulimit -n, or LimitNOFILE= in the service's unit")
+        case ENFILE:
+            StoreError(
+                .io(systemError), "this machine has too many files open", hint: "raise its limit: sysctl fs.file-max")
+        case EFBIG:
+            StoreError(
+                .io(systemError), "the vault would become larger than this process may make a file",
+                hint: "raise its limit: ulimit -f, or LimitFSIZE= in the service's unit")
+        default: nil
         }
     }
 }

@@ -134,7 +134,9 @@ struct VaultFile: Sendable {
     /// Refuses to begin what could not be stored in the end.
     func checkRoom() throws(StoreError) {
         guard let room, room < Self.leastRoom else { return }
-        throw .diskFull
+        throw StoreError(
+            .full, "less than \(Self.leastRoom >> 10) KiB are free beside the vault, and a renewal may need that much",
+            hint: "free some space on its file system; nothing was lost and reading goes on")
     }
 
     func checkRoom(_ byteCount: Int64, for purpose: String) throws(StoreError) {

@@ -42,6 +42,7 @@ extension SQLiteVaultStore {
         do throws(StoreError) {
             try file.checkFileSystem()
             try file.proveFileSystem()
+            if !file.isMountedReadOnly { try file.checkRoom() }
         } catch {
             problem = error
         }

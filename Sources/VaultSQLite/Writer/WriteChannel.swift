@@ -27,7 +27,11 @@ final class WriteChannel {
 
     func begin() throws(StoreError) {
         let start = SuspendingClock.now
-        try connection.statement("BEGIN IMMEDIATE").run()
+        do throws(StoreError) {
+            try connection.statement("BEGIN IMMEDIATE").run()
+        } catch  where error.code == .busy {
+            throw WALLocks.writer(besideVaultAt: path).map { .busy(writer: $0) } ?? error
+        }
         waited = start.duration(to: .now)
         if isFirst { begins = (WALFile.size(besideVaultAt: path) == 0, connection.totalChanges) }
     }

@@ -64,7 +64,7 @@ final class RemnantOperation: WriteOperation, @unchecked Sendable {
         switch failure {
         case nil: continuation.resume(returning: .gone)
         case let failure? where failure.code == .busy:
-            continuation.resume(returning: .held(processes: WALReaders.processes(besideVaultAt: path)))
+            continuation.resume(returning: .held(processes: WALLocks.readers(besideVaultAt: path)))
         case let failure?: continuation.resume(returning: .kept(failure))
         }
     }

@@ -1,16 +1,23 @@
 import Glibc
 import VaultStorage
 
-/// The processes that read from a vault's WAL, and so keep it from beginning anew.
+/// The processes that read from a vault's WAL, and so keep it from beginning anew, and the one that writes.
 ///
 /// The kernel's list of locks is read. The lock's own file must not be opened for that: closing it would drop the locks
 /// that SQLite holds on it for this process.
-enum WALReaders {
+enum WALLocks {
     /// SQLite's locks for readers in the WAL index (https://sqlite.org/walformat.html#wal_locks).
-    private static let bytes: ClosedRange<Int64> = 123...127
+    private static let readers: ClosedRange<Int64> = 123...127
+    /// That for the writer.
+    private static let writer: ClosedRange<Int64> = 120...120
 
-    /// The ids of the processes, this one among them if it reads; empty if the system does not tell.
-    static func processes(besideVaultAt path: String) -> [Int32] {
+    /// The ids of the processes that read, this one among them if it reads; empty if the system does not tell.
+    static func readers(besideVaultAt path: String) -> [Int32] { processes(readers, besideVaultAt: path) }
+
+    /// The process that has the write lock; nil if there is none, or if the system does not tell.
+    static func writer(besideVaultAt path: String) -> Int32? { processes(writer, besideVaultAt: path).first }
+
+    private static func processes(_ bytes: ClosedRange<Int64>, besideVaultAt path: String) -> [Int32] {
         var info = stat()
         guard unsafe lstat(path + "-shm", &info) == 0 else { return [] }
         let locks = lines().compactMap(Lock.init).filter { $0.inode == info.st_ino && $0.overlaps(bytes) }
