@@ -11,6 +11,8 @@ public enum CommandLineTool {
     public static func main() async -> Int32 {
         // A reader that goes away, as `head` does, is no reason to die without a word.
         signal(SIGPIPE, SIG_IGN)
+        // Nor is a limit on the size of files: the write fails, and says why.
+        signal(SIGXFSZ, SIG_IGN)
         let console = Console(
             input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO, environment: Environment.variables)
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -29,17 +31,20 @@ public enum CommandLineTool {
     private static let stoppedAsMeant = Atomic<Bool>(false)
 
     /// Runs one command line.
-    package static func run(_ arguments: [String], on console: Console) async -> ExitStatus {
+    package static func run(_ given: [String], on console: Console) async -> ExitStatus {
+        var arguments = given
         // What the command line seems to say counts until it has been understood.
         var invocation = Invocation(
             console: console, isJSON: arguments.prefix { $0 != "--" }.contains("--json"), isQuiet: false)
         do {
             try SecretArguments.check(arguments)
+            try SecretArguments.checkStreams(arguments)
             try Environment.refuseSecrets(console.environment, arguments)
+            arguments = try LeadingOptions.moved(arguments)
             try HelpRequest.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
-                invocation = Invocation(console: console, command.outputOptions)
+                invocation = try Invocation(console: console, command.outputOptions)
                 if let command = command as? any VaultCommand {
                     invocation = try invocation.configured(by: command.global.config)
                 }
@@ -73,7 +78,7 @@ public enum CommandLineTool {
     ) -> ExitStatus {
         let text = RootCommand.fullMessage(for: error)
         guard RootCommand.exitCode(for: error) != .success else {
-            try? invocation.console.write(text + "\n", to: .output)
+            try? invocation.console.write(HelpText.ordered(text) + "\n", to: .output)
             return .success
         }
         let usage = text.split(separator: "\n").first { $0.hasPrefix("Usage:") }.map {

@@ -51,19 +51,17 @@ struct ParserError {
 
     private var hints: [String] {
         var hints: [String] = []
-        if sentence.contains("<time>'") { hints.append("use a duration such as 90s, 15m, 2h or 30d") }
+        if sentence.contains("--expires-before <time>'") {
+            hints.append("use a duration such as 2h or 30d, or a date such as 2026-11-21T03:15:00Z")
+        } else if sentence.contains("<time>'") {
+            hints.append("use a duration such as 90s, 15m, 2h or 30d")
+        }
         if sentence.contains("<size>'") { hints.append("use a size such as 512M or 2G") }
-        if isBeforeCommand { hints.append("put options after the command, as in: vaultctl status --json") }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         hints.append("usage: \(Self.withoutCommonOptions(usage))")
         let command = usage.split(separator: " ").prefix { !"<[-".contains($0.prefix(1)) }.joined(separator: " ")
         hints.append("\(command) --help lists all \(usage.contains("<subcommand>") ? "commands" : "options")")
         return hints
-    }
-
-    private var isBeforeCommand: Bool {
-        arguments.first?.hasPrefix("-") == true && usage == "vaultctl <subcommand>"
-            && arguments.contains { !$0.hasPrefix("-") }
     }
 
     /// Where a command has few options of its own, the usage lists those that all have.

@@ -72,7 +72,7 @@ struct RequestLine {
 
     private func show(_ reply: Sheet, words: String, _ invocation: Invocation) {
         let milliseconds = Int(max(.zero, min(duration, .seconds(86_400))) / .milliseconds(1))
-        if invocation.isJSON {
+        if invocation.isJSON || invocation.logsJSON {
             let request: Sheet = [.data("method", method), .data("url", String(target.prefix(400)))]
             invocation.diagnose([.data("request", request + reply + [.data("milliseconds", milliseconds)])])
         } else {

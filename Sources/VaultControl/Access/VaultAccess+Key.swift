@@ -87,7 +87,7 @@ extension VaultAccess {
         case .command(let arguments): return .command(arguments)
         case .wrapped(let arguments): return .wrapped(by: arguments)
         case .identity(let path): return .identity(path)
-        case .passphrase(let source): return try passphrase(&reader, from: source)
+        case .passphrase(let source): return try passphrase(&reader, from: source, isNew: isNew)
         case nil: break
         }
         guard invocation.console.inputIsTerminal else {
@@ -102,17 +102,33 @@ extension VaultAccess {
     }
 
     /// A file that is not there is a missing key, as it is for key files.
-    private func passphrase(_ reader: inout SecretReader, from source: SecretSource) throws -> KeySource {
+    private func passphrase(
+        _ reader: inout SecretReader, from source: SecretSource, isNew: Bool
+    ) throws -> KeySource {
         do {
-            return .passphrase(Passphrase(try reader.read("Passphrase", from: source)))
+            let text = try reader.read("Passphrase", from: source)
+            if isNew { try Self.checkNewPassphrase(text) }
+            return .passphrase(Passphrase(text))
         } catch let failure as Failure where failure.status == .notFound {
             throw Failure(.keyMissing, failure.message, hints: ["check --passphrase-file"])
+        }
+    }
+
+    /// Guesses are tried at the speed of whoever has a copy of the vault.
+    private static let leastPassphrase = 8
+
+    static func checkNewPassphrase(_ text: String) throws(Failure) {
+        guard text.count >= leastPassphrase else {
+            throw .usage(
+                "the new passphrase is shorter than \(leastPassphrase) characters",
+                hint: "use several random words, or a key file: --key-file PATH")
         }
     }
 
     /// Asks twice.
     func newPassphrase(_ reader: inout SecretReader) throws -> String {
         let first = try reader.read("New passphrase", from: .prompt)
+        try Self.checkNewPassphrase(first)
         let second = try reader.read("Repeat the new passphrase", from: .prompt)
         guard first == second else { throw Failure.usage("the passphrases do not match", hint: "try again") }
         return first

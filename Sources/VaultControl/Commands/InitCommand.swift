@@ -24,7 +24,7 @@ struct InitCommand: VaultCommand {
             valueName: "age1..."))
     var recipient: [String] = []
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

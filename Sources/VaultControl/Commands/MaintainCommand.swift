@@ -32,7 +32,7 @@ struct MaintainCommand: VaultCommand {
     @Flag(help: "Do what is due now, and end.")
     var once = false
 
-    @Option(help: "How many renewals to run at a time.")
+    @Option(help: .init("How many renewals to run at a time.", valueName: "number"))
     var concurrency = 16
 
     @Option(help: .init("Remove rows of the audit log that are older than this.", valueName: "time"))
@@ -45,7 +45,7 @@ struct MaintainCommand: VaultCommand {
     var rotateRootEvery: TimeSpan?
 
     @OptionGroup var backups: BackupOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard (1...1_000).contains(concurrency) else {
@@ -160,15 +160,25 @@ private struct MaintainLines: Sendable {
 
     init(_ invocation: Invocation) { self.invocation = invocation }
 
-    func print(_ text: String) {
+    /// - Parameter details: for programs.
+    func print(_ text: String, _ details: Sheet = []) {
+        guard !invocation.logsJSON else { return invocation.isQuiet ? () : invocation.log("info", text, details) }
         invocation.note("\(invocation.now.formatted(.iso8601))  \(text)")
     }
 
     func print(_ event: BackupSchedule.Event) {
         switch event {
-        case .made(let backup): print("made backup \(Printable.shortened(backup.path, to: 200))")
-        case .removed(let backup): print("removed backup \(Printable.shortened(backup.path, to: 200))")
-        case .failed(let error): print("no backup was made: \(Failure(error).message)")
+        case .made(let backup):
+            print(
+                "made backup \(Printable.shortened(backup.path, to: 200))",
+                [.data("backup", BackupSheets.sheet(backup))])
+        case .removed(let backup):
+            print(
+                "removed backup \(Printable.shortened(backup.path, to: 200))",
+                [.data("removedBackup", BackupSheets.sheet(backup))])
+        case .failed(let error):
+            let failure = Failure(error)
+            print("no backup was made: \(failure.message)", failure.sheet)
         }
     }
 
@@ -189,16 +199,28 @@ private struct MaintainLines: Sendable {
         let next = renewal.nextDue.map { Instant.relative(max($0, nextLook), now: invocation.now) }
         switch renewal.outcome {
         case .renewed:
-            print("renewed \(name); next renewal \(next ?? "when a call needs it")")
+            print("renewed \(name); next renewal \(next ?? "when a call needs it")", Self.details(renewal))
         case .dead:
             let reason = renewal.failure?.reason.description ?? "unknown"
-            print("\(name) is dead: \(reason); the user must log in again\(answer(renewal))")
+            print("\(name) is dead: \(reason); the user must log in again\(answer(renewal))", Self.details(renewal))
         case .needsUser:
-            print("\(name) cannot be renewed until its user acts at the provider\(answer(renewal))")
+            print(
+                "\(name) cannot be renewed until its user acts at the provider\(answer(renewal))", Self.details(renewal)
+            )
         default:
             let nextTry = next.map { "; next try \($0)" } ?? ""
-            print("\(name) was not renewed: \(renewal.outcome)\(nextTry)\(answer(renewal))")
+            print("\(name) was not renewed: \(renewal.outcome)\(nextTry)\(answer(renewal))", Self.details(renewal))
         }
+    }
+
+    private static func details(_ renewal: ScheduledRenewal) -> Sheet {
+        let facts: Sheet = [
+            .data("login", renewal.login), .data("provider", renewal.provider),
+            .data("outcome", renewal.outcome.description), .data("reason", renewal.failure?.reason.description),
+            .data("nextDue", renewal.nextDue),
+            .data("answer", renewal.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }),
+        ]
+        return [.data("renewal", facts)]
     }
 
     /// Last in its line: how long the provider's words are, and what they look like, is up to the provider.

@@ -12,17 +12,24 @@ struct StatusCommand: VaultCommand {
     @Flag(help: "Show only what is known without reading every login.")
     var brief = false
 
-    @OptionGroup var global: GlobalOptions
+    @Option(name: .shortAndLong, help: .init("Count only the logins at this provider.", valueName: "name"))
+    var provider: String?
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func validate() throws {
+        guard !brief || provider == nil else { throw ValidationError("--brief and --provider cannot be combined") }
+    }
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let path = try access.path
-        let progress = CountingProgress(invocation)
+        let progress = CountingProgress("counting logins", advice: "; --brief skips that", invocation)
         let (status, survey, readOnly) = try await access.open { vault in
             let status = try await vault.status()
             guard !brief else { return (status, nil as VaultSurvey?, vault.readOnlyReason) }
             defer { progress.finish() }
-            let survey = try await vault.survey { progress.update(done: $0, total: $1) }
+            let survey = try await vault.survey(provider: provider) { progress.update(done: $0, total: $1) }
             return (status, survey, vault.readOnlyReason)
         }
         let isReadOnly = readOnly != nil

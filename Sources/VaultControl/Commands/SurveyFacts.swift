@@ -1,4 +1,3 @@
-import Synchronization
 import TokenVault
 
 /// How the logins of a vault stand, for people and programs.
@@ -56,10 +55,9 @@ enum SurveyFacts {
         let headings = ["PROVIDER", "LOGINS", "RETRYING", "IN DOUBT", "DEAD", "NEEDS USER"]
         let table = Table(headings, survey.groups.map(sheet))
         guard isTerminal else {
-            return text
-                + table.rows.map { "provider\t" + $0.map(Printable.escape).joined(separator: "\t") + "\n" }.joined()
+            return text + table.lines.split(separator: "\n").map { "provider\t\($0)\n" }.joined()
         }
-        return text + "\n" + table.text(isTerminal: true, style: style)
+        return text + "\n" + table.columns(width: invocation.console.width, style: style)
     }
 
     private static func lines(_ survey: VaultSurvey) -> [(title: String, count: Int)] {
@@ -71,28 +69,4 @@ enum SurveyFacts {
         lines.append(("unknown", survey.withoutExpiry))
         return lines
     }
-}
-
-/// A progress bar on a terminal; elsewhere one line, if it takes long.
-final class CountingProgress: Sendable {
-    private let bar: Progress
-    private let invocation: Invocation
-    private let started = ContinuousClock.now
-    private let hasTold = Atomic<Bool>(false)
-
-    init(_ invocation: Invocation) {
-        self.invocation = invocation
-        bar = Progress("counting logins", on: invocation.console, isQuiet: invocation.isQuiet)
-    }
-
-    func update(done: Int, total: Int) {
-        if invocation.console.isRich(.error) {
-            // What is counted before anybody looks needs no bar.
-            if ContinuousClock.now - started > .milliseconds(300) { bar.update(done: done, total: total) }
-        } else if ContinuousClock.now - started > .seconds(3), !hasTold.exchange(true, ordering: .relaxed) {
-            invocation.note("counting \(total) logins; --brief skips that")
-        }
-    }
-
-    func finish() { bar.finish() }
 }

@@ -7,7 +7,7 @@ struct VerifyCommand: VaultCommand {
         abstract: "Check every cell, every manifest and the audit chain.",
         discussion: "Changes nothing. The exit code is 4 if anything is not as it was written.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let progress = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)

@@ -23,12 +23,13 @@ extension Failure {
     }
 
     init(_ error: VaultError) {
-        var hints = [Self.hint(for: error.code) ?? error.hint].compactMap(\.self)
+        var hints = [error.code == .busy ? error.hint : nil, Self.hint(for: error.code), error.hint]
+            .compactMap(\.self).prefix(1)
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {
             hints.append("try again in \(Instant.duration(Double(wait.components.seconds) + 1))")
         }
-        self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: hints)
+        self.init(ExitStatus(error.code), code: error.code.name, error.message, hints: Array(hints))
         answer = error.answer.map { Printable.escape($0.words) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 

@@ -28,6 +28,47 @@ enum SecretArguments {
         }
     }
 
+    /// Standard input and descriptors give one secret each: what the first of two readers leaves would be nonsense.
+    static func checkStreams(_ arguments: [String]) throws(Failure) {
+        var readers: [Int32: String] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst(), argument != "--" {
+            let name = String(argument.prefix { $0 != "=" })
+            guard name.hasPrefix("--"), let secret = secret(of: name),
+                let value = name == argument ? rest.first : String(argument.dropFirst(name.count + 1)),
+                let descriptor = descriptor(value, isNumber: name.hasSuffix("-fd"))
+            else { continue }
+            if let first = readers[descriptor] {
+                throw .usage(
+                    "only one secret can be read from \(descriptor == 0 ? "standard input" : "descriptor \(descriptor)"): "
+                        + "\(first) or \(name)",
+                    hint: secret == "--callback-url"
+                        ? "use a file or a descriptor for \(first)"
+                        : "use a file or another descriptor: \(secret)-file PATH, \(secret)-fd NUMBER")
+            }
+            readers[descriptor] = name
+        }
+    }
+
+    /// The option without what says where its value comes from; nil if it reads no secret.
+    private static func secret(of name: String) -> String? {
+        if known.contains(name) || name == "--callback-url" { return name }
+        for suffix in ["-file", "-fd"]
+        where name.hasSuffix(suffix) && known.contains(String(name.dropLast(suffix.count))) {
+            return String(name.dropLast(suffix.count))
+        }
+        return nil
+    }
+
+    private static func descriptor(_ value: String, isNumber: Bool) -> Int32? {
+        if isNumber { return Int32(value) }
+        if value == "-" || value == "/dev/stdin" { return 0 }
+        for front in ["/dev/fd/", "/proc/self/fd/"] where value.hasPrefix(front) {
+            return Int32(value.dropFirst(front.count))
+        }
+        return nil
+    }
+
     private static func refusal(of name: String) -> Failure {
         let instead =
             known.contains(name)

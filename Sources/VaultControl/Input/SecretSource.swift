@@ -111,12 +111,10 @@ struct SecretReader {
     /// Asks without echo.
     func prompt(_ title: String) throws -> String {
         guard console.inputIsTerminal else {
-            throw Failure.usage("there is no terminal on which to ask for the \(title.lowercasedFirst) on")
+            throw Failure.usage("there is no terminal on which to ask for the \(title.lowercasedFirst)")
         }
-        let bytes = try InputWait.withoutEcho(console.input) {
-            // Not before: what is typed at once would be shown, and then dropped with the change of the terminal.
-            try console.write("\(title): ", to: .error)
-            return try LineReader(console.input).line()
+        let bytes = try InputWait.withoutEcho(console.input, prompt: "\(title): ", on: console) {
+            try LineReader(console.input).line()
         }
         return try Self.text(bytes, title)
     }

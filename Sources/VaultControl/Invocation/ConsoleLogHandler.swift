@@ -19,7 +19,7 @@ struct ConsoleLogHandler: LogHandler {
     func log(event: LogEvent) {
         let level = Self.word(event.level)
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-        if invocation.isJSON {
+        if invocation.isJSON || invocation.logsJSON {
             let log: Sheet = [
                 .data("level", level), .data("message", event.message.description),
                 .data("metadata", Sheet(details.map { .data($0.key, "\($0.value)") })),

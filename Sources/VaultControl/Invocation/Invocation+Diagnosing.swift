@@ -1,6 +1,7 @@
 extension Invocation {
     /// One line beside the result, for a person.
     func diagnose(_ kind: String, _ text: String) {
+        guard !logsJSON else { return log(kind, text) }
         let style = Style(isRich: console.isRich(.error))
         let word =
             switch kind {
@@ -13,6 +14,12 @@ extension Invocation {
 
     /// One line beside the result, for a program.
     func diagnose(_ document: Sheet) {
-        try? console.write(document.json.text + "\n", to: .error)
+        let time: Sheet = logsJSON ? [.data("time", now)] : []
+        try? console.write((time + document).json.text + "\n", to: .error)
+    }
+
+    /// A message of the program itself, in the shape of the library's.
+    func log(_ level: String, _ message: String, _ details: Sheet = []) {
+        diagnose([.data("log", [.data("level", level), .data("message", message)] as Sheet)] + details)
     }
 }

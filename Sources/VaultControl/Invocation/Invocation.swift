@@ -8,6 +8,8 @@ struct Invocation {
     var isVerbose = false
     /// What stands in for options that are not given; nil if there is no such file.
     var configuration: ConfigurationFile?
+    /// Whether each line on standard error is an object.
+    var logsJSON = false
 
     var now: Date { Date() }
     var style: Style { Style(isRich: console.isRich(.output)) }
@@ -28,17 +30,20 @@ struct Invocation {
 
     func text(_ sheet: Sheet) -> String { sheet.text(isTerminal: isTerminal, style: style, now: now) }
 
-    func text(_ table: Table) -> String { table.text(isTerminal: isTerminal, style: style) }
+    func text(_ table: Table) -> String {
+        isTerminal ? table.columns(width: console.width, style: style) : table.lines
+    }
 
     /// What is good to know, for a person: on standard error, so that the output stays a result.
     func note(_ text: String) {
         guard !isQuiet else { return }
+        guard !logsJSON else { return log("info", text) }
         try? console.write(text + "\n", to: .error)
     }
 
     /// The next step, on a terminal only.
     func hint(_ text: String) {
-        guard !isJSON, console.isTerminal(.error) else { return }
+        guard !isJSON, !logsJSON, console.isTerminal(.error) else { return }
         note(Style(isRich: console.isRich(.error)).dim("hint: ") + text)
     }
 
@@ -58,6 +63,7 @@ struct Invocation {
     }
 
     private func print(_ failure: Failure) {
+        guard !logsJSON else { return log("error", failure.message, failure.sheet) }
         let style = Style(isRich: console.isRich(.error))
         var text = "vaultctl: \(style.red("error")): \(failure.message)\n"
         if let answer = failure.answer { text += "the provider said: \(answer)\n" }

@@ -3,13 +3,17 @@ struct Listing {
     static let pageSize = 1_000
 
     private let name: String
+    private let headings: [String]
     private let invocation: Invocation
     private var page: Table
     private var isFirstPage = true
+    /// On a terminal; settled by the first page.
+    private var shown: [Bool]?
     private var count = 0
 
     init(_ name: String, _ headings: [String], _ invocation: Invocation) {
         self.name = name
+        self.headings = headings
         self.invocation = invocation
         page = Table(headings)
     }
@@ -21,37 +25,53 @@ struct Listing {
             let separator = count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
             try invocation.console.write(separator + sheet.json.text, to: .output)
         } else {
-            page.append(sheet, now: invocation.now)
+            page.append(sheet)
         }
         count += 1
     }
 
     /// Appends page after page, each from the cursor that the one before it gave, and ends the list.
+    ///
+    /// - Parameters:
+    ///   - name: of a further member of the JSON document, if it is to have one.
+    ///   - next: its value, once all is listed.
     mutating func appendAll<Cursor>(
-        _ page: (_ cursor: Cursor?) async throws -> (sheets: [Sheet], next: Cursor?)
+        naming name: String = "next", if isNamed: Bool = false,
+        _ page: (_ cursor: Cursor?) async throws -> (sheets: [Sheet], next: Cursor?),
+        next: () -> String? = { nil }
     ) async throws {
         var cursor: Cursor?
         repeat {
             let page = try await page(cursor)
             for sheet in page.sheets { try append(sheet) }
-            try endPage()
+            try endPage(isOnly: isFirstPage && page.next == nil)
             cursor = page.next
         } while cursor != nil
-        try finish()
+        try finish(isNamed ? (name, next()) : nil)
     }
 
-    private mutating func endPage() throws {
+    private mutating func endPage(isOnly: Bool = false) throws {
         guard !invocation.isJSON, !page.isEmpty else { return }
-        let text = page.text(isTerminal: invocation.isTerminal, style: invocation.style, hasHeadings: isFirstPage)
-        try invocation.console.write(text, to: .output)
+        if invocation.isTerminal {
+            // Only the last page knows which columns stay empty.
+            let shown = self.shown ?? (isOnly ? page.filled : headings.map { _ in true })
+            self.shown = shown
+            let text = page.columns(
+                width: invocation.console.width, style: invocation.style, hasHeadings: isFirstPage, shown: shown)
+            try invocation.console.write(text, to: .output)
+        } else {
+            try invocation.console.write(page.lines, to: .output)
+        }
         page.removeRows()
         isFirstPage = false
     }
 
-    mutating func finish() throws {
-        try endPage()
+    mutating func finish(_ further: (name: String, value: String?)? = nil) throws {
+        try endPage(isOnly: isFirstPage)
         if invocation.isJSON {
-            try invocation.console.write(count == 0 ? "{\(JSONValue.string(name).text):[]}\n" : "\n]}\n", to: .output)
+            let member = further.map { ",\(JSONValue.string($0.name).text):\($0.value.json.text)" } ?? ""
+            let end = count == 0 ? "{\(JSONValue.string(name).text):[]" : "\n]"
+            try invocation.console.write("\(end)\(member)}\n", to: .output)
         }
     }
 }

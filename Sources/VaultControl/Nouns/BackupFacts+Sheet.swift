@@ -16,7 +16,7 @@ enum BackupSheets {
         switch entry {
         case .backup(let backup):
             let state = state(of: backup)
-            return sheet(backup) + [Field("state", state.code).column("STATE", state.words)]
+            return sheet(backup) + [Field("state", state.code).column("STATE", state.words, inPipe: state.code)]
         case .damaged(let id, let problem):
             return [
                 Field("backup", id?.description).column("BACKUP", id?.description ?? "(unreadable)"),
@@ -49,9 +49,10 @@ enum BackupSheets {
 
     static func sheet(_ logins: HeldLogins) -> Sheet {
         [
-            Field("provider", logins.provider).column("PROVIDER", logins.provider ?? "(app)"),
+            Field("provider", logins.provider).column("PROVIDER", logins.provider ?? "(app)", inPipe: logins.provider),
             Field("logins", logins.logins).column("LOGINS"), Field("held", logins.held).column("HELD"),
-            Field("risk", logins.risk.rawValue).column("AN OLD REFRESH TOKEN", words(logins.risk)),
+            Field("risk", logins.risk.rawValue).column(
+                "AN OLD REFRESH TOKEN", words(logins.risk), inPipe: logins.risk.rawValue),
         ]
     }
 

@@ -10,7 +10,7 @@ enum KeyFacts {
             Field("id", slot.id.description).column("SLOT"), Field("kind", slot.kind.rawValue).column("KIND"),
             Field("label", slot.label).column("LABEL"), Field("createdAt", slot.createdAt).column("CREATED"),
             Field("provenAt", slot.provenAt).orWords("never")
-                .column("PROVEN", slot.provenAt.map { JSONValue.date($0) } ?? .string("never")),
+                .column("PROVEN", slot.provenAt.map { JSONValue.date($0) } ?? .string("never"), inPipe: slot.provenAt),
             Field("recipient", slot.recipient), Field("keyName", slot.keyName),
         ]
     }

@@ -19,19 +19,25 @@ enum LoginFacts {
             Field("user", login.userId).column("USER"),
             Field("provider", login.provider).orWords("none: the app renews this login itself").column("PROVIDER"),
             Field("label", login.label).column("LABEL"),
-            Field("state", StateWords.code(login.state)).words(StateWords.long(login, now: now))
-                .column("STATE", StateWords.short(login)),
-            .data(
+            Field("state", StateWords.code(login.state))
+                .words(StateWords.long(login, now: now), inPipe: LoginStanding(login).rawValue)
+                .column("STATE", StateWords.short(login), inPipe: LoginStanding(login).rawValue),
+            Field(
                 "failure",
-                login.failure.map { [.data("reason", $0.reason.description), .data("at", $0.date)] as Sheet }),
+                login.failure.map { [.data("reason", $0.reason.description), .data("at", $0.date)] as Sheet }
+            ).label("dead").words(
+                JSONValue.null, inPipe: login.failure.map { StateWords.words($0, now: nil) }),
             Field("lastRefusal", login.lastRefusal.map(sheet))
-                .words(login.lastRefusal.map { "\(Instant.words($0.date, now: now)): \($0.answer.words)" }),
+                .words(
+                    login.lastRefusal.map { "\(Instant.words($0.date, now: now)): \($0.answer.words)" },
+                    inPipe: login.lastRefusal.map { "\(Instant.words($0.date, now: nil)): \($0.answer.words)" }),
             .data("inDoubt", login.isInDoubt),
             Field("notBefore", login.notBefore).label("no renewal before"),
             Field("tokenType", login.tokenType.description),
             Field("scope", login.scope?.description),
             Field("obtainedAt", login.obtainedAt),
-            Field("expiresAt", login.expiresAt).orWords("unknown").column("EXPIRES", login.expiresAt?.json ?? "?"),
+            Field("expiresAt", login.expiresAt).orWords("unknown").column(
+                "EXPIRES", login.expiresAt?.json ?? "?", inPipe: login.expiresAt),
             Field("renewable", login.isRefreshable),
             Field("dpop", login.isDPoPBound).words(login.isDPoPBound ? "bound to a key in the vault" : "no"),
             Field("generation", login.generation),
@@ -44,10 +50,15 @@ enum LoginFacts {
         let (renewal, step) = (diagnosis.renewal, NextStepWords.code(diagnosis.nextStep))
         return sheet(diagnosis.login, now: now) + [
             Field("renewal", renewal.map(RenewalFacts.sheet))
-                .words(renewal.map { RenewalFacts.words($0, now: now) } ?? "none in progress"),
-            .line("doubt", renewal?.doubt.map { RenewalFacts.words($0, now: now) }),
+                .words(
+                    renewal.map { RenewalFacts.words($0, now: now) } ?? "none in progress",
+                    inPipe: renewal.map { RenewalFacts.words($0, now: nil) } ?? "none in progress"),
+            .line("doubt", renewal?.doubt.map { RenewalFacts.words($0, now: now) })
+                .words(
+                    renewal?.doubt.map { RenewalFacts.words($0, now: now) },
+                    inPipe: renewal?.doubt.map { RenewalFacts.words($0, now: nil) }),
             Field("nextStep", [.data("step", step.word), .data("at", step.at)] as Sheet)
-                .words(NextStepWords.words(diagnosis, now: now)),
+                .words(NextStepWords.words(diagnosis, now: now), inPipe: NextStepWords.words(diagnosis, now: nil)),
         ]
     }
 

@@ -22,12 +22,7 @@ struct LoginSelection: ParsableArguments {
     static func choice(login: String?, user: String?, way: String) throws(Failure) -> Choice {
         switch (login, user) {
         case (let text?, nil):
-            guard let id = LoginID(text) else {
-                throw .usage(
-                    "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
-                    hint: "list all logins: vaultctl login list; or specify the user: --user ID")
-            }
-            return .login(id)
+            return .login(try Self.id(text))
         case (nil, let user?):
             return .user(user)
         case (nil, nil):
@@ -35,6 +30,15 @@ struct LoginSelection: ParsableArguments {
         case (_?, _?):
             throw .usage("\(way) and --user cannot be combined", hint: "use only one of them")
         }
+    }
+
+    static func id(_ text: String) throws(Failure) -> LoginID {
+        guard let id = LoginID(text) else {
+            throw .usage(
+                "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
+                hint: "list all logins: vaultctl login list; or specify the user: --user ID")
+        }
+        return id
     }
 
     /// The one login that is meant.

@@ -18,7 +18,7 @@ enum MigrationFacts {
         [
             Field("version", step.version).column("VERSION"), Field("name", step.name).column("STEP"),
             Field("appliedAt", step.appliedAt)
-                .column("APPLIED", step.appliedAt.map { Instant.words($0, now: now) } ?? "no"),
+                .column("APPLIED", step.appliedAt.map { Instant.words($0, now: now) } ?? "no", inPipe: step.appliedAt),
         ]
     }
 

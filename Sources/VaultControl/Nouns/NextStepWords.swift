@@ -3,7 +3,7 @@ import TokenVault
 
 /// What comes next with a login, or who must do what, in words and for programs.
 enum NextStepWords {
-    static func words(_ diagnosis: LoginDiagnosis, now: Date) -> String {
+    static func words(_ diagnosis: LoginDiagnosis, now: Date?) -> String {
         let login = diagnosis.login
         return switch diagnosis.nextStep {
         case .renewWhenNeeded: "none: it is renewed when a call needs it"

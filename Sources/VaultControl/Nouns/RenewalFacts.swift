@@ -4,7 +4,7 @@ import TokenVault
 /// How a renewal is shown that was begun and whose end is not recorded.
 enum RenewalFacts {
     /// Who, since when, and how often.
-    static func words(_ renewal: OpenRenewal, now: Date) -> String {
+    static func words(_ renewal: OpenRenewal, now: Date?) -> String {
         let since = Instant.words(renewal.startedAt, now: now)
         let owner =
             switch renewal.owner {
@@ -16,7 +16,7 @@ enum RenewalFacts {
         return owner + "; the refresh token was sent, or about to be sent, \(Count.of(renewal.tries, "time"))"
     }
 
-    static func words(_ doubt: RenewalDoubt, now: Date) -> String {
+    static func words(_ doubt: RenewalDoubt, now: Date?) -> String {
         "since \(Instant.words(doubt.since, now: now)): \(cause(doubt.cause)); the refresh token may be spent"
     }
 

@@ -70,7 +70,9 @@ enum RevocationFacts {
             case .givenUp: ("givenUp", nil)
             case .unreadable: ("unreadable", nil)
             }
-        return [Field("outcome", word).column("AT THE PROVIDER", words(outcome)), .data("problem", problem)]
+        return [
+            Field("outcome", word).column("AT THE PROVIDER", words(outcome), inPipe: word), .data("problem", problem),
+        ]
     }
 
     private static func words(_ outcome: RevocationReport.Outcome) -> String {

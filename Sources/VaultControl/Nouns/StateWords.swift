@@ -26,7 +26,7 @@ enum StateWords {
             guard let expiresAt = login.expiresAt else { return "good; the provider does not say until when" }
             return "good; the access token expires \(Instant.relative(expiresAt, now: now))"
         case .tokenExpired(let failure?):
-            return "dead since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
+            return "dead \(words(failure, now: now))"
         case .tokenExpired(nil):
             let since = login.expiresAt.map { "the access token expired \(Instant.relative($0, now: now))" }
             return (since ?? "there is no access token")
@@ -46,6 +46,11 @@ enum StateWords {
         case .tokenExpired: "tokenExpired"
         case .terminated: "terminated"
         }
+    }
+
+    /// Since when a login is dead, and why.
+    static func words(_ failure: RefreshFailure, now: Date?) -> String {
+        "since \(Instant.words(failure.date, now: now)): \(reason(failure.reason))"
     }
 
     private static func reason(_ reason: RefreshFailure.Reason) -> String {

@@ -121,13 +121,15 @@ extension ClientAuthenticationOptions {
 
 /// The secrets after the first, while secrets are being exchanged. They never go with a refresh token.
 struct FurtherSecretOptions: ParsableArguments {
-    @Option(help: .init("- reads a second client secret from standard input.", valueName: "-"))
+    @Option(
+        help: .init("- reads a second client secret from standard input.", valueName: "-", visibility: .hidden))
     var secondClientSecret: String?
 
     @Option(
         help: .init(
             """
-            A second client secret, while secrets are being replaced. It is never sent with a refresh token. Repeatable.
+            A second client secret, while secrets are being replaced. It is never sent with a refresh token. Repeatable; \
+            --second-client-secret - reads standard input.
             """, valueName: "path"),
         completion: .file())
     var secondClientSecretFile: [String] = []

@@ -17,7 +17,7 @@ struct ExpiryOptions: ParsableArguments {
         case (let span?, nil):
             return now.addingTimeInterval(Double(span.duration.components.seconds))
         case (nil, let text?):
-            guard let date = try? Date(text, strategy: .iso8601) else {
+            guard let date = MomentOption.parse(text) else {
                 throw Failure.usage(
                     "\(Printable.shortened(text)) is not a date", hint: "use the form 2026-11-21T03:15:00Z")
             }

@@ -3,6 +3,9 @@ import ArgumentParser
 /// What every command on a vault takes. `TOKENVAULT_VAULT` and the like, and then the configuration file, stand in for what
 /// is not given.
 struct GlobalOptions: ParsableArguments {
+    /// Of their section in the help.
+    static let title = "Options of all commands"
+
     @Option(help: .init("The vault file (or TOKENVAULT_VAULT).", valueName: "path"), completion: .file())
     var vault: String?
 

@@ -8,6 +8,12 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print results and errors only.")
     var quiet = false
 
+    @Option(
+        help: .init(
+            "How messages and log lines are written: text, or json with one object in each line (or TOKENVAULT_LOG_FORMAT).",
+            valueName: "format"))
+    var logFormat: LogFormat?
+
     @Flag(name: .shortAndLong, help: "Show each request to a provider, its reply, and the library's log.")
     var verbose = false
 
@@ -17,7 +23,9 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension Invocation {
-    init(console: Console, _ output: OutputOptions) {
-        self.init(console: console, isJSON: output.json, isQuiet: output.quiet, isVerbose: output.verbose)
+    init(console: Console, _ output: OutputOptions) throws(Failure) {
+        self.init(
+            console: console, isJSON: output.json, isQuiet: output.quiet, isVerbose: output.verbose,
+            logsJSON: try LogFormat.chosen(output.logFormat, console.environment) == .json)
     }
 }

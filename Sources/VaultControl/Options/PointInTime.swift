@@ -13,7 +13,7 @@ struct PointInTime: ExpressibleByArgument {
     init?(argument: String) {
         if let span = TimeSpan(argument: argument) {
             form = .ago(span.duration)
-        } else if let date = try? Date(argument, strategy: .iso8601) {
+        } else if let date = MomentOption.parse(argument) {
             form = .at(date)
         } else {
             return nil

@@ -4,12 +4,15 @@ import ArgumentParser
 struct SecretOptions<Kind: SecretKind>: ParsableArguments {
     @Option(
         name: .customLong(Kind.option),
-        help: .init("- reads the \(Kind.title) from standard input.", valueName: "-"))
+        help: .init("- reads the \(Kind.title) from standard input.", valueName: "-", visibility: .hidden))
     var dash: String?
 
     @Option(
         name: .customLong("\(Kind.option)-file"),
-        help: .init("Read the \(Kind.title) from a file\(Kind.fileNote).", valueName: "path"), completion: .file())
+        help: .init(
+            "Read the \(Kind.title) from a file\(Kind.fileNote); --\(Kind.option) - reads standard input.",
+            valueName: "path"),
+        completion: .file())
     var file: String?
 
     @Option(

@@ -17,12 +17,16 @@ struct Interrupts {
 
     private let record = Record()
     private let sources: [any DispatchSourceSignal]
+    /// A program that was stopped goes on.
+    private let resumption = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
 
     init(on console: Console, cancel: @escaping @Sendable () -> Void) {
         sources = Self.signals.map { number in
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
+        resumption.setEventHandler { InputWait.resume(on: console) }
+        resumption.resume()
         for (source, number) in zip(sources, Self.signals) {
             source.setEventHandler { [record] in
                 let meaning = record.history.withLock { $0.take(number, at: .now) }

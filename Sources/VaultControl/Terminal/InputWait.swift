@@ -8,6 +8,7 @@ enum InputWait {
         var isInterrupted = false
         var descriptor: Int32 = -1
         var original: termios?
+        var prompt: String?
     }
 
     private static let state = Mutex(State())
@@ -33,8 +34,15 @@ enum InputWait {
     }
 
     /// Runs `body` with the terminal's echo off, and puts the terminal back as it was.
-    static func withoutEcho<R>(_ descriptor: Int32, _ body: () throws -> R) throws -> R {
+    ///
+    /// - Parameter prompt: written before `body`, and again when a stopped program goes on.
+    static func withoutEcho<R>(_ descriptor: Int32, prompt: String, on console: Console, _ body: () throws -> R) throws
+        -> R
+    {
         silence(descriptor)
+        // Not before: what is typed at once would be shown, and then dropped with the change of the terminal.
+        try console.write(prompt, to: .error)
+        state.withLock { $0.prompt = prompt }
         defer { restoreTerminal() }
         return try during(body)
     }
@@ -53,11 +61,26 @@ enum InputWait {
         unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
     }
 
+    /// The program was stopped, as by Ctrl-Z, and goes on: the shell may have given the terminal its own settings, and the
+    /// prompt is far above.
+    static func resume(on console: Console) {
+        let prompt = state.withLock { state -> String? in
+            guard let original = state.original, let prompt = state.prompt else { return nil }
+            var silent = original
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            silent.c_lflag |= tcflag_t(ECHONL)
+            unsafe tcsetattr(state.descriptor, TCSAFLUSH, &silent)
+            return prompt
+        }
+        if let prompt { try? console.write("\r" + prompt, to: .error) }
+    }
+
     static func restoreTerminal() {
         state.withLock { state in
             guard var original = state.original else { return }
             unsafe tcsetattr(state.descriptor, TCSAFLUSH, &original)
             state.original = nil
+            state.prompt = nil
         }
     }
 }

@@ -9,13 +9,16 @@ struct Field {
     let value: JSONValue
     private var label: String
     private var line: JSONValue
-    private var column: (heading: String, cell: JSONValue)?
+    /// The line in a pipe.
+    private var word: JSONValue
+    private var column: (heading: String, cell: JSONValue, word: JSONValue)?
 
     init(_ key: String, _ value: some JSONConvertible) {
         self.key = key
         self.value = value.json
         label = Self.label(of: key)
         line = self.value
+        word = self.value
     }
 
     private init(label: String, line: JSONValue) {
@@ -23,6 +26,7 @@ struct Field {
         value = .null
         self.label = label
         self.line = line
+        word = line
     }
 
     /// For programs alone.
@@ -38,25 +42,41 @@ struct Field {
     func label(_ label: String) -> Field { changed { $0.label = label } }
 
     /// What a person reads instead of the value; no line without words.
-    func words(_ words: some JSONConvertible) -> Field { changed { $0.line = words.json } }
+    func words(_ words: some JSONConvertible) -> Field { self.words(words, inPipe: words) }
+
+    /// - Parameter word: what a program reads instead of `words`.
+    func words(_ words: some JSONConvertible, inPipe word: some JSONConvertible) -> Field {
+        changed { ($0.line, $0.word) = (words.json, word.json) }
+    }
 
     /// What a person reads where there is no value.
-    func orWords(_ words: String) -> Field { changed { if case .null = $0.value { $0.line = .string(words) } } }
+    func orWords(_ words: String) -> Field {
+        if case .null = value { self.words(words) } else { self }
+    }
 
     func column(_ heading: String) -> Field { column(heading, value) }
 
     func column(_ heading: String, _ cell: some JSONConvertible) -> Field {
-        changed { $0.column = (heading, cell.json) }
+        changed { $0.column = (heading, cell.json, cell.json) }
     }
 
-    /// The line's label and words.
-    func line(now: Date) -> (label: String, words: String)? {
-        Self.words(line) { Instant.words($0, now: now) }.map { (label, $0) }
+    /// - Parameter word: what a program reads instead of `cell`.
+    func column(_ heading: String, _ cell: some JSONConvertible, inPipe word: some JSONConvertible) -> Field {
+        changed { $0.column = (heading, cell.json, word.json) }
     }
 
-    func cell(under heading: String, now: Date) -> String? {
+    /// The line's label and words. A person reads how far away a time is; a program gets the time alone.
+    func line(isTerminal: Bool, now: Date) -> (label: String, words: String)? {
+        Self.words(isTerminal ? line : word) { isTerminal ? Instant.words($0, now: now) : $0.formatted(.iso8601) }.map {
+            (label, $0)
+        }
+    }
+
+    func cell(under heading: String, isTerminal: Bool, now: Date) -> String? {
         guard let column, column.heading == heading else { return nil }
-        return Self.words(column.cell) { Instant.relative($0, now: now) }
+        return Self.words(isTerminal ? column.cell : column.word) {
+            isTerminal ? Instant.relative($0, now: now) : $0.formatted(.iso8601)
+        }
     }
 
     /// `pendingRevocations` is read as `pending revocations`, `createdAt` as `created`.

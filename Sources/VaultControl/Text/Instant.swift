@@ -11,8 +11,10 @@ enum Instant {
     }
 
     /// The point in time, and how far away it is.
-    static func words(_ date: Date, now: Date) -> String {
-        "\(date.formatted(.iso8601)) (\(relative(date, now: now)))"
+    ///
+    /// - Parameter now: nil for a program, which would read another text at each run.
+    static func words(_ date: Date, now: Date?) -> String {
+        date.formatted(.iso8601) + (now.map { " (\(relative(date, now: $0)))" } ?? "")
     }
 
     static func duration(_ seconds: Double) -> String {

@@ -14,7 +14,7 @@ struct Sheet: ExpressibleByArrayLiteral {
 
     /// Labels and words in two columns on a terminal; tab-separated in a pipe.
     func text(isTerminal: Bool, style: Style, now: Date) -> String {
-        let lines = fields.compactMap { $0.line(now: now) }
+        let lines = fields.compactMap { $0.line(isTerminal: isTerminal, now: now) }
         guard isTerminal else { return lines.map { "\($0.label)\t\(Printable.escape($0.words))\n" }.joined() }
         let width = lines.reduce(0) { max($0, $1.label.count) }
         return lines.map { line in
@@ -23,8 +23,10 @@ struct Sheet: ExpressibleByArrayLiteral {
         }.joined()
     }
 
-    func row(under headings: [String], now: Date) -> [String] {
-        headings.map { heading in fields.lazy.compactMap { $0.cell(under: heading, now: now) }.first ?? "" }
+    func row(under headings: [String], isTerminal: Bool, now: Date) -> [String] {
+        headings.map { heading in
+            fields.lazy.compactMap { $0.cell(under: heading, isTerminal: isTerminal, now: now) }.first ?? ""
+        }
     }
 }
 

@@ -3,40 +3,89 @@ import FoundationEssentials
 /// Rows under headings on a terminal; tab-separated lines without headings in a pipe.
 struct Table {
     private let headings: [String]
-    private(set) var rows: [[String]] = []
+    private let now: Date
+    private var sheets: [Sheet]
 
     /// - Parameter sheets: one for each row.
     init(_ headings: [String], _ sheets: [Sheet] = [], now: Date = Date()) {
         self.headings = headings
-        for sheet in sheets { append(sheet, now: now) }
+        self.sheets = sheets
+        self.now = now
     }
 
-    var isEmpty: Bool { rows.isEmpty }
+    var isEmpty: Bool { sheets.isEmpty }
 
-    /// Adds a row of raw texts; they are escaped where they are written.
-    mutating func append(_ sheet: Sheet, now: Date) {
-        rows.append(sheet.row(under: headings, now: now))
+    mutating func append(_ sheet: Sheet) { sheets.append(sheet) }
+
+    mutating func removeRows() { sheets = [] }
+
+    /// Tab-separated lines, with absolute times and the words of the JSON output.
+    var lines: String {
+        rows(isTerminal: false).map { $0.map(Printable.escape).joined(separator: "\t") + "\n" }.joined()
     }
 
-    mutating func removeRows() { rows = [] }
-
-    func text(isTerminal: Bool, style: Style, hasHeadings: Bool = true) -> String {
-        guard isTerminal else {
-            return rows.map { $0.map(Printable.escape).joined(separator: "\t") + "\n" }.joined()
-        }
-        let shown = rows.map { $0.map { Printable.shortened($0, to: 48) } }
-        let widths = headings.indices.map { column in
-            shown.reduce(headings[column].count) { max($0, $1[column].count) }
-        }
+    /// Columns under their headings.
+    ///
+    /// - Parameters:
+    ///   - width: of the terminal. Columns are cut to fit it, ids never.
+    ///   - shown: which columns, if that is settled: the pages of one list have the same.
+    func columns(width: Int, style: Style, hasHeadings: Bool = true, shown: [Bool]? = nil) -> String {
+        let rows = rows(isTerminal: true).map { $0.map { Printable.shortened($0, to: 512) } }
+        guard !rows.isEmpty else { return "" }
+        let shown = shown ?? self.filled(rows)
+        let kept = headings.indices.filter { shown[$0] }
+        let widths = Self.fitted(
+            kept.map { column in rows.map { $0[column] } }, under: kept.map { headings[$0] }, to: width)
         func line(_ cells: [String]) -> String {
             var line = ""
-            for (cell, width) in zip(cells, widths) {
-                line += cell + String(repeating: " ", count: width - cell.count + 2)
+            for (column, width) in zip(kept, widths) {
+                let cell = DisplayWidth.cut(cells[column], to: width)
+                line += cell + String(repeating: " ", count: max(0, width - DisplayWidth.of(cell)) + 2)
             }
             while line.last == " " { line.removeLast() }
-            return line
+            return line + "\n"
         }
-        guard !rows.isEmpty else { return "" }
-        return (hasHeadings ? style.bold(line(headings)) + "\n" : "") + shown.map { line($0) + "\n" }.joined()
+        let heading = line(headings)
+        return (hasHeadings ? style.bold(String(heading.dropLast())) + "\n" : "") + rows.map(line).joined()
+    }
+
+    /// Which columns have anything in them.
+    var filled: [Bool] { filled(rows(isTerminal: true)) }
+
+    private func filled(_ rows: [[String]]) -> [Bool] {
+        headings.indices.map { column in rows.contains { !$0[column].isEmpty } }
+    }
+
+    private func rows(isTerminal: Bool) -> [[String]] {
+        sheets.map { $0.row(under: headings, isTerminal: isTerminal, now: now) }
+    }
+}
+
+extension Table {
+    /// A column is not cut to less than this: what is left would say nothing.
+    private static let leastWidth = 8
+
+    /// The widths of columns on a terminal: the widest give way first.
+    private static func fitted(_ columns: [[String]], under headings: [String], to width: Int) -> [Int] {
+        var widths = zip(columns, headings).map { cells, heading in
+            cells.reduce(DisplayWidth.of(heading)) { max($0, DisplayWidth.of($1)) }
+        }
+        let least = zip(columns, headings).enumerated().map { index, column in
+            column.0.contains(where: isID) ? widths[index] : max(leastWidth, DisplayWidth.of(column.1))
+        }
+        var excess = widths.reduce(2 * (widths.count - 1), +) - width
+        while excess > 0 {
+            let open = widths.indices.filter { widths[$0] > least[$0] }
+            guard let widest = open.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
+    /// Ids are there to be copied: 26 letters and digits.
+    private static func isID(_ text: String) -> Bool {
+        text.utf8.count == 26
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
     }
 }

@@ -65,7 +65,7 @@ import VaultControl
             let id = try #require(listed.first)
             try await world.fails(.usage, "backup", "forget", id, "--yes")
             try FileManager.default.removeItem(atPath: path)
-            #expect(try await world.ok("backup", "list").output.contains("moved or removed"))
+            #expect(try await world.ok("backup", "list").output.contains("\tmoved\t"))
             try await world.fails(.usage, "backup", "forget", "nonsense", "--yes")
             try await world.ok("backup", "forget", id, "--yes")
             try await world.fails(.notFound, "backup", "forget", id, "--yes")

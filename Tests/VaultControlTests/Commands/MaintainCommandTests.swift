@@ -81,6 +81,23 @@ struct MaintainCommandTests {
         }
     }
 
+    @Test func linesCanBeObjects() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in
+            let login = try await world.logIn("alice")
+            try await Task.sleep(for: .seconds(2))
+            let result = try await world.ok("maintain", "--once", "--log-format", "json")
+            let line = try #require(result.error.split(separator: "\n").first)
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let renewal = try #require(object["renewal"] as? [String: Any])
+            #expect(renewal["login"] as? String == login)
+            #expect(renewal["provider"] as? String == "acme")
+            #expect(renewal["outcome"] as? String == "renewed")
+            #expect((renewal["nextDue"] as? String)?.hasSuffix("Z") == true)
+            #expect((object["log"] as? [String: Any])?["level"] as? String == "info")
+            #expect(result.error.split(separator: "\n").allSatisfy { $0.hasPrefix("{") })
+        }
+    }
+
     @Test func twoProcessesShareTheWorkAndEndGracefullyOnSIGTERM() async throws {
         try await World.with({ $0.accessTokenLifetime = .seconds(5) }) { world in
             for index in 0..<10 { try await world.logIn("user-\(index)") }

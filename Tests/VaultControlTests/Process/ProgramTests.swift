@@ -70,6 +70,27 @@ struct ProgramTests {
         #expect(result.error.contains("does not let this program start threads"), "\(result.error)")
     }
 
+    /// A limit of the process is no fault of the vault, and no reason to die without a word.
+    @Test(arguments: [
+        ("-n 12", "user list", "too many files open", "ulimit -n"),
+        (
+            "-f 1", "login add --user bob --access-token-file t", "larger than this process may make a file",
+            "ulimit -f"
+        ),
+    ])
+    func limitsAreNamed(_ limit: String, _ command: String, _ message: String, _ hint: String) async throws {
+        let harness = try await BadInputTests.filled()
+        let script = """
+            cd "$dir"; umask 077; printf CANARY-x >t
+            ( ulimit \(limit); "$vaultctl" \(command); echo "$?" )
+            "$vaultctl" verify >/dev/null; echo "$?"
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.output == "10\n0\n", "\(result.output) \(result.error)")
+        #expect(result.error.contains(message), "\(result.error)")
+        #expect(result.error.contains("hint: raise its limit: \(hint)"), "\(result.error)")
+    }
+
     @Test(arguments: ["000", "077", "777"])
     func theUmaskNeverMatters(_ mask: String) async throws {
         let harness = try Harness()

@@ -32,7 +32,16 @@ struct UsageTests {
 
     /// In one line, with a hint that leads on from there.
     @Test(arguments: [
-        (["--json", "status"], "unknown option '--json'", "put options after the command"),
+        (["--json"], "no command specified", "vaultctl --help lists all commands"),
+        (["--quiet", "stats"], "unexpected argument 'stats'", "vaultctl --help lists all commands"),
+        (["login", "--json", "lst"], "unexpected argument 'lst'", "vaultctl login --help lists all commands"),
+        (
+            ["login", "list", "--state", "gone"], "one of the following: establishing, established, ",
+            "login list --help"
+        ),
+        (["login", "list", "--expires-before", "1y"], "'1y' is invalid", "or a date such as 2026-11-21T03:15:00Z"),
+        (["login", "list", "--limit", "0"], "--limit must be 1 or more", "vaultctl login list --help"),
+        (["status", "--brief", "--provider", "acme"], "cannot be combined", "vaultctl status --help"),
         (["login", "lst"], "unexpected argument 'lst'", "vaultctl login --help lists all commands"),
         (["status", "--what"], "unknown option '--what'", "usage: vaultctl status <options>"),
         (["status", "--what"], "unknown option '--what'", "vaultctl status --help lists all options"),
@@ -106,6 +115,30 @@ struct UsageTests {
         #expect(result.status == 1)
     }
 
+    /// The second reader would get what the first has left of them.
+    @Test(arguments: [
+        (
+            ["login", "add", "--user", "a", "--access-token", "-", "--refresh-token=-"], "standard input",
+            "--refresh-token"
+        ),
+        (["login", "complete", "--passphrase", "-", "--callback-url", "-"], "standard input", "--callback-url"),
+        (
+            ["login", "add", "--user", "a", "--key", "-", "--access-token-file", "/dev/stdin"], "standard input",
+            "--key"
+        ),
+        (
+            ["login", "add", "--user", "a", "--access-token-fd", "3", "--refresh-token-file", "/dev/fd/3"],
+            "descriptor 3", "--access-token-fd"
+        ),
+    ])
+    func oneStreamGivesOneSecret(_ arguments: [String], _ stream: String, _ option: String) async throws {
+        let result = try await Harness().run(arguments, input: "CANARY-one\nCANARY-two\n")
+        #expect(result.status == 1)
+        #expect(result.error.contains("only one secret can be read from \(stream): "), "\(result.error)")
+        #expect(result.error.contains(option))
+        #expect(result.error.contains("hint: use a file"))
+    }
+
     @Test func aSecretInTheEnvironmentIsRefused() async throws {
         let harness = try Harness()
         var environment = harness.environment
@@ -163,6 +196,18 @@ struct UsageTests {
     @Test(arguments: ["", "s", "-1", "1.5h", "1w", "99999999999999999999", "9223372036854775807d", "1 h", "٣"])
     func whatIsNoLengthOfTimeIsRefused(_ text: String) {
         #expect(TimeSpan(argument: text) == nil)
+    }
+
+    @Test func ownOptionsComeBeforeThoseOfAllCommands() async throws {
+        for arguments in [["login", "list", "--help"], ["help", "token", "get"], ["status", "-h"]] {
+            let text = try await Harness().run(arguments).output
+            let own = try #require(text.firstRange(of: "\nOPTIONS:\n"), "\(text)")
+            let common = try #require(text.firstRange(of: "\nOPTIONS OF ALL COMMANDS:\n"), "\(text)")
+            #expect(own.upperBound < common.lowerBound)
+            #expect(text[common.upperBound...].contains("--vault <path>"))
+            #expect(text[..<common.lowerBound].contains("--version"))
+            #expect(text.hasSuffix(" library's log.\n") && !text.contains("\n\n\n"), "\(text)")
+        }
     }
 
     @Test(arguments: [(["help", "nothing"], "vaultctl"), (["help", "login", "nothing"], "vaultctl login")])

@@ -48,6 +48,46 @@ struct PromptTests {
         #expect(terminal.echoes)
     }
 
+    @Test func aShortPassphraseIsRefusedAtOnce() async throws {
+        let harness = try Harness()
+        let terminal = try PseudoTerminal(["init"], environment: ["TOKENVAULT_VAULT": harness.vault])
+        try await terminal.wait(for: "New passphrase: ")
+        terminal.type("1234567\n")
+        #expect(try await terminal.exitCode() == 1)
+        #expect(terminal.screen.contains("the new passphrase is shorter than 8 characters"))
+        #expect(!terminal.screen.contains("Repeat"))
+        for command in [["init", "--passphrase", "-"], ["key", "add", "--new-passphrase", "-"]] {
+            if command[0] == "key" { try await harness.run("init") }
+            let result = try await harness.run(command, input: "sieben7")
+            #expect(result.status == 1)
+            #expect(result.error.contains("shorter than 8 characters"), "\(result.error)")
+        }
+    }
+
+    /// The prompt is far above, after Ctrl-Z and fg.
+    @Test func aProgramThatWasStoppedAsksAgain() async throws {
+        let harness = try await BadInputTests.filled()
+        let terminal = try PseudoTerminal(["token", "update", "--user", "alice"], environment: harness.environment)
+        try await terminal.wait(for: "Access token: ")
+        terminal.send(SIGSTOP)
+        terminal.send(SIGCONT)
+        try await terminal.wait(for: "Access token: ", times: 2)
+        #expect(!terminal.echoes)
+        terminal.type("CANARY-typed\n")
+        #expect(try await terminal.exitCode() == 0, "\(terminal.screen)")
+    }
+
+    @Test func disablingAUserSaysWhatIsLost() async throws {
+        let harness = try await BadInputTests.filled()
+        let terminal = try PseudoTerminal(["user", "disable", "alice"], environment: harness.environment)
+        try await terminal.wait(
+            for:
+                "Disable user alice and end 1 login, which enabling the user does not bring back? This cannot be undone. "
+        )
+        terminal.type("n\n")
+        #expect(try await terminal.exitCode() == 1)
+    }
+
     @Test func aTokenIsTypedWithoutEcho() async throws {
         let harness = try await BadInputTests.filled()
         let terminal = try PseudoTerminal(
@@ -96,7 +136,7 @@ struct PromptTests {
             let terminal = try PseudoTerminal(
                 ["login", "list"], environment: harness.environment.merging(extra) { $1 })
             #expect(try await terminal.exitCode() == 0)
-            #expect(terminal.screen.contains("PROVIDER"))
+            #expect(terminal.screen.contains("EXPIRES") && !terminal.screen.contains("PROVIDER"))
             #expect(terminal.screen.contains("\u{1B}[") == isColoured)
         }
     }

@@ -22,7 +22,7 @@ struct AuditExportCommand: VaultCommand {
     @Flag(help: "Write JSON lines. There is no other form.")
     var jsonl = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard since >= 0 else { throw ValidationError("--since must be the number of a row, or 0") }

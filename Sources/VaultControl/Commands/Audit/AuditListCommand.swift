@@ -33,7 +33,7 @@ struct AuditListCommand: VaultCommand {
     @Flag(help: "Show the ids of users. This is recorded in the audit log.")
     var resolve = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private static let mostLast = 100_000
     private static let page = 500

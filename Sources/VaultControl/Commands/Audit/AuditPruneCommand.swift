@@ -32,7 +32,7 @@ struct AuditPruneCommand: VaultCommand {
     var includeDamaged = false
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard keepLast ?? 1_000 >= 1_000 else {

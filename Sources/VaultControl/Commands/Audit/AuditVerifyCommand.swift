@@ -15,7 +15,7 @@ struct AuditVerifyCommand: VaultCommand {
             states that were put back. vaultctl verify checks everything else as well.
             """)
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let progress = Progress("verifying", on: invocation.console, isQuiet: invocation.isQuiet)

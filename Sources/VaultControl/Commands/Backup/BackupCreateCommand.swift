@@ -31,7 +31,7 @@ struct BackupCreateCommand: VaultCommand {
     @Flag(help: "Check whether a backup could be made there, and make none.")
     var dryRun = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

@@ -9,7 +9,7 @@ struct BackupListCommand: VaultCommand {
             file that is no longer where it was made may still exist elsewhere, with everything in it.
             """)
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let entries = try await VaultAccess(global, invocation).open { try await $0.backups() }
@@ -27,7 +27,7 @@ struct BackupForgetCommand: VaultCommand {
     var backup: String
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         guard let backup = BackupID(backup) else {

@@ -34,7 +34,7 @@ struct BackupRestoreCommand: VaultCommand {
     @Flag(help: "Check the backup and the key, and make nothing.")
     var dryRun = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

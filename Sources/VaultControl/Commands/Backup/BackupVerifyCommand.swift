@@ -25,7 +25,7 @@ struct BackupVerifyCommand: VaultCommand {
     @Option(help: .init("Where --drill works, instead of the backup's directory.", valueName: "directory"))
     var scratch: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         if scratch != nil, !drill { throw ValidationError("--scratch is of no use without --drill") }

@@ -11,7 +11,7 @@ struct RestoreStatusCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show how many logins of each provider are held, and at what risk.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let held = try await VaultAccess(global, invocation).open { try await $0.heldLogins() }
@@ -53,7 +53,7 @@ struct RestoreAcceptCommand: VaultCommand {
     @Flag(help: "Say what would be accepted, and change nothing.")
     var dryRun = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard (provider == nil) == app else { throw ValidationError("specify either --provider NAME or --app") }

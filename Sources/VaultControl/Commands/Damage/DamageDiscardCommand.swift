@@ -16,7 +16,7 @@ struct DamageDiscardCommand: VaultCommand {
 
     @OptionGroup var selection: DamagedRowSelection
     @OptionGroup var confirmation: TypedConfirmation
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let id = try selection.id

@@ -17,7 +17,7 @@ struct DamageExportCommand: VaultCommand {
     @Option(help: .init("The file to create; - for standard output.", valueName: "file"))
     var output: String
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let id = try selection.id

@@ -5,10 +5,10 @@ struct DamageListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the rows that cannot be opened. Reads every row of the vault.")
 
-    @Option(help: "The most rows to list.")
+    @Option(help: .init("The most rows to list.", valueName: "number"))
     var limit = 1_000
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }

@@ -7,7 +7,7 @@ struct DamageShowCommand: VaultCommand {
         abstract: "Show what is wrong with a row, what the file holds of it, and what discarding it loses.")
 
     @OptionGroup var selection: DamagedRowSelection
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let id = try selection.id

@@ -20,7 +20,7 @@ struct DoctorCommand: VaultCommand {
     @Flag(help: "Ask the providers for the time, and compare.")
     var online = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
@@ -91,7 +91,8 @@ enum LockedVaultCheckup {
 
     static var unseen: [DoctorFinding] {
         let checks: [DoctorFinding.Check] = [
-            .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .outbox, .login, .backup, .clock,
+            .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .writing, .outbox, .login, .backup,
+            .clock,
             .witness,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }

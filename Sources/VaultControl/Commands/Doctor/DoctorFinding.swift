@@ -14,8 +14,8 @@ struct DoctorFinding: Sendable {
 
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
-        case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, outbox,
-            login, backup, clock, witness, rootKey
+        case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
+            outbox, login, backup, clock, witness, rootKey
 
         var words: String {
             switch self {

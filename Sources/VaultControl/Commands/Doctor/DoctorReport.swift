@@ -5,7 +5,8 @@ struct DoctorReport {
     var isHealthy: Bool { !findings.contains { $0.level.needsAttention } }
 
     func emit(_ invocation: Invocation) throws {
-        try invocation.emit(sheet, text: invocation.isTerminal ? words(invocation.style) : lines)
+        try invocation.emit(
+            sheet, text: invocation.isTerminal ? words(invocation.style, width: invocation.console.width) : lines)
     }
 
     private var sheet: Sheet {
@@ -14,19 +15,24 @@ struct DoctorReport {
 
     private var lines: String {
         let columns = ["level", "check", "subject", "text", "hint"]
-        return Table(columns, findings.map(\.sheet)).text(isTerminal: false, style: Style(isRich: false))
+        return Table(columns, findings.map(\.sheet)).lines
     }
 
-    private func words(_ style: Style) -> String {
+    private func words(_ style: Style, width columns: Int) -> String {
         let width = findings.reduce(0) { max($0, $1.check.words.count) }
         let text = findings.map { finding in
             let padding = String(repeating: " ", count: width - finding.check.words.count + 2)
             let subject = finding.subject.map { Printable.escape($0) + ": " } ?? ""
+            let indent = Self.labelWidth + width + 2
             let line =
-                Self.label(finding.level, style) + finding.check.words + padding + subject
-                + Printable.escape(finding.text) + "\n"
-            let indent = String(repeating: " ", count: Self.labelWidth + width + 2)
-            return line + (finding.hint.map { "\(indent)\(style.dim("hint")): \(Printable.escape($0))\n" } ?? "")
+                Self.label(finding.level, style) + finding.check.words + padding
+                + Paragraph.wrapped(subject + Printable.escape(finding.text), indent: indent, width: columns) + "\n"
+            let hint = finding.hint.map {
+                String(repeating: " ", count: indent) + style.dim("hint") + ": "
+                    + Paragraph.wrapped(
+                        Printable.escape($0), indent: indent + 6, after: indent + 6, width: columns) + "\n"
+            }
+            return line + (hint ?? "")
         }.joined()
         return text + "\n" + summary + "\n"
     }

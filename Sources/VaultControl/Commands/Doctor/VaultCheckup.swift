@@ -8,7 +8,7 @@ struct VaultCheckup {
     var pageSize = Listing.pageSize
 
     func findings() async -> [DoctorFinding] {
-        await diagnosis() + outbox() + logins() + BackupCheckup(vault, invocation).findings()
+        await diagnosis() + writing() + outbox() + logins() + BackupCheckup(vault, invocation).findings()
     }
 
     private func diagnosis() async -> [DoctorFinding] {
@@ -22,6 +22,19 @@ struct VaultCheckup {
             return [.lockedMemory, .ownership, .renewal, .spool].map {
                 .unseen($0, failure.message, level: .problem, hint: failure.hints.first)
             }
+        }
+    }
+
+    /// Whether renewals can be stored now: room, permissions, and no other process that keeps the write lock.
+    private func writing() async -> [DoctorFinding] {
+        // Reported as what it is by the owner lock.
+        guard vault.readOnlyReason == nil else { return [] }
+        do {
+            try await vault.checkWriting()
+            return [DoctorFinding(.ok, .writing, "the vault can be written, and there is room")]
+        } catch {
+            let failure = Failure(error)
+            return [DoctorFinding(.problem, .writing, failure.message, hint: failure.hints.first)]
         }
     }
 
@@ -113,6 +126,9 @@ struct VaultCheckup {
     /// Reads every login: sealed cells hold which of them are dead.
     private func logins() async -> [DoctorFinding] {
         var (count, failed, damaged) = (0, 0, 0)
+        let progress = CountingProgress("checking logins", invocation)
+        let total = (try? await vault.status().logins) ?? 0
+        defer { progress.finish() }
         var last: LoginID?
         do {
             while true {
@@ -128,6 +144,7 @@ struct VaultCheckup {
                         last = id
                     }
                 }
+                progress.update(done: count, total: max(count, total))
                 guard page.count == pageSize else { break }
             }
         } catch {

@@ -16,32 +16,43 @@ struct EventLines {
         if invocation.isJSON {
             try invocation.console.write(Self.sheet(event).json.text + "\n", to: .output)
         } else if invocation.isTerminal {
-            let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings)) + "\n"
+            let isNarrow = invocation.console.width < Self.leastWidth
+            let headings = hasHeadings ? "" : style.bold(Self.columns(Self.headings, isNarrow)) + "\n"
             hasHeadings = true
-            try invocation.console.write(headings + coloured(event) + "\n", to: .output)
+            try invocation.console.write(headings + coloured(event, isNarrow) + "\n", to: .output)
         } else {
             let line = Self.cells(event).map(Printable.escape).joined(separator: "\t")
             try invocation.console.write(line + "\n", to: .output)
         }
     }
 
-    private static let headings = ["TIME", "EVENT", "USER", "LOGIN", "GEN", "DETAIL"]
+    static let headings = ["TIME", "EVENT", "USER", "LOGIN", "GEN", "DETAIL"]
     /// Fixed, because the lines to come are unknown.
     private static let widths = [20, 22, 16, 26, 5, 0]
+    /// What does not fit on 80 columns gets a second line, so that a login's id stays whole.
+    private static let narrowWidths = [20, 22, 34]
+    private static let leastWidth = 120
 
-    private static func columns(_ cells: [String]) -> String {
+    private static func columns(_ cells: [String], _ isNarrow: Bool) -> String {
+        guard isNarrow else { return line(cells, widths) }
+        let second = line(Array(cells[3...]), Array(widths[3...]))
+        return line(Array(cells[..<3]), narrowWidths) + (second.isEmpty ? "" : "\n  \(second)")
+    }
+
+    private static func line(_ cells: [String], _ widths: [Int]) -> String {
         var line = zip(cells, widths).map { cell, width in
-            cell + String(repeating: " ", count: max(0, width - cell.count))
+            cell + String(repeating: " ", count: max(0, width - DisplayWidth.of(cell)))
         }.joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         return line
     }
 
-    private func coloured(_ event: SessionEvent) -> String {
+    private func coloured(_ event: SessionEvent, _ isNarrow: Bool) -> String {
         var cells = Self.cells(event)
-        cells[2] = Printable.shortened(cells[2], to: Self.widths[2])
-        cells[5] = Printable.shortened(cells[5], to: 60)
-        let line = Self.columns(cells)
+        let width = (isNarrow ? Self.narrowWidths : Self.widths)[2]
+        cells[2] = DisplayWidth.cut(Printable.shortened(cells[2], to: width), to: width)
+        cells[5] = DisplayWidth.cut(Printable.shortened(cells[5], to: 200), to: isNarrow ? 43 : 60)
+        let line = Self.columns(cells, isNarrow)
         switch event.kind {
         case .refreshFailed, .error: return style.red(line)
         case .willExpire, .expired, .refreshTokenWillExpire, .missed: return style.yellow(line)

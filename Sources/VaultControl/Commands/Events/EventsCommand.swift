@@ -25,7 +25,7 @@ struct EventsCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private static let mostPast = 100_000
 

@@ -34,7 +34,7 @@ struct KeyAddCommand: VaultCommand {
     @Option(help: .init("A label for the slot.", valueName: "text"))
     var label: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
@@ -82,7 +82,9 @@ struct KeyAddCommand: VaultCommand {
             return (.keyFile(newKeyFile), newKeyFile)
         }
         if let source {
-            return (.passphrase(Passphrase(try reader.read("New passphrase", from: source))), nil)
+            let passphrase = try reader.read("New passphrase", from: source)
+            try VaultAccess.checkNewPassphrase(passphrase)
+            return (.passphrase(Passphrase(passphrase)), nil)
         }
         guard access.invocation.console.inputIsTerminal else {
             throw Failure.usage(

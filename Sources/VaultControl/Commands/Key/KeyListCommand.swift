@@ -14,7 +14,7 @@ struct KeyListCommand: VaultCommand {
     @Flag(help: "Try the key that opens the vault on every slot.")
     var test = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

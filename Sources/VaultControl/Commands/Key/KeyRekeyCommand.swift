@@ -28,7 +28,7 @@ struct KeyRekeyCommand: VaultCommand {
     var dryRun = false
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let rekeying = try await VaultAccess(global, invocation).open { vault, reader in

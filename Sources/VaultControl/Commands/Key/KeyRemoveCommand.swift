@@ -23,7 +23,7 @@ struct KeyRemoveCommand: VaultCommand {
     @OptionGroup var provenByPassphrase: SecretOptions<ProvenPassphraseKind>
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault, reader in

@@ -26,7 +26,7 @@ struct KeyRotateCommand: VaultCommand {
             "How long to wait for other processes to end renewals that they began before.", valueName: "time"))
     var wait = TimeSpan(.seconds(120))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         if status, abort { throw ValidationError("--status and --abort cannot be combined") }

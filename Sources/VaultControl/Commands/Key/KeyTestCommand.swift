@@ -16,7 +16,7 @@ struct KeyTestCommand: VaultCommand {
     @Argument(help: "The slot's id, from vaultctl key list.")
     var slot: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let found = try await VaultAccess(global, invocation).openBySource { vault, source in

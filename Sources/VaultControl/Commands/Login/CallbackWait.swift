@@ -53,7 +53,7 @@ struct CallbackWait {
 
     private var timedOut: Failure {
         Failure(
-            .provider, code: "timedOut", "no browser returned within \(Instant.duration(timeout.inSeconds))",
+            .provider, code: "timedOut", "no browser came back within \(Instant.duration(timeout.inSeconds))",
             hints: [
                 "try again; to wait longer, use --timeout 15m",
                 "if the browser ended at an address of this machine: vaultctl login complete --callback-url -",

@@ -31,7 +31,7 @@ struct LoginAddCommand: VaultCommand {
     @Option(help: .init("A label for the login, to tell several apart.", valueName: "text"))
     var label: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let accessSource =

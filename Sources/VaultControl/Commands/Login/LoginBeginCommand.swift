@@ -15,7 +15,7 @@ struct LoginBeginCommand: VaultCommand {
     @Option(help: .init("The redirect URI, instead of the provider's own.", valueName: "url"))
     var redirectURI: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let request = try await VaultAccess(global, invocation).manage { users in
@@ -26,6 +26,11 @@ struct LoginBeginCommand: VaultCommand {
                 .data("url", request.url), .data("state", request.state), .data("expiresAt", request.expiresAt),
                 .data("urlExpiresAt", request.urlExpiresAt),
             ]), text: Printable.escape(request.url) + "\n")
+        if !request.url.contains("redirect_uri="), !request.url.contains("request_uri=") {
+            invocation.note(
+                "note: no redirect URI is sent, which most providers refuse; set one: vaultctl provider update NAME "
+                    + "--redirect-uri URL")
+        }
         let isShort = request.urlExpiresAt < request.expiresAt
         let until = isShort ? " by \(Instant.words(request.urlExpiresAt, now: invocation.now))" : ""
         invocation.hint("open this URL in the user's browser\(until)")

@@ -25,7 +25,7 @@ struct LoginCompleteCommand: VaultCommand {
 
     @OptionGroup var code: SecretOptions<CodeKind>
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let source = try code.source

@@ -33,7 +33,7 @@ struct LoginOpenCommand: VaultCommand {
         help: "Open the browser. By default, if this is a terminal and there is a desktop or $BROWSER.")
     var browser: Bool?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         guard timeout.duration > .zero else { throw Failure.usage("--timeout must be greater than zero") }

@@ -6,7 +6,7 @@ struct LoginRefreshCommand: VaultCommand {
         commandName: "refresh", abstract: "Renew a login now, even if its access token is still valid.")
 
     @OptionGroup var selection: LoginSelection
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let token = try await VaultAccess(global, invocation).manage { users in

@@ -10,7 +10,7 @@ struct LoginRemoveCommand: VaultCommand {
     @OptionGroup var selection: LoginSelection
     @OptionGroup var damaged: DamagedLoginOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in

@@ -19,7 +19,7 @@ struct LoginReviveCommand: VaultCommand {
             """)
 
     @OptionGroup var selection: LoginSelection
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let login = try await VaultAccess(global, invocation).manage { users in

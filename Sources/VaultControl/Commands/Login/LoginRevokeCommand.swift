@@ -13,7 +13,7 @@ struct LoginRevokeCommand: VaultCommand {
     @OptionGroup var selection: LoginSelection
     @OptionGroup var damaged: DamagedLoginOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let (done, report) = try await VaultAccess(global, invocation).manage { users in

@@ -32,7 +32,7 @@ struct LoginSalvageCommand: VaultCommand {
     var onTerminal = false
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         switch (used, revealed) {
@@ -107,7 +107,8 @@ struct LoginSalvageCommand: VaultCommand {
             Field("status", reply.status).column("STATUS"),
             .data("contentType", reply.contentType),
             Field("bytes", reply.byteCount)
-                .column("BYTES", "\(reply.byteCount)" + (reply.isComplete ? "" : ", cut short")),
+                .column(
+                    "BYTES", "\(reply.byteCount)" + (reply.isComplete ? "" : ", cut short"), inPipe: reply.byteCount),
             .data("complete", reply.isComplete),
             Field("refreshTokens", reply.refreshTokenCount).column("REFRESH TOKENS"),
             .data("current", reply.isCurrent),

@@ -7,7 +7,7 @@ struct LoginShowCommand: VaultCommand {
         abstract: "Show a login's state, its renewal and the next step, without its tokens.")
 
     @OptionGroup var selection: LoginSelection
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let diagnosis = try await VaultAccess(global, invocation).open { vault in

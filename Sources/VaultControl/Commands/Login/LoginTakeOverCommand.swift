@@ -18,7 +18,7 @@ struct LoginTakeOverCommand: VaultCommand {
 
     @OptionGroup var selection: LoginSelection
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let diagnosis = try await VaultAccess(global, invocation).manage { users in

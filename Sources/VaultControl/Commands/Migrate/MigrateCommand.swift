@@ -14,7 +14,7 @@ struct MigratePlanCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan", abstract: "List the migration steps that are missing.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let status = try MigrationFacts.status(VaultAccess(global, invocation))
@@ -28,7 +28,7 @@ struct MigrateStatusCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "List all migration steps, and the copies made before them.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let status = try MigrationFacts.status(VaultAccess(global, invocation))
@@ -52,7 +52,7 @@ struct MigrateDiscardCommand: VaultCommand {
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
@@ -74,7 +74,7 @@ struct MigrateUpCommand: VaultCommand {
         abstract: "Apply the migration steps that are missing.",
         discussion: "Stop the services that use the vault first. An interrupted migration resumes where it stopped.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

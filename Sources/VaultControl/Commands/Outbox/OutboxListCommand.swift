@@ -6,7 +6,7 @@ struct OutboxListCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List pending revocations, oldest first.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
@@ -26,13 +26,18 @@ struct OutboxListCommand: VaultCommand {
             [
                 Field("revocation", revocation.id).column("REVOCATION"),
                 .data("login", revocation.login),
-                Field("provider", revocation.provider).column("PROVIDER", revocation.provider ?? "(removed)"),
+                Field("provider", revocation.provider).column(
+                    "PROVIDER", revocation.provider ?? "(removed)", inPipe: revocation.provider),
                 Field("token", revocation.token.rawValue)
-                    .column("TOKEN", revocation.token == .refreshToken ? "refresh token" : "access token"),
+                    .column(
+                        "TOKEN", revocation.token == .refreshToken ? "refresh token" : "access token",
+                        inPipe: revocation.token.rawValue),
                 Field("createdAt", revocation.createdAt).column("SINCE"),
                 Field("attempts", revocation.attempts).column("TRIES"),
                 Field("nextAttemptAt", revocation.nextAttemptAt)
-                    .column("NEXT TRY", revocation.nextAttemptAt <= now ? "due" : revocation.nextAttemptAt.json),
+                    .column(
+                        "NEXT TRY", revocation.nextAttemptAt <= now ? "due" : revocation.nextAttemptAt.json,
+                        inPipe: revocation.nextAttemptAt),
             ]
         case .damaged(let id, let problem):
             [

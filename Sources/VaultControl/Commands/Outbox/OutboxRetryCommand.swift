@@ -23,7 +23,7 @@ struct OutboxRetryCommand: VaultCommand {
     @Option(help: "The most revocations to try.")
     var limit = 1_000
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be 1 or more") }

@@ -35,7 +35,7 @@ struct ProviderAddCommand: VaultCommand {
     @Flag(help: "Accept http:// on this machine, for development servers.")
     var allowInsecureLoopback = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
@@ -67,6 +67,9 @@ struct ProviderAddCommand: VaultCommand {
         try invocation.emit(ProviderFacts.sheet(provider))
         if provider.revocationEndpoint == nil {
             invocation.note("note: the provider has no revocation endpoint, so logging out cannot end its grants")
+        }
+        if provider.authorizationEndpoint != nil, provider.redirectURI == nil {
+            invocation.note("note: no redirect URI was given, so login begin needs --redirect-uri URL")
         }
         if provider.authorizationEndpoint != nil {
             invocation.hint(

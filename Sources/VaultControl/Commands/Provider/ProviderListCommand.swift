@@ -4,7 +4,7 @@ import TokenVault
 struct ProviderListCommand: VaultCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the providers.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let providers = try await VaultAccess(global, invocation).open { try await $0.providers() }

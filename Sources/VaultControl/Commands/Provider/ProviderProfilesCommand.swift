@@ -17,7 +17,7 @@ struct ProviderProfilesCommand: VaultCommand {
     @Option(help: .init("A directory with profiles of your own.", valueName: "path"), completion: .directory)
     var dir: String?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private struct Row {
         let file: String?

@@ -9,7 +9,7 @@ struct ProviderRemoveCommand: VaultCommand {
     var name: String
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in

@@ -8,7 +8,7 @@ struct ProviderShowCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let provider = try await VaultAccess(global, invocation).open { try await $0.provider(named: name) }

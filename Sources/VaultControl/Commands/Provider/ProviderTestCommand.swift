@@ -16,7 +16,7 @@ struct ProviderTestCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
@@ -51,8 +51,7 @@ struct ProviderTestCommand: VaultCommand {
             // What is stored was allowed when it was added.
             return try await access.discover(issuer, allowsInsecureLoopback: true)
         } catch let error as DiscoveryError {
-            throw Failure(
-                .provider, code: "discoveryFailed", error.description, hints: ["check the issuer and the network"])
+            throw Failure(.provider, code: "discoveryFailed", error.description, hints: Failure(error).hints)
         }
     }
 }

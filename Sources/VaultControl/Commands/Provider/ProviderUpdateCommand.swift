@@ -33,7 +33,7 @@ struct ProviderUpdateCommand: VaultCommand {
     var force = false
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

@@ -43,7 +43,7 @@ struct RequestCommand: VaultCommand {
     @Flag(help: "Accept plain http to this machine, for a development server.")
     var allowInsecureLoopback = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     private static let mostRedirects = 10
 

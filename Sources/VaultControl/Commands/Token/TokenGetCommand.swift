@@ -35,7 +35,7 @@ struct TokenGetCommand: VaultCommand {
             valueName: "time"))
     var deadline: TimeSpan?
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let choice = try selection.choice

@@ -18,7 +18,7 @@ struct TokenUpdateCommand: VaultCommand {
     @OptionGroup var access: SecretOptions<AccessTokenKind>
     @OptionGroup var refresh: SecretOptions<RefreshTokenKind>
     @OptionGroup var expiry: ExpiryOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let refreshSource = try refresh.source

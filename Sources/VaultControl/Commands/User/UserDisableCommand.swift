@@ -7,11 +7,12 @@ struct UserDisableCommand: VaultCommand {
         abstract: "End all of a user's logins, and refuse new ones until the user is enabled.")
 
     @OptionGroup var ending: UserEnding
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await ending.run(
-            asking: { "Disable user \($0) and end \($1)" }, done: "disabled", VaultAccess(global, invocation)
+            asking: { "Disable user \($0) and end \($1), which enabling the user does not bring back" },
+            done: "disabled", VaultAccess(global, invocation)
         ) { try await $0.disableUser($1) }
     }
 }

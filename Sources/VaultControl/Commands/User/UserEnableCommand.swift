@@ -8,7 +8,7 @@ struct UserEnableCommand: VaultCommand {
     @Argument(help: "The user's id.")
     var id: String
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).manage { try await $0.enableUser(id) }

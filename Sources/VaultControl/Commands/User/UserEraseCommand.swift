@@ -17,7 +17,7 @@ struct UserEraseCommand: VaultCommand {
     var dryRun = false
 
     @OptionGroup var ending: UserEnding
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

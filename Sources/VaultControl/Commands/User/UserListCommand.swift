@@ -4,18 +4,30 @@ import TokenVault
 struct UserListCommand: VaultCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the users.")
 
-    @OptionGroup var global: GlobalOptions
+    @Flag(help: "Only disabled users.")
+    var disabled = false
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
             var listing = Listing("users", UserFacts.headings, invocation)
             try await listing.appendAll { cursor in
                 let page = try await vault.users(after: cursor, limit: Listing.pageSize)
-                return (page.entries.map(UserFacts.sheet), page.next)
+                return (page.entries.filter(isWanted).map(UserFacts.sheet), page.next)
             }
             if listing.isEmpty {
-                invocation.hint("there is no user yet; log one in: vaultctl login begin --user ID --provider NAME")
+                invocation.hint(
+                    disabled
+                        ? "no user is disabled"
+                        : "there is no user yet; log one in: vaultctl login begin --user ID --provider NAME")
             }
         }
+    }
+
+    /// Damaged rows are never hidden: what they were is unknown.
+    private func isWanted(_ entry: UserEntry) -> Bool {
+        guard disabled, case .user(let user) = entry else { return true }
+        return !user.isEnabled
     }
 }

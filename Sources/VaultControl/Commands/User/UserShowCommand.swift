@@ -7,7 +7,7 @@ struct UserShowCommand: VaultCommand {
     @Argument(help: "The user's id.")
     var id: String
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let (user, logins) = try await VaultAccess(global, invocation).open { vault in

@@ -14,7 +14,7 @@ struct WitnessAcceptCommand: VaultCommand {
             """)
 
     @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

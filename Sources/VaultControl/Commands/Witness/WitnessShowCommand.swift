@@ -7,7 +7,7 @@ struct WitnessShowCommand: VaultCommand {
         abstract: "Check the vault against its witness, and show what the witness has seen.",
         discussion: "Exit code 5 if the witness has seen a newer state of the vault, or another one.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)

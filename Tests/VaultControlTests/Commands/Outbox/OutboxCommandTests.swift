@@ -23,7 +23,7 @@ struct OutboxCommandTests {
             #expect(list[0]["provider"] as? String == "acme")
             #expect(list[0]["token"] as? String == "refreshToken")
             #expect(list[0]["attempts"] as? Int == 1)
-            #expect(try await world.ok("outbox", "list").output.contains("refresh token"))
+            #expect(try await world.ok("outbox", "list").output.contains("\trefreshToken\t"))
         }
     }
 
