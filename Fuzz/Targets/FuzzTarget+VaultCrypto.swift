@@ -43,6 +43,29 @@ extension FuzzTarget {
         let line = bytes.last == newline ? bytes : bytes + [newline]
         try require(KeyFileLine.encode(key) == SecretBytes(copying: line), "two lines for one key")
     }
+
+    /// An identity file of age, or a recipient: each line that counts is one identity, and a recipient has one text.
+    static let age = FuzzTarget("age") { bytes throws(FuzzFinding) in
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let recipient = try? Recipient(text: text) {
+            try require(recipient.text == text, "two texts for one recipient")
+            try require(text.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "a recipient with another character")
+        }
+        guard let identities = try? Identity.parse(SecretBytes(copying: bytes)) else { return }
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).map {
+            $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0
+        }
+        let counted = lines.filter { !$0.isEmpty && $0.first != UInt8(ascii: "#") }
+        try require(!identities.isEmpty && identities.count == counted.count, "lines were passed over")
+        try require(
+            counted.allSatisfy { $0.starts(with: Array("AGE-SECRET-KEY-1".utf8)) }, "another line is an identity")
+        for identity in identities {
+            let recipient = identity.recipient
+            let again = try? Recipient(text: recipient.text)
+            try require(again == recipient, "a recipient that cannot be read")
+            try require(!"\(identity)".contains("AGE-SECRET"), "an identity that is shown")
+        }
+    }
 }
 
 /// A key and two places that are the same in every run.
