@@ -29,10 +29,10 @@ extension RekeyPlan {
         let vaultKey = try SealingKey.generate()
         var kept: [Kept] = []
         var dropped: [StoredKeySlot] = []
-        var used: Set<Int> = []
+        var keys = KeysAtHand(unlockers, vault: context.vaultID)
         for slot in slots {
             let stored = StoredKeySlot(slot.description, row.manifest)
-            let key = try Self.key(of: slot, row, context, unlockers, &used)
+            let key = try keys.key(of: slot, row, context)
             var sealed: KeySlot?
             // Not the recipient that the row names: that would let everyone who can write to it have the new key.
             if let recipient = row.manifest.recipients[slot.description.id] {
@@ -48,11 +48,7 @@ extension RekeyPlan {
                 dropped.append(stored)
             }
         }
-        guard used.count == unlockers.count else {
-            throw VaultCryptoError(
-                .wrongKey, "one of the keys that were given opens none of the vault's key slots",
-                hint: "`vaultctl key list --test` shows which slots a key opens")
-        }
+        if let failure = keys.failureOfUnused { throw failure }
         let own = row.opened.slot.handle
         guard let mine = kept.first(where: { $0.slot.handle == own })?.sealedAnew else {
             throw VaultCryptoError(.wrongKey, "the key slot by which the vault was opened is gone")
@@ -62,19 +58,30 @@ extension RekeyPlan {
             opened: OpenedSlot(vaultKey: vaultKey, slot: try ProvenKeySlot(mine), isProven: row.opened.isProven),
             basis: row.manifest.keySlots)
     }
+}
+
+/// The keys beside the one by which the vault was opened, and which of them have opened a slot.
+private struct KeysAtHand {
+    private let unlockers: [any SlotUnlocker]
+    private var used: Set<Int> = []
+    /// What a program said when it refused a wrapped key. It may be another program's, so this counts only if the
+    /// program opens no slot at all.
+    private var refusals: [Int: VaultCryptoError] = [:]
+
+    init(_ unlockers: [any SlotUnlocker], vault: Bytes16) {
+        self.unlockers = unlockers.map { $0.bound(to: vault) }
+    }
 
     /// The slot's key, if one at hand opens it to the vault's own key.
-    private static func key(
-        of slot: KeySlot, _ row: VaultRow, _ context: VaultContext, _ unlockers: [any SlotUnlocker],
-        _ used: inout Set<Int>
+    mutating func key(
+        of slot: KeySlot, _ row: VaultRow, _ context: VaultContext
     ) throws(VaultCryptoError) -> SealingKey? {
         var found: SealingKey?
         if let key = try context.heldKey(of: slot.description), slot.opens(with: key, to: row, context) { found = key }
-        for (index, unlocker) in unlockers.map({ $0.bound(to: context.vaultID) }).enumerated() {
+        for (index, unlocker) in unlockers.enumerated() {
             // A passphrase takes most of a second: what is known to be open is not tried again for its own sake.
             if found != nil, unlocker.cost(of: slot.description) != nil { continue }
-            guard let key = try unlocker.slotKeyIfAny(for: slot.description), slot.opens(with: key, to: row, context)
-            else {
+            guard let key = try slotKey(of: slot.description, index), slot.opens(with: key, to: row, context) else {
                 continue
             }
             used.insert(index)
@@ -82,15 +89,36 @@ extension RekeyPlan {
         }
         return found
     }
+
+    private mutating func slotKey(
+        of slot: KeySlotDescription, _ index: Int
+    ) throws(VaultCryptoError) -> SealingKey? {
+        var refusal: VaultCryptoError?
+        let key = try unlockers[index].slotKeyIfAny(for: slot) { refusal = $0 }
+        if refusals[index] == nil { refusals[index] = refusal }
+        return key
+    }
+
+    /// Why one of them opens nothing; nil if each has opened a slot.
+    var failureOfUnused: VaultCryptoError? {
+        guard let index = unlockers.indices.first(where: { !used.contains($0) }) else { return nil }
+        return refusals[index]
+            ?? VaultCryptoError(
+                .wrongKey, "one of the keys that were given opens none of the vault's key slots",
+                hint: "`vaultctl key list --test` shows which slots a key opens")
+    }
 }
 
 extension SlotUnlocker {
     /// Nil also if a program refuses the wrapped key: it may be another program's.
-    func slotKeyIfAny(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
+    func slotKeyIfAny(
+        for slot: KeySlotDescription, onRefusal: (VaultCryptoError) -> Void = { _ in }
+    ) throws(VaultCryptoError) -> SealingKey? {
         do throws(VaultCryptoError) {
             return try slotKey(for: slot)
         } catch {
             guard error.code == .keySourceFailed, case .wrapped = slot.kind else { throw error }
+            onRefusal(error)
             return nil
         }
     }

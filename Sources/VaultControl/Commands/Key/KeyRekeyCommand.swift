@@ -24,6 +24,13 @@ struct KeyRekeyCommand: VaultCommand {
 
     @OptionGroup var alsoPassphrase: SecretOptions<AlsoPassphraseKind>
 
+    @Option(
+        help: .init(
+            """
+            The program that unwraps another wrapped key of the vault, as a JSON array; its slot should stay. Repeatable.
+            """, valueName: "json"))
+    var alsoWrapCommand: [String] = []
+
     @Flag(help: "Only list what would stay and what would go.")
     var dryRun = false
 
@@ -33,6 +40,9 @@ struct KeyRekeyCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let rekeying = try await VaultAccess(global, invocation).open { vault, reader in
             var sources = alsoKeyFile.map { KeySource.keyFile($0) }
+            for text in alsoWrapCommand {
+                sources.append(.wrapped(by: try ProgramArguments.parse(text, "--also-wrap-command")))
+            }
             if let source = try alsoPassphrase.source {
                 sources.append(.passphrase(Passphrase(try reader.read("Passphrase that stays", from: source))))
             }
@@ -58,7 +68,9 @@ struct KeyRekeyCommand: VaultCommand {
         for slot in plan.kept { invocation.note("+ \(KeyFacts.words(slot))") }
         for slot in plan.dropped { invocation.note("- \(KeyFacts.words(slot))") }
         if !plan.dropped.isEmpty {
-            invocation.hint("to keep a slot, specify its key: --also-key-file PATH or --also-passphrase-file PATH")
+            invocation.hint(
+                "to keep a slot, specify its key: --also-key-file PATH, --also-passphrase-file PATH or "
+                    + "--also-wrap-command JSON")
         }
     }
 

@@ -106,6 +106,68 @@ struct KeySourceTests {
         #expect(try await harness.run("verify").status == 0)
     }
 
+    @Test func aCredentialOfSystemdOpensTheVault() async throws {
+        let (harness, _, _) = try await made()
+        let folder = harness.path("credentials")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.copyItem(atPath: harness.key, toPath: folder + "/vault.key")
+        #expect(unsafe chmod(folder + "/vault.key", 0o400) == 0 && chmod(folder, 0o500) == 0)
+        defer { unsafe chmod(folder, 0o700) }
+        let service = "unset TOKENVAULT_KEY_FILE; export CREDENTIALS_DIRECTORY=\"$dir/credentials\""
+        let opened = try await Program(harness: harness).shell(
+            "\(service); \"$vaultctl\" status --brief --credential vault.key")
+        #expect(opened.status == 0, "\(opened.error)")
+        let named = try await Program(harness: harness).shell(
+            "\(service); TOKENVAULT_CREDENTIAL=vault.key \"$vaultctl\" verify")
+        #expect(named.status == 0, "\(named.error)")
+        let missing = try await Program(harness: harness).shell("\(service); \"$vaultctl\" status --credential other")
+        #expect(missing.status == 7 && missing.error.contains("credentials/other"), "\(missing.error)")
+        #expect(unsafe chmod(folder + "/vault.key", 0o444) == 0)
+        let exposed = try await Program(harness: harness).shell(
+            "\(service); \"$vaultctl\" status --credential vault.key")
+        #expect(exposed.status == 7 && exposed.error.contains("chmod 600"), "\(exposed.error)")
+    }
+
+    @Test func aWrappedSlotFollowsANewVaultKeyIfItsProgramIsNamed() async throws {
+        let (harness, bare, _) = try await made()
+        var slots: [String] = []
+        for name in ["kms", "tpm"] {
+            // Each refuses what the other one has wrapped.
+            let program = try harness.file(
+                name,
+                """
+                #!/bin/sh
+                case "$1" in
+                wrap) printf '\(name) '; base64 -w 0 ;;
+                unwrap) read -r by key; [ "$by" = \(name) ] || { echo "not of \(name)" >&2; exit 1; }
+                        printf '%s' "$key" | base64 -d ;;
+                esac
+
+                """, mode: 0o700)
+            let added = try await harness.run("key", "add", "--new-wrap-command", "[\"\(program)\"]", "--label", name)
+            #expect(added.status == 0, "\(added.error)")
+            slots.append(added.line)
+        }
+        let (kms, tpm) = ("[\"\(harness.path("kms"))\"]", "[\"\(harness.path("tpm"))\"]")
+        let none = try await harness.run("key", "rekey", "--dry-run")
+        #expect(none.error.contains("- \(slots[0])") && none.error.contains("- \(slots[1])"), "\(none.error)")
+        let cases = [("kms", 1, "JSON array"), ("[]", 1, "JSON array"), ("[\"/bin/false\"]", 7, "exit code 1")]
+        for (text, status, words) in cases {
+            let refused = try await harness.run("key", "rekey", "--yes", "--also-wrap-command", text)
+            #expect(refused.status == status && refused.error.contains(words), "\(refused.error)")
+        }
+        let both = try await harness.run(
+            "key", "rekey", "--dry-run", "--also-wrap-command", tpm, "--also-wrap-command", kms)
+        #expect(both.error.contains("+ \(slots[0])") && both.error.contains("+ \(slots[1])"), "\(both.error)")
+        let done = try await harness.run("key", "rekey", "--yes", "--also-wrap-command", kms)
+        #expect(done.error.contains("+ \(slots[0])") && done.error.contains("- \(slots[1])"), "\(done.error)")
+        for (program, status) in [(kms, 0), (tpm, 7)] {
+            let opened = try await harness.run("status", "--brief", "--wrap-command", program, environment: bare)
+            #expect(opened.status == status, "\(opened.error)")
+        }
+    }
+
     @Test func doctorNamesWhatCouldLoseTheVault() async throws {
         let harness = try Harness()
         try await harness.run("init")
