@@ -1,5 +1,6 @@
 import DevAuthorizationServer
 import Foundation
+import Glibc
 import OAuthClient
 import Testing
 import VaultControl
@@ -163,6 +164,14 @@ struct ProfileCommandTests {
                 1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G
                 -----END PRIVATE KEY-----
                 """)
+            // What others may read is no secret: the client's key neither.
+            #expect(unsafe chmod(key, 0o644) == 0)
+            let adding = ["add", "other", "--client-id", "c", "--token-endpoint", "https://other.example/token"]
+            for command in [["update", "acme", "--yes"], adding] {
+                let exposed = try await world.harness.run(["provider"] + command + ["--client-key-file", key])
+                #expect(exposed.status == 10 && exposed.error.contains("chmod 600"), "\(exposed.error)")
+            }
+            #expect(unsafe chmod(key, 0o600) == 0)
             try await world.ok("provider", "update", "acme", "--client-key-file", key, "--client-key-id", "k1", "--yes")
             let shown = try await world.ok("provider", "show", "acme", "--json").json
             #expect(shown["clientAuthentication"] as? String == "private_key_jwt")
