@@ -47,6 +47,8 @@ package import VaultStorage
 /// - ``rootKeyStatus()``
 /// - ``rotateRootKey(patience:progress:)``
 /// - ``abortRootKeyRotation(patience:progress:)``
+/// - ``replaceDataKey(ofUser:)``
+/// - ``replaceDataKeys(madeBefore:progress:)``
 /// - ``planRekey(provenBy:)``
 /// - ``rekey(_:)``
 /// ### Looking after it

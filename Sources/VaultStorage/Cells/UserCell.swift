@@ -16,6 +16,7 @@ enum UserCellTag {
     static let status: UInt8 = 3
     static let createdAt: UInt8 = 4
     static let manifest: UInt8 = 5
+    static let dataKeyMadeAt: UInt8 = 6
 }
 
 /// An open user cell, read in place. Valid while the cell is open.
@@ -26,6 +27,8 @@ enum UserCellTag {
     let userId: UnsafeRawBufferPointer
     let status: UserStatus
     let createdAt: Timestamp
+    /// When the data key took another one's place; nil for a user's first.
+    let dataKeyMadeAt: Timestamp?
     private let manifest: UnsafeRawBufferPointer
 
     init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
@@ -33,6 +36,7 @@ enum UserCellTag {
         var userId: UnsafeRawBufferPointer?
         var status: UserStatus?
         var createdAt = Timestamp(milliseconds: 0)
+        var dataKeyMadeAt: Timestamp?
         var manifest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         var record = unsafe RecordReader(plaintext)
         while let field = try record.next() {
@@ -42,6 +46,7 @@ enum UserCellTag {
             case UserCellTag.status: status = UserStatus(rawValue: try field.uint8())
             case UserCellTag.createdAt: createdAt = try field.timestamp()
             case UserCellTag.manifest: unsafe manifest = field.bytes
+            case UserCellTag.dataKeyMadeAt: dataKeyMadeAt = try field.timestamp()
             default: try field.ignoreIfOptional()
             }
         }
@@ -52,6 +57,7 @@ enum UserCellTag {
         unsafe self.userId = userId
         self.status = status
         self.createdAt = createdAt
+        self.dataKeyMadeAt = dataKeyMadeAt
         unsafe self.manifest = manifest
     }
 
@@ -84,7 +90,8 @@ struct OpenUser {
     var id: String
     var status: UserStatus
     var createdAt: Timestamp
-    var dataKey: SealingKey
+    private(set) var dataKey: SealingKey
+    private(set) var dataKeyMadeAt: Timestamp?
     var manifest: [ManifestEntry]
 
     init(columns: UserColumns, cell: UserCellView) throws(VaultCryptoError) {
@@ -92,6 +99,7 @@ struct OpenUser {
         id = cell.userIdText
         status = cell.status
         createdAt = cell.createdAt
+        dataKeyMadeAt = cell.dataKeyMadeAt
         dataKey = try unsafe SealingKey(id: KeyID(columns.handle.bytes), copying: cell.dataKey)
         manifest = (0..<cell.loginCount).map { cell.entry($0) }
     }
@@ -103,8 +111,18 @@ struct OpenUser {
         self.createdAt = createdAt
         status = .active
         manifest = []
+        dataKey = try Self.newDataKey(columns.handle)
+    }
+
+    /// What the former one has sealed must be sealed anew.
+    mutating func replaceDataKey(at time: Timestamp) throws(VaultCryptoError) {
+        dataKey = try Self.newDataKey(columns.handle)
+        dataKeyMadeAt = time
+    }
+
+    private static func newDataKey(_ user: UserHandle) throws(VaultCryptoError) -> SealingKey {
         let random = try SealingKey.generate()
-        dataKey = try random.withID(KeyID(columns.handle.bytes))
+        return try random.withID(KeyID(user.bytes))
     }
 
     func seal(_ context: VaultContext) throws(VaultCryptoError) -> [UInt8] {
@@ -114,6 +132,7 @@ struct OpenUser {
         record.append(UserCellTag.status, status.rawValue)
         record.append(UserCellTag.createdAt, createdAt.milliseconds)
         unsafe manifestBytes.withUnsafeBytes { unsafe record.append(UserCellTag.manifest, bytes: $0) }
+        record.append(UserCellTag.dataKeyMadeAt, dataKeyMadeAt?.milliseconds)
         return try SealedCell.seal(
             record, kind: .user, key: try context.root(columns.rootKey),
             associatedData: columns.associatedData(context.vaultID))

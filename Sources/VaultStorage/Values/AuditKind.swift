@@ -75,6 +75,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let witnessReplaced = AuditKind(rawValue: 68)
     /// A step of a rotation of the root key; the details tell which.
     package static let rootKeyRotated = AuditKind(rawValue: 70)
+    /// A user has a new data key.
+    package static let dataKeyReplaced = AuditKind(rawValue: 71)
 
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
@@ -98,7 +100,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         revocationDeferred: "revocation-deferred", revocationAbandoned: "revocation-abandoned",
         backupMade: "backup-made", backupForgotten: "backup-forgotten", vaultRestored: "vault-restored",
         logInDropped: "log-in-dropped", renewalDropped: "renewal-dropped", restoreAccepted: "restore-accepted",
-        rootKeyRotated: "root-key-rotated",
+        rootKeyRotated: "root-key-rotated", dataKeyReplaced: "data-key-replaced",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
     ]
 

@@ -198,6 +198,19 @@ extension WriteTransaction {
         try update.run()
     }
 
+    /// Seals a login under the data key that its user now has. What it holds stays the same.
+    func reseal(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
+        var changed = login
+        changed.columns.revision = login.columns.revision + 1
+        let (refreshCell, keyCell) = try sealSecrets(of: &changed, user)
+        let cell = try sealSession(of: &changed, &user)
+        let update = try tables.cursor(.updateLogin)
+        update.bind(1, login.columns.rowID)
+        bindChanging(update, changed.columns, cell, from: 2)
+        try update.run()
+        try writeSecrets(changed, refreshCell, keyCell)
+    }
+
     func delete(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
         try deleteLogin(login.columns.rowID)
         user.manifest.removeAll { $0.login == login.columns.handle }

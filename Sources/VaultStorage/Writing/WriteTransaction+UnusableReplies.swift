@@ -38,6 +38,37 @@ extension WriteTransaction {
         }
     }
 
+    /// Seals a login's replies under the data key that its user now has. One that does not open stays as it is.
+    func resealUnusableReplies(of login: OpenLogin, _ user: OpenUser, from former: SealingKey) throws(StoreError) {
+        let rows = try tables.cursor(.unusableRepliesOfLoginRow)
+        var sealed: [(id: Int64, cell: [UInt8])] = []
+        do {
+            defer { rows.reset() }
+            rows.bind(1, login.columns.rowID)
+            while try rows.step() {
+                guard let handle = rows.bytes16(1) else { continue }
+                let data = UnusableReplyRecord.associatedData(
+                    context.vaultID, ReplyHandle(handle), login: login.columns.handle, user: user.columns.handle,
+                    receivedAt: Timestamp(milliseconds: rows.integer(2)))
+                let opened = unsafe try? SealedCell.Opened(
+                    rows.blob(3), kind: .unusableReply, key: former, associatedData: data, scratch: opener.scratch)
+                guard let opened else { continue }
+                defer { opened.wipe(opener.scratch) }
+                let cell = try sealing { () throws(VaultCryptoError) in
+                    try unsafe SealedCell.seal(
+                        opened.plaintext, kind: .unusableReply, key: user.dataKey, associatedData: data)
+                }
+                sealed.append((rows.integer(0), cell))
+            }
+        }
+        let update = try tables.cursor(.updateUnusableReply)
+        for (id, cell) in sealed {
+            update.bind(1, id)
+            update.bind(2, cell)
+            try update.run()
+        }
+    }
+
     /// The chain has moved on: what came for an earlier link is of no more use.
     func forgetUnusableReplies(of login: OpenLogin) throws(StoreError) {
         let delete = try tables.cursor(.deleteUnusableRepliesOfLogin)
@@ -57,8 +88,11 @@ extension Query {
     fileprivate static let insertUnusableReply = insert(into: .unusableReply, "handle", "login", "receivedAt", "cell")
 
     fileprivate static let unusableRepliesOfLoginRow = select(
-        Table.unusableReply.columns("id"), from: .unusableReply, where: [.equal(Table.unusableReply["login"], 1)],
-        order: [.down(Table.unusableReply["id"])])
+        Table.unusableReply.columns("id", "handle", "receivedAt", "cell"), from: .unusableReply,
+        where: [.equal(Table.unusableReply["login"], 1)], order: [.down(Table.unusableReply["id"])])
+
+    fileprivate static let updateUnusableReply = update(
+        .unusableReply, "cell", first: 2, where: [.equal(Table.unusableReply["id"], 1)])
 
     fileprivate static let deleteUnusableRepliesBefore = delete(
         from: .unusableReply, where: [.less(Table.unusableReply["receivedAt"], 1)])

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import TokenVault
 
 struct KeyRotateCommand: VaultCommand {
@@ -9,10 +10,16 @@ struct KeyRotateCommand: VaultCommand {
             vaultctl key rotate            rotate; or go on with a rotation that was broken off
             vaultctl key rotate --status   show how old the root key is, and what is left of a rotation
             vaultctl key rotate --abort    go back to the root key from before
+            vaultctl key rotate --data-keys          replace the data key of every user instead
+            vaultctl key rotate --data-keys --user U of this one
 
             Services go on meanwhile. It can be stopped at any moment: the same command goes on where it was. The key slots \
             stay: someone who has copied the vault key can still open the vault. Exit code 3 if the old root key had to be \
             kept, because something could not be sealed anew yet.
+
+            The root key protects the users' data keys, which protect their tokens. If someone may have read them, with a \
+            copy of the vault and a key of it: key rekey, key rotate, then key rotate --data-keys. If that is broken off, \
+            go on with --older-than and the time since it was begun.
             """)
 
     @Flag(help: "Show where a rotation stands, and change nothing.")
@@ -26,13 +33,31 @@ struct KeyRotateCommand: VaultCommand {
             "How long to wait for other processes to end renewals that they began before.", valueName: "time"))
     var wait = TimeSpan(.seconds(120))
 
+    @Flag(help: "Replace the users' data keys instead of the root key.")
+    var dataKeys = false
+
+    @Option(help: .init("Replace the data key of this user alone.", valueName: "user"))
+    var user: String?
+
+    @Option(help: .init("Replace data keys that are older than this, such as 2h.", valueName: "time"))
+    var olderThan: TimeSpan?
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
-        if status, abort { throw ValidationError("--status and --abort cannot be combined") }
+        guard [status, abort, dataKeys].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--status, --abort and --data-keys cannot be combined")
+        }
+        guard dataKeys || user == nil && olderThan == nil else {
+            throw ValidationError("--user and --older-than need --data-keys")
+        }
+        guard user == nil || olderThan == nil else {
+            throw ValidationError("--user and --older-than cannot be combined")
+        }
     }
 
     func run(_ invocation: Invocation) async throws {
+        if dataKeys { return try await replaceDataKeys(invocation) }
         guard !status else { return try await showStatus(invocation) }
         let progress = RotationProgress(invocation)
         let patience = wait.duration
@@ -48,6 +73,28 @@ struct KeyRotateCommand: VaultCommand {
             return invocation.note("\(what): \(Count.of(report.resealed.total, "cell")) sealed anew")
         }
         for obstacle in report.obstacles { invocation.warn(words(obstacle)) }
+        throw ExitRequest(status: .partlyDone)
+    }
+
+    private func replaceDataKeys(_ invocation: Invocation) async throws {
+        let progress = Progress("sealing anew", on: invocation.console, isQuiet: invocation.isQuiet)
+        let age = (olderThan?.duration ?? .zero) / .seconds(1)
+        let time = invocation.now.addingTimeInterval(-age)
+        let (replaced, damaged) = try await VaultAccess(global, invocation).open { vault in
+            defer { progress.finish() }
+            if let user {
+                try await vault.replaceDataKey(ofUser: user)
+                return (1, 0)
+            }
+            return try await vault.replaceDataKeys(madeBefore: time) { progress.update(done: $0, total: $1) }
+        }
+        let sheet: Sheet = [.data("replaced", replaced), .data("damaged", damaged)]
+        try invocation.emit(sheet, text: "")
+        invocation.note("\(Count.of(replaced, "user")) with a new data key")
+        guard damaged > 0 else { return }
+        invocation.warn(
+            "\(Count.of(damaged, "user")) kept the old one, because something of theirs cannot be opened")
+        invocation.hint("see what: vaultctl damage list")
         throw ExitRequest(status: .partlyDone)
     }
 

@@ -17,6 +17,26 @@ struct KeyCommandTests {
         #expect(try await harness.run("verify").output.hasPrefix("ok: "))
     }
 
+    @Test func dataKeysAreReplacedForOneUserOrForAll() async throws {
+        try await World.with { world in
+            for user in ["alice", "bob"] { try await world.logIn(user) }
+            try await world.fails(.usage, "key", "rotate", "--data-keys", "--abort")
+            try await world.fails(.usage, "key", "rotate", "--user", "alice")
+            try await world.fails(.notFound, "key", "rotate", "--data-keys", "--user", "carol")
+            let one = try await world.ok("key", "rotate", "--data-keys", "--user", "alice", "--json").json
+            #expect(one["replaced"] as? Int == 1 && one["damaged"] as? Int == 0)
+            #expect(
+                try await world.ok("key", "rotate", "--data-keys", "--older-than", "1h", "--json").json["replaced"]
+                    as? Int == 0)
+            #expect(try await world.ok("key", "rotate", "--data-keys").error.contains("2 users with a new data key"))
+            for user in ["alice", "bob"] { try await world.ok("token", "get", "--user", user, "--reveal") }
+            #expect(
+                try await world.ok("audit", "list", "--kind", "data-key-replaced").output.split(separator: "\n").count
+                    == 3)
+            try await world.ok("verify")
+        }
+    }
+
     @Test func initOverwritesNothing() async throws {
         let harness = try Harness()
         try await harness.run("init")
