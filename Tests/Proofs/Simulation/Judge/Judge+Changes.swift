@@ -83,8 +83,12 @@ extension Judge: VaultObserver {
         stored.insert(token)
         queued[token, default: 0] += 1
         if delivered[token] != nil { world.counts.orphans += 1 }
-        // Again only if it was stored or spooled, and whoever did it could not know that it had happened.
-        let excuses = (current.contains(token) ? 1 : 0) + (inSpool.contains(token) ? 1 : 0)
+        if queuedLast[owner]?.time != world.now { queuedLast[owner] = (world.now, []) }
+        queuedLast[owner]?.tokens.append(token)
+        // Again only if the process that does it cannot know that it has happened.
+        let excuses =
+            (current.contains(token) ? 1 : 0) + spooledTimes[token, default: 0]
+            + max(0, deliveries[token, default: 0] - 1) + queuedUnknown[token, default: 0]
         if queued[token, default: 0] > 1 + excuses { fail("I9", "\(token) is queued for revocation again") }
         let grant = world.server.tokens[token]?.grant
         for login in world.ledger.logins.values where login.session.failure == nil {
@@ -99,7 +103,13 @@ extension Judge: VaultObserver {
         world.trace.remark(at: world.now, "spooled by owner \(owner): \(reply.refreshToken?.string() ?? "-")")
         guard let token = reply.refreshToken?.string() else { return }
         stored.insert(token)
-        inSpool.insert(token)
+        spooledTimes[token, default: 0] += 1
+    }
+
+    /// A commit of this process happened, and was reported as failed.
+    func commitUnknown(by owner: Int64) {
+        guard let last = queuedLast[owner], last.time == world.now else { return }
+        for token in last.tokens { queuedUnknown[token, default: 0] += 1 }
     }
 
     func unreadable(_ problem: String) { fail("I17", "the vault cannot be read back: \(problem)") }

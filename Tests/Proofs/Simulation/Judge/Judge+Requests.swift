@@ -30,6 +30,7 @@ extension Judge {
         guard let sent = exchange.refreshToken else { return }
         if let refreshToken, let intent = intents[sent] {
             delivered[refreshToken] = Delivery(process: exchange.process, intent: intent)
+            deliveries[refreshToken, default: 0] += 1
         }
         let isDefinite =
             switch fate {

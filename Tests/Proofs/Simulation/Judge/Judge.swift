@@ -43,12 +43,19 @@ final class Judge: @unchecked Sendable {
     var stored: Set<String> = []
     /// The one to be sent next, at some time.
     var current: Set<String> = []
-    var inSpool: Set<String> = []
+    /// How often each was spooled. An entry may be taken in although its tokens are in the vault already.
+    var spooledTimes: [String: Int] = [:]
+    /// In how many replies each arrived. Each receiver has to see to it, and knows of no other.
+    var deliveries: [String: Int] = [:]
     /// In the memory of a process that died.
     var lostWithProcess: Set<String> = []
     /// Taken from a process that lived, by order: then it may be sent twice, and nobody promises anything.
     var robbed: Set<String> = []
     var queued: [String: Int] = [:]
+    /// What each process queued last, and when.
+    var queuedLast: [Int64: (time: Int64, tokens: [String])] = [:]
+    /// How often each was queued by a commit that was reported as failed.
+    var queuedUnknown: [String: Int] = [:]
     var gone: Set<LoginHandle> = []
     var requests: [LoginHandle: Int] = [:]
 

@@ -114,6 +114,7 @@ extension World {
         }
         counts.failedCommits += 1
         trace.note("commitFault", Int(store.owner), fault == .before ? 0 : 1, at: now, "\(kind)")
+        if kind == .commit, fault == .after { judge.commitUnknown(by: store.owner) }
         return fault
     }
 
