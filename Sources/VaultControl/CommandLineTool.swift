@@ -41,7 +41,7 @@ public enum CommandLineTool {
             try SecretArguments.checkStreams(arguments)
             try Environment.refuseSecrets(console.environment, arguments)
             arguments = try LeadingOptions.moved(arguments)
-            try HelpRequest.check(arguments)
+            try CommandNames.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
                 invocation = try Invocation(console: console, command.outputOptions)

@@ -51,11 +51,12 @@ struct ParserError {
 
     private var hints: [String] {
         var hints: [String] = []
-        if sentence.contains("--expires-before <time>'") {
+        if sentence.contains("--expires-before <time>'") || sentence.contains("<when>'") {
             hints.append("use a duration such as 2h or 30d, or a date such as 2026-11-21T03:15:00Z")
         } else if sentence.contains("<time>'") {
             hints.append("use a duration such as 90s, 15m, 2h or 30d")
         }
+        if sentence.contains("<spans>'") { hints.append("use spans such as 24h,7d,5w,12m") }
         if sentence.contains("<size>'") { hints.append("use a size such as 512M or 2G") }
         guard let usage else { return hints + ["vaultctl --help lists all commands"] }
         hints.append("usage: \(Self.withoutCommonOptions(usage))")

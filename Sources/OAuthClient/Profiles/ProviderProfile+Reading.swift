@@ -120,7 +120,7 @@ extension ProviderProfile {
         guard rules.authentication.allSatisfy(ClientAuthentication.methodNames.contains) else {
             throw section.failure(
                 .notAllowed, "authentication",
-                "of \(ClientAuthentication.methodNames.joined(separator: ", ")) is wanted")
+                "each one of \(ClientAuthentication.methodNames.joined(separator: ", ")) is wanted")
         }
         if let pkce = try section.flag("pkce") { rules.pkce = pkce }
         if let audience = try section.choice("assertionAudience", ClientRules.Audience.self) {

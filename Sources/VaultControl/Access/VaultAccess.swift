@@ -168,6 +168,6 @@ struct VaultAccess {
     }
 
     private static func missing(_ path: String) -> Failure {
-        Failure(.vaultMissing, "there is no vault at \(Printable.shortened(path, to: 200))")
+        Failure(.vaultMissing, "there is no vault at \(Printable.named(path, to: 200))")
     }
 }

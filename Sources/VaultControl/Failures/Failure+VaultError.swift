@@ -23,7 +23,9 @@ extension Failure {
     }
 
     init(_ error: VaultError) {
-        var hints = [error.code == .busy ? error.hint : nil, Self.hint(for: error.code), error.hint]
+        // Of an identity the library knows more than of a key file.
+        let isNearer = error.code == .busy || error.message.contains("identity file")
+        var hints = [isNearer ? error.hint : nil, Self.hint(for: error.code), error.hint]
             .compactMap(\.self).prefix(1)
         if error.code == .damaged, hints.isEmpty { hints = ["restore the vault from a backup"] }
         if let wait = error.retryAfter, wait > .zero {

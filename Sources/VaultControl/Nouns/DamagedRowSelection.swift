@@ -13,7 +13,7 @@ struct DamagedRowSelection: ParsableArguments {
     static func id(_ text: String) throws(Failure) -> DamagedRow.ID {
         guard let id = DamagedRow.ID(text) else {
             throw .usage(
-                "\(Printable.shortened(text)) is not a row: expected 26 letters and digits, or a table and a number",
+                "\(Printable.named(text)) is not a row: expected 26 letters and digits, or a table and a number",
                 hint: "list all damaged rows: vaultctl damage list")
         }
         return id

@@ -35,7 +35,7 @@ struct LoginSelection: ParsableArguments {
     static func id(_ text: String) throws(Failure) -> LoginID {
         guard let id = LoginID(text) else {
             throw .usage(
-                "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
+                "\(Printable.named(text)) is not a login id, which is 26 letters and digits",
                 hint: "list all logins: vaultctl login list; or specify the user: --user ID")
         }
         return id

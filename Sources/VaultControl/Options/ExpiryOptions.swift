@@ -19,7 +19,7 @@ struct ExpiryOptions: ParsableArguments {
         case (nil, let text?):
             guard let date = MomentOption.parse(text) else {
                 throw Failure.usage(
-                    "\(Printable.shortened(text)) is not a date", hint: "use the form 2026-11-21T03:15:00Z")
+                    "\(Printable.named(text)) is not a date", hint: "use the form 2026-11-21T03:15:00Z")
             }
             return date
         case (_?, _?):

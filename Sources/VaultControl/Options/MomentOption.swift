@@ -17,9 +17,9 @@ enum MomentOption: ExpressibleByArgument {
         }
     }
 
-    /// Nil also for a day that the calendar does not have.
+    /// Nil also for a day that the calendar, or an hour that the day does not have.
     static func parse(_ text: String) -> Date? {
-        guard ISODate.isDate(String(text.prefix(10))) else { return nil }
+        guard ISODate.seconds(text) != nil, ISODate.isDate(String(text.prefix(10))) else { return nil }
         return try? Date(text, strategy: .iso8601)
     }
 

@@ -43,6 +43,11 @@ enum Printable {
         return isCut ? escaped.prefix(length - 1) + "…" : escaped
     }
 
+    /// The same at the beginning or end of a sentence, where nothing at all would not be seen.
+    static func named(_ text: String, to length: Int = 64) -> String {
+        text.isEmpty ? "''" : shortened(text, to: length)
+    }
+
     /// Whether a character changes how its neighbours look, or cannot be seen.
     static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {

@@ -3,11 +3,22 @@ package import Glibc
 /// What every file of a vault must be: a regular file of this user's, with one name, that no one else may touch.
 package enum PrivateFile {
     /// Judges the file that is open, not what its path leads to by now.
-    package static func check(descriptor: Int32, _ path: String) throws(StoreError) {
+    ///
+    /// - Parameter what: what is refused then.
+    package static func check(
+        descriptor: Int32, _ path: String, of what: String = "the vault"
+    ) throws(StoreError) {
         var info = stat()
         guard unsafe fstat(descriptor, &info) == 0 else { throw StoreError(.io(errno), "\(path) cannot be read") }
-        try check(info, path)
+        do throws(StoreError) { try check(info, path) } catch {
+            guard error.reason.hasPrefix(refusal) else { throw error }
+            throw StoreError(
+                error.code, "\(what) is refused: \(error.reason.dropFirst(refusal.count))", hint: error.hint)
+        }
     }
+
+    /// How such an error of the vault's own files begins.
+    private static let refusal = "the vault is refused: "
 
     package static func check(_ info: stat, _ path: String, _ name: String = "it") throws(StoreError) {
         guard info.st_mode & S_IFMT != S_IFLNK else {
@@ -46,7 +57,7 @@ package enum PrivateFile {
     }
 
     package static func refused(_ reason: String, _ hint: String) -> StoreError {
-        StoreError(.unsafeFile, "the vault is refused: \(reason)", hint: hint)
+        StoreError(.unsafeFile, refusal + reason, hint: hint)
     }
 
     /// Makes a file and its name durable. Only for files that SQLite does not have open.

@@ -60,7 +60,7 @@ package final class IntentLog: Sendable {
         let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
-        try PrivateFile.check(descriptor: descriptor, path)
+        try PrivateFile.check(descriptor: descriptor, path, of: "the witness log")
         let isNew = lseek(descriptor, 0, SEEK_END) == 0
         let bytes = Array(((isNew ? head : "") + text).utf8)
         let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

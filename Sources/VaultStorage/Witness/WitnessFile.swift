@@ -16,7 +16,7 @@ package struct WitnessFile: Sendable {
             throw failure("read", errno)
         }
         defer { close(descriptor) }
-        try PrivateFile.check(descriptor: descriptor, path)
+        try PrivateFile.check(descriptor: descriptor, path, of: "the witness")
         var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw failure("read", errno) }

@@ -103,6 +103,44 @@ import VaultCrypto
         #expect(report.isClean)
     }
 
+    /// A new vault key in the vault ends nothing in a backup from before, and takes nothing from it.
+    @Test func aBackupFromBeforeARekeyIsRestoredWithTheKeysOfThatTime() async throws {
+        let vault = try await BackedUpVault()
+        let original = try vault.sample.open()
+        try await original.rekey(original.planRekey(provenBy: []))
+        original.close()
+        try vault.restore()
+        for key in [vault.sample.keyFile, vault.sample.spareKeyFile] {
+            let restored = try SQLiteVaultStore.open(
+                at: vault.sample.directory.file("restored.vault"), unlocker: KeyFileUnlocker(path: key),
+                clock: vault.clock)
+            defer { restored.close() }
+            #expect(try await restored.verify().findings == [])
+        }
+        #expect(throws: StoreError.self) { try vault.sample.open(with: vault.sample.spareKeyFile) }
+    }
+
+    /// The trail of a backup may have been pruned, and that of a restored vault is.
+    @Test func prunedTrailsAreBackedUpAndRestored() async throws {
+        let vault = try await BackedUpVault()
+        let original = try vault.sample.open()
+        let login = try await original.user(SampleVault.oneLogin).logins[0]
+        for _ in 0..<30 { try await original.updateLogin(login) { $0.session.attempts += 1 } }
+        while try await original.pruneTrail(TrailLimits(before: nil, keepingLast: 3)).hasMore {}
+        let path = vault.sample.directory.file("pruned.tvbackup")
+        _ = try await original.backUp(BackedUpVault.plan(path)) { _, _ in }
+        original.close()
+        #expect(try vault.verify(path)?.findings == [])
+        try vault.restore(from: path)
+        let restored = try vault.open()
+        defer { restored.close() }
+        let audit = try await restored.verifyAudit()
+        #expect(audit.isClean && audit.prunedThrough > 20)
+        while try await restored.pruneTrail(TrailLimits(before: nil, keepingLast: 3)).hasMore {}
+        #expect(try await restored.verify().findings == [])
+        #expect(try await restored.login(login).isHeld)
+    }
+
     // MARK: What is known of the time since
 
     @Test func onlyLoginsThatMovedAreHeldWhereThatIsKnown() async throws {

@@ -45,7 +45,7 @@ struct AuditFilterOptions: ParsableArguments {
             guard let text = login else { return nil }
             guard let id = LoginID(text) else {
                 throw .usage(
-                    "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
+                    "\(Printable.named(text)) is not a login id, which is 26 letters and digits",
                     hint: "list all logins: vaultctl login list")
             }
             return id

@@ -54,7 +54,7 @@ struct EventsCommand: VaultCommand {
             guard let text = login else { return nil }
             guard let id = LoginID(text) else {
                 throw .usage(
-                    "\(Printable.shortened(text)) is not a login id, which is 26 letters and digits",
+                    "\(Printable.named(text)) is not a login id, which is 26 letters and digits",
                     hint: "list all logins: vaultctl login list")
             }
             guard user == nil else {

@@ -16,7 +16,7 @@ extension VaultAccess {
     static func keySlot(_ text: String, of vault: Vault) async throws -> KeySlot {
         guard let id = KeySlotID(text) else {
             throw Failure.usage(
-                "\(Printable.shortened(text)) is not a key slot id, which is 26 letters and digits",
+                "\(Printable.named(text)) is not a key slot id, which is 26 letters and digits",
                 hint: "list all key slots: vaultctl key list")
         }
         guard let found = try await vault.keySlots().first(where: { $0.id == id }) else {

@@ -46,7 +46,7 @@ struct LoginSalvageCommand: VaultCommand {
     private static func id(_ text: String) throws -> UnusableReplyID {
         guard let id = UnusableReplyID(text) else {
             throw Failure.usage(
-                "\(Printable.shortened(text)) is not a reply id, which is 26 letters and digits",
+                "\(Printable.named(text)) is not a reply id, which is 26 letters and digits",
                 hint: "list the kept replies: vaultctl login salvage LOGIN")
         }
         return id
