@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "OAuthClient", targets: ["OAuthClient"]),
         .library(name: "TokenVaultHTTP", targets: ["TokenVaultHTTP"]),
         .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
+        .library(name: "VaultImport", targets: ["VaultImport"]),
         .executable(name: "vaultctl", targets: ["vaultctl"]),
     ],
     dependencies: [
@@ -90,6 +91,14 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
+        // Reads other systems' token stores.
+        .target(
+            name: "VaultImport",
+            dependencies: [
+                "OAuthClient", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
         .target(
             name: "TokenVaultTesting",
             dependencies: [
@@ -137,7 +146,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "OAuthClient", "VaultCrypto", "VaultStorage",
+                "OAuthClient", "VaultCrypto", "VaultImport", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Fuzz/Targets"
@@ -198,6 +207,17 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
+        .testTarget(
+            name: "VaultImportTests",
+            dependencies: [
+                "OAuthClient", "TestSupport", "VaultCrypto", "VaultImport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        // Reads one store and says of each row what it is, for scripts/proofs/import.
+        .executableTarget(
+            name: "import-probe",
+            dependencies: ["OAuthClient", "VaultImport", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Tests/Probes/Import"),
         // What an event costs, in vaults of any size.
         .executableTarget(
             name: "events-probe", dependencies: ["TokenVault", "TokenVaultTesting"], path: "Tests/Probes/Events"),
@@ -320,7 +340,7 @@ if let library = Context.environment["TOKENVAULT_FUZZER_LIBRARY"] {
             linkerSettings: [.unsafeFlags(["-sanitize=address", library, "-lstdc++"])]
         ),
     ]
-    let fuzzed = ["FuzzTargets", "OAuthClient", "VaultCrypto", "VaultStorage"]
+    let fuzzed = ["FuzzTargets", "OAuthClient", "VaultCrypto", "VaultImport", "VaultStorage"]
     for target in package.targets where fuzzed.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer,address"]))
     }

@@ -45,6 +45,11 @@ package struct JSONObject: Sendable {
     /// The members' names in order; one that is given twice is here twice.
     package var names: [String] { members.map(\.name) }
 
+    /// Whether the members' names are these, in this order.
+    package func hasNames(_ names: [String]) -> Bool {
+        members.count == names.count && zip(members, names).allSatisfy { $0.name == $1 }
+    }
+
     /// What stands under `name`: nil if nothing does, ``JSONValue/ambiguous`` if different values do.
     package subscript(name: String) -> JSONValue? {
         let found = members.filter { $0.name == name }

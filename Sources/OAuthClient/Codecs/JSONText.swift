@@ -1,6 +1,6 @@
 /// Writes JSON (RFC 8259) where a request wants it.
-enum JSONText {
-    static func quote(_ text: String) -> String {
+package enum JSONText {
+    package static func quote(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,0 +1,58 @@
+/// CSV (RFC 4180): nothing is trimmed, and nothing is guessed: `007` stays what it is.
+final class CSVContainer: TableContainer {
+    let format = SourceFormat.csv
+    let tables: [TableShape]
+    private let open: () throws(ImportError) -> ByteStream
+    private let limits: ImportLimits
+    private let hasHeader: Bool
+
+    /// - Parameter header: the columns of a file without a header.
+    init(
+        limits: ImportLimits, header: [String]?, open: @escaping () throws(ImportError) -> ByteStream
+    ) throws(ImportError) {
+        self.open = open
+        self.limits = limits
+        hasHeader = header == nil
+        let names: [String]
+        if let header {
+            names = header
+        } else {
+            let reader = CSVReader(try open(), longest: limits.recordBytes)
+            guard case .fields(_, let fields)? = try reader.next() else {
+                throw ImportError(.unknownFormat, "the first line of the CSV file is no header")
+            }
+            names = fields
+        }
+        guard Set(names).count == names.count else {
+            throw ImportError(
+                .unfitPlan, "two columns of the CSV file have one name", hint: "name its columns yourself")
+        }
+        tables = [TableShape(name: "", columns: ColumnIndex(names))]
+    }
+
+    func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {
+        let reader = CSVReader(try open(), longest: limits.recordBytes)
+        if hasHeader { _ = try reader.next() }
+        return CSVCursor(reader, table.columns)
+    }
+}
+
+private final class CSVCursor: RecordCursor {
+    private let reader: CSVReader
+    private let columns: ColumnIndex
+
+    init(_ reader: CSVReader, _ columns: ColumnIndex) {
+        self.reader = reader
+        self.columns = columns
+    }
+
+    func next() throws(ImportError) -> RecordReading? {
+        switch try reader.next() {
+        case nil: return nil
+        case .fault(let line, let reason)?: return .fault(line, reason)
+        case .fields(let line, let fields)?:
+            guard fields.count == columns.names.count else { return .fault(line, .wrongColumnCount) }
+            return .record(Record(row: line, columns: columns, values: fields.map { .text($0) }))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import OAuthClient
+
+/// One JSON object a line. A carriage return before the line feed does not matter, U+2028 is data, and a line that is
+/// not JSON stops nothing.
+final class JSONLinesContainer: TableContainer {
+    let format = SourceFormat.jsonLines
+    let tables: [TableShape]
+    private let open: () throws(ImportError) -> ByteStream
+    private let limits: ImportLimits
+
+    /// How far the first object is looked for.
+    private static let linesUntilShape = 1_000
+
+    init(limits: ImportLimits, open: @escaping () throws(ImportError) -> ByteStream) throws(ImportError) {
+        self.open = open
+        self.limits = limits
+        let cursor = JSONLinesCursor(try open(), limits)
+        var shape = ColumnIndex([])
+        for _ in 0..<Self.linesUntilShape {
+            guard let reading = try cursor.next() else { break }
+            if case .record(let record) = reading {
+                shape = record.columns
+                break
+            }
+        }
+        tables = [TableShape(name: "", columns: shape)]
+    }
+
+    func rows(of table: TableShape) throws(ImportError) -> any RecordCursor { JSONLinesCursor(try open(), limits) }
+}
+
+private final class JSONLinesCursor: RecordCursor {
+    private let stream: ByteStream
+    private let limits: ImportLimits
+    /// Of the last line: the next one mostly has the same.
+    private var columns = ColumnIndex([])
+
+    init(_ stream: ByteStream, _ limits: ImportLimits) {
+        self.stream = stream
+        self.limits = limits
+        stream.skipByteOrderMark()
+    }
+
+    func next() throws(ImportError) -> RecordReading? {
+        while let line = stream.nextLine(longest: limits.recordBytes) {
+            if line.isTooLong { return .fault(line.number, .tooLong) }
+            if line.isBlank { continue }
+            return reading(of: line)
+        }
+        try stream.check()
+        return nil
+    }
+
+    private func reading(of line: TextLine) -> RecordReading {
+        do throws(JSONError) {
+            let object = try JSONObject(document: line.bytes)
+            if !object.hasNames(columns.names) { columns = ColumnIndex(object.names) }
+            return .record(Record(row: line.number, columns: columns, object: object))
+        } catch {
+            switch error {
+            case .notUTF8: return .fault(line.number, .notUTF8)
+            case .notAnObject:
+                let isJSON = (try? JSONObject(document: Array("{\"v\":".utf8) + line.bytes + Array("}".utf8))) != nil
+                return .fault(line.number, isJSON ? .notAnObject : .notJSON)
+            default: return .fault(line.number, .notJSON)
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// A dump that is read as text. The file is gone through several times: for the tables, for what rows refer to, and for
+/// the rows themselves.
+final class SQLDumpContainer: TableContainer {
+    let format = SourceFormat.sqlDump
+    let tables: [TableShape]
+    private let open: () throws(ImportError) -> ByteStream
+    private let limits: ImportLimits
+    private var lookups: [String: Lookup] = [:]
+    private var isLoaded = false
+
+    private struct Lookup {
+        let key: String
+        let columns: Set<String>
+        var rows: [String: Record] = [:]
+    }
+
+    init(limits: ImportLimits, open: @escaping () throws(ImportError) -> ByteStream) throws(ImportError) {
+        self.open = open
+        self.limits = limits
+        let scanner = DumpScanner(try open(), longest: limits.recordBytes, wanted: [])
+        var shapes: [String: ColumnIndex] = [:]
+        var names: [String] = []
+        while let item = try scanner.next() {
+            // The first word on a table is that of its `CREATE TABLE`, if there is one.
+            guard case .table(let name, let columns) = item, shapes[name] == nil, shapes.count < 10_000 else {
+                continue
+            }
+            shapes[name] = ColumnIndex(columns)
+            names.append(name)
+        }
+        tables = names.compactMap { name in shapes[name].map { TableShape(name: name, columns: $0) } }
+    }
+
+    func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {
+        try load()
+        return SQLDumpCursor(
+            DumpScanner(try open(), longest: limits.recordBytes, wanted: [table.name]), table)
+    }
+
+    func prepareLookup(in table: TableShape, by column: String, of columns: Set<String>) throws(ImportError) {
+        lookups[table.name] = Lookup(key: column, columns: columns)
+    }
+
+    func find(_ value: RawValue, in table: TableShape) throws(ImportError) -> Record? {
+        value.key.flatMap { lookups[table.name]?.rows[$0] }
+    }
+
+    /// Keeps of the tables that rows refer to what is asked of them. That is in memory: a dump has no index.
+    private func load() throws(ImportError) {
+        guard !isLoaded, !lookups.isEmpty else { return }
+        isLoaded = true
+        for table in tables {
+            guard var lookup = lookups[table.name] else { continue }
+            let cursor = SQLDumpCursor(
+                DumpScanner(try open(), longest: limits.recordBytes, wanted: [table.name]), table)
+            let names = table.columns.names.filter { lookup.columns.contains(ColumnIndex.folded($0)) }
+            let columns = ColumnIndex(names)
+            while let reading = try cursor.next() {
+                guard case .record(let record) = reading, let key = record[lookup.key]?.key else { continue }
+                let values = names.map { record[ColumnIndex.folded($0)] ?? .null }
+                lookup.rows[key] = Record(row: record.row, columns: columns, values: values)
+            }
+            lookups[table.name] = lookup
+        }
+    }
+}
+
+private final class SQLDumpCursor: RecordCursor {
+    private let scanner: DumpScanner
+    private let table: TableShape
+    /// Of the statement that is being read.
+    private var columns: ColumnIndex
+
+    init(_ scanner: DumpScanner, _ table: TableShape) {
+        self.scanner = scanner
+        self.table = table
+        columns = table.columns
+    }
+
+    func next() throws(ImportError) -> RecordReading? {
+        while let item = try scanner.next() {
+            switch item {
+            case .table: continue
+            case .fault(let name, let line, let reason):
+                if name == table.name { return .fault(line, reason) }
+            case .row(_, let line, let names, let values):
+                let wanted = names ?? table.columns.names
+                if columns.names != wanted { columns = ColumnIndex(wanted) }
+                guard values.count == wanted.count else { return .fault(line, .wrongColumnCount) }
+                return .record(Record(row: line, columns: columns, values: values))
+            }
+        }
+        return nil
+    }
+}

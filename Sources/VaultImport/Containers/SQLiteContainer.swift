@@ -1,0 +1,133 @@
+import VaultSQLite
+import VaultStorage
+
+/// A database file of SQLite, seen in one read transaction.
+final class SQLiteContainer: TableContainer {
+    let format = SourceFormat.sqlite
+    let tables: [TableShape]
+    private let database: ForeignDatabase
+    private let limits: ImportLimits
+    private var lookups: [String: Lookup] = [:]
+
+    private struct Lookup {
+        let columns: ColumnIndex
+        let cursor: ForeignCursor
+    }
+
+    init(path: String, limits: ImportLimits) throws(ImportError) {
+        self.limits = limits
+        do throws(StoreError) {
+            database = try ForeignDatabase(path: path)
+            tables = try database.tables().map { TableShape(name: $0.name, columns: ColumnIndex($0.columns)) }
+        } catch {
+            throw ImportError(reading: error)
+        }
+    }
+
+    func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {
+        do throws(StoreError) {
+            return SQLiteCursor(
+                try database.rows(of: Self.foreign(table), columns: table.columns.names), table.columns, limits)
+        } catch {
+            throw ImportError(reading: error)
+        }
+    }
+
+    func prepareLookup(in table: TableShape, by column: String, of columns: Set<String>) throws(ImportError) {
+        guard let key = table.columns[column] else { return }
+        let names = table.columns.names.filter { columns.contains(ColumnIndex.folded($0)) }
+        do throws(StoreError) {
+            let cursor = try database.rows(
+                of: Self.foreign(table), columns: names, where: table.columns.names[key])
+            lookups[table.name] = Lookup(columns: ColumnIndex(names), cursor: cursor)
+        } catch {
+            throw ImportError(reading: error)
+        }
+    }
+
+    func find(_ value: RawValue, in table: TableShape) throws(ImportError) -> Record? {
+        guard let lookup = lookups[table.name] else { return nil }
+        do throws(StoreError) {
+            defer { lookup.cursor.reset() }
+            lookup.cursor.look(for: ForeignValue(value))
+            guard try lookup.cursor.next() else { return nil }
+            let values = lookup.cursor.values(longest: limits.recordBytes).map(RawValue.init)
+            return Record(row: 0, columns: lookup.columns, values: values)
+        } catch {
+            throw ImportError(reading: error)
+        }
+    }
+
+    private static func foreign(_ table: TableShape) -> ForeignTable {
+        ForeignTable(name: table.name, columns: table.columns.names)
+    }
+}
+
+private final class SQLiteCursor: RecordCursor {
+    private let cursor: ForeignCursor
+    private let columns: ColumnIndex
+    private let limits: ImportLimits
+    private var row = 0
+
+    init(_ cursor: ForeignCursor, _ columns: ColumnIndex, _ limits: ImportLimits) {
+        self.cursor = cursor
+        self.columns = columns
+        self.limits = limits
+    }
+
+    func next() throws(ImportError) -> RecordReading? {
+        do throws(StoreError) {
+            guard try cursor.next() else { return nil }
+        } catch {
+            throw ImportError(reading: error)
+        }
+        row += 1
+        let values = cursor.values(longest: limits.recordBytes).map(RawValue.init)
+        return .record(Record(row: row, columns: columns, values: values))
+    }
+}
+
+extension RawValue {
+    fileprivate init(_ value: ForeignValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let number): self = .integer(number)
+        case .real(let number): self = .real(number)
+        case .text(let text): self = .text(text)
+        case .blob(let bytes): self = .bytes(bytes)
+        case .malformedText: self = .fault(.notUTF8)
+        case .tooLong: self = .fault(.tooLong)
+        }
+    }
+}
+
+extension ForeignValue {
+    fileprivate init(_ value: RawValue) {
+        switch value {
+        case .integer(let number): self = .integer(number)
+        case .text(let text): self = .text(text)
+        case .bytes(let bytes): self = .blob(bytes)
+        default: self = .null
+        }
+    }
+}
+
+extension ImportError {
+    /// The store's errors speak of vaults.
+    fileprivate init(reading error: StoreError) {
+        switch error.code {
+        case .busy:
+            self.init(.busySource, "another program has the source locked", hint: "try again, or read a copy of it")
+        case .damaged, .notAVault:
+            self.init(
+                .damagedSource, "SQLite cannot read the source: it is damaged, or encrypted",
+                hint: "check it: sqlite3 FILE 'PRAGMA integrity_check'")
+        case .outOfMemory: self.init(.unreadableFile, "there is not enough memory")
+        default:
+            self.init(
+                .unreadableFile, "SQLite cannot open the source",
+                hint: "a database that is in use needs a directory in which SQLite may make files; "
+                    + "or read a copy: sqlite3 FILE '.backup COPY'")
+        }
+    }
+}

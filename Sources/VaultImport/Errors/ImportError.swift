@@ -1,0 +1,49 @@
+/// Why a source cannot be read at all. What is wrong with a single row is a ``RejectReason``.
+///
+/// It holds no token, no user id and no other value of the source; names of its files, tables and columns it does.
+public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a program can act on. New codes may appear in later versions.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Stable, for programs and logs.
+        public let name: String
+
+        init(_ name: String) { self.name = name }
+
+        public var description: String { name }
+
+        /// The file cannot be opened or read.
+        public static let unreadableFile = Code("unreadable-file")
+        /// The file is damaged, or ends in the middle.
+        public static let damagedSource = Code("damaged-source")
+        /// Another program has the source locked.
+        public static let busySource = Code("busy-source")
+        /// The file is in no format that is read here.
+        public static let unknownFormat = Code("unknown-format")
+        /// The file is readable, and no known store is in it.
+        public static let unknownStore = Code("unknown-store")
+        /// Several stores are in the file: name the one that is meant.
+        public static let severalStores = Code("several-stores")
+        /// The tables belong to an authorization server: they hold what it has issued to others.
+        public static let serverStore = Code("server-store")
+        /// The tokens are encrypted, and the plan has no secret that fits them.
+        public static let secretNeeded = Code("secret-needed")
+        /// The secret does not open the first encrypted value.
+        public static let wrongSecret = Code("wrong-secret")
+        /// The plan does not fit the source.
+        public static let unfitPlan = Code("unfit-plan")
+    }
+
+    public let code: Code
+    /// One sentence, lower case, without a full stop.
+    public let message: String
+    /// What an operator can do about it.
+    public let hint: String?
+
+    init(_ code: Code, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    public var description: String { message }
+}

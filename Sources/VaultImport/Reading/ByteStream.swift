@@ -1,0 +1,139 @@
+import Glibc
+
+/// A file's bytes, one after another, through a window of fixed size. Used by one thread at a time.
+final class ByteStream {
+    private static let windowBytes = 256 * 1024
+
+    private let descriptor: Int32?
+    private var window: [UInt8]
+    private var position = 0
+    private var end = 0
+    /// The line of the next byte, from 1.
+    private(set) var line = 1
+    /// What ended the stream before its end.
+    private(set) var failure: ImportError?
+
+    init(path: String) throws(ImportError) {
+        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard opened >= 0 else {
+            throw ImportError(
+                .unreadableFile, "the source cannot be opened", hint: "check its path and its permissions")
+        }
+        descriptor = opened
+        window = [UInt8](repeating: 0, count: Self.windowBytes)
+    }
+
+    /// Bytes in memory, for tests and fuzzing.
+    init(_ bytes: [UInt8]) {
+        descriptor = nil
+        window = bytes
+        end = bytes.count
+    }
+
+    deinit { if let descriptor { close(descriptor) } }
+
+    /// Nil at the end, and after a failure.
+    func next() -> UInt8? {
+        guard position < end || fill() else { return nil }
+        let byte = window[position]
+        position += 1
+        if byte == 0x0A { line += 1 }
+        return byte
+    }
+
+    func peek() -> UInt8? {
+        guard position < end || fill() else { return nil }
+        return window[position]
+    }
+
+    /// The byte behind the next one.
+    func peekSecond() -> UInt8? {
+        guard position < end || fill() else { return nil }
+        if position + 1 < end { return window[position + 1] }
+        return fill(keeping: 1) ? window[position + 1] : nil
+    }
+
+    /// To be asked at the end: a stream that has failed looks as if it had ended.
+    func check() throws(ImportError) {
+        if let failure { throw failure }
+    }
+
+    /// Everything up to the next line feed, without it; nil at the end. A carriage return before it is cut off too.
+    /// - Parameter longest: of a longer line, only whether it is one.
+    func nextLine(longest: Int) -> TextLine? {
+        guard position < end || fill() else { return nil }
+        let number = line
+        var bytes: [UInt8] = []
+        var isTooLong = false
+        while position < end || fill() {
+            let rest = window[position..<end]
+            let feed = rest.firstIndex(of: 0x0A)
+            let piece = rest[..<(feed ?? end)]
+            if isTooLong || bytes.count + piece.count > longest + 1 {
+                isTooLong = true
+                bytes = []
+            } else {
+                bytes += piece
+            }
+            position = feed.map { $0 + 1 } ?? end
+            if feed != nil {
+                line += 1
+                break
+            }
+        }
+        if bytes.last == 0x0D { bytes.removeLast() }
+        return TextLine(number: number, bytes: bytes, isTooLong: isTooLong || bytes.count > longest)
+    }
+
+    /// The first bytes, which stay where they are. Fewer if there are no more.
+    func head() -> ArraySlice<UInt8> {
+        if position == end { _ = fill() }
+        return window[position..<end]
+    }
+
+    func skip(_ count: Int) { position = min(position + count, end) }
+
+    /// - Parameter kept: bytes at the window's end that have not been taken yet.
+    private func fill(keeping kept: Int = 0) -> Bool {
+        guard let descriptor, failure == nil else { return false }
+        for index in 0..<kept { window[index] = window[end - kept + index] }
+        while true {
+            let size = window.count - kept
+            let count = unsafe window.withUnsafeMutableBytes { buffer in
+                unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + kept }, size)
+            }
+            if count < 0, errno == EINTR { continue }
+            position = 0
+            end = kept + max(count, 0)
+            if count < 0 {
+                failure = ImportError(.unreadableFile, "the source cannot be read (system error \(errno))")
+            }
+            return count > 0
+        }
+    }
+}
+
+struct TextLine {
+    /// From 1.
+    let number: Int
+    /// Empty if the line is too long.
+    let bytes: [UInt8]
+    let isTooLong: Bool
+
+    var isBlank: Bool { !isTooLong && bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+}
+
+extension ByteStream {
+    /// A byte order mark of UTF-8 means nothing.
+    func skipByteOrderMark() {
+        if head().starts(with: [0xEF, 0xBB, 0xBF]) { skip(3) }
+    }
+}
+
+extension ByteStream {
+    /// Whether the next byte is `first` and the one behind it `second`. At the edge of the window the rest is moved up.
+    func peek(second: UInt8, after first: UInt8) -> Bool {
+        guard peek() == first else { return false }
+        return peekSecond() == second
+    }
+}

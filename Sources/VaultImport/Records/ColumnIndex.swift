@@ -1,0 +1,36 @@
+/// The columns of a table, found by their folded names.
+///
+/// `userId`, `user_id` and `"USERID"` are one column in the schemas of one product for several databases: folding drops
+/// case and underscores.
+final class ColumnIndex: Sendable {
+    let names: [String]
+    private let positions: [String: Int]
+
+    init(_ names: [String]) {
+        self.names = names
+        positions = Dictionary(names.enumerated().map { (Self.folded($1), $0) }) { first, _ in first }
+    }
+
+    subscript(folded: String) -> Int? { positions[folded] }
+
+    var folded: Set<String> { Set(positions.keys) }
+
+    static func folded(_ name: String) -> String {
+        String(decoding: name.utf8.lazy.filter { $0 != UInt8(ascii: "_") }.map(Self.lowercase), as: UTF8.self)
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}
+
+/// A table that a container has.
+struct TableShape: Sendable {
+    let name: String
+    let columns: ColumnIndex
+
+    /// Without schema, folded.
+    var foldedName: String {
+        ColumnIndex.folded(name.split(separator: ".").last.map(String.init) ?? name)
+    }
+}

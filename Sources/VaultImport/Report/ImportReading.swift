@@ -1,0 +1,51 @@
+public import FoundationEssentials
+import OAuthClient
+
+/// A source under its plan: what each row means, without a vault.
+///
+/// Nothing is kept of the rows but 32 bytes for each chain and, where a source may repeat accounts, 32 for each account.
+public struct ImportReading: AsyncSequence, Sendable {
+    public typealias Element = RowOutcome
+
+    public let source: ImportSource
+    /// The moment against which expiries are held.
+    public let now: Date
+
+    public init(_ source: ImportSource, now: Date) {
+        self.source = source
+        self.now = now
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(rows: source.makeAsyncIterator(), judge: RowJudge(source: source, now: now))
+    }
+
+    /// Judges row after row.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var rows: ImportSource.AsyncIterator
+        private var judge: RowJudge
+        /// The rows so far.
+        public private(set) var summary = ImportSummary()
+
+        init(rows: ImportSource.AsyncIterator, judge: RowJudge) {
+            self.rows = rows
+            self.judge = judge
+        }
+
+        /// - Throws: ``ImportError``, or `CancellationError`.
+        public mutating func next() async throws -> RowOutcome? {
+            guard let row = try await rows.next() else {
+                summary.unknownMembers = rows.unknownMembers
+                return nil
+            }
+            let outcome = try judge.outcome(of: row)
+            summary.add(outcome)
+            return outcome
+        }
+
+        /// The fingerprint of a login's refresh token, as reports show it; nil without one.
+        public mutating func fingerprint(of login: SourceLogin) throws -> String? {
+            try login.refreshToken.map { try judge.fingerprint($0) }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// A token store of another system, as a stream of its rows.
+///
+/// Nothing is written to it and nothing is sent. A SQLite database is read in one read transaction, from the first row on.
+///
+/// ```swift
+/// let source = try ImportSource(path: "db.sqlite3", plan: ImportPlan(userKey: .email))
+/// for try await row in source { … }
+/// ```
+///
+/// Iteration reads the file where it is called: give a large file a task of its own.
+public struct ImportSource: AsyncSequence, Sendable {
+    public typealias Element = SourceRow
+
+    /// What was found, and by what.
+    public let detection: StoreDetection
+    public let plan: ImportPlan
+    private let opening: Opening
+
+    enum Opening: Sendable {
+        case file(String)
+        case bytes([UInt8])
+    }
+
+    /// Looks into a file.
+    /// - Throws: ``ImportError`` if no store that can be read is in it.
+    public init(path: String, plan: ImportPlan = ImportPlan()) throws(ImportError) {
+        try self.init(.file(path), plan)
+    }
+
+    /// A source in memory, in one of the text formats.
+    package init(bytes: [UInt8], plan: ImportPlan = ImportPlan()) throws(ImportError) {
+        try self.init(.bytes(bytes), plan)
+    }
+
+    private init(_ opening: Opening, _ plan: ImportPlan) throws(ImportError) {
+        self.opening = opening
+        self.plan = plan
+        detection = try SourceReader.Detected(opening, plan).detection
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(opening: opening, plan: plan) }
+
+    /// Reads row after row. The source is opened with the first one.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let opening: Opening
+        private let plan: ImportPlan
+        private var reader: SourceReader?
+        private var count = 0
+
+        init(opening: Opening, plan: ImportPlan) {
+            self.opening = opening
+            self.plan = plan
+        }
+
+        /// Other tasks get their turn after so many rows.
+        private static let rowsPerTurn = 256
+
+        /// - Throws: ``ImportError``, or `CancellationError`.
+        public mutating func next() async throws -> SourceRow? {
+            count += 1
+            if count.isMultiple(of: Self.rowsPerTurn) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            return try nextRow()
+        }
+
+        /// Without a turn for others.
+        package mutating func nextRow() throws(ImportError) -> SourceRow? {
+            if let reader { return try reader.next() }
+            let opened = try SourceReader(opening, plan)
+            reader = opened
+            return try opened.next()
+        }
+
+        /// Names of members that no description knows, as far as they were met.
+        var unknownMembers: [String] { reader?.unknownMembers ?? [] }
+    }
+}

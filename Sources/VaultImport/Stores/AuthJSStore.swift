@@ -1,0 +1,51 @@
+extension StoreDescription {
+    /// Auth.js: `packages/adapter-pg/schema.sql`, and the schemas of the adapters for Prisma, Drizzle, D1, TypeORM, Hasura
+    /// and Supabase, which differ in case, in quotes and in the names of the tables.
+    ///
+    /// The row is written at the first sign-in (`packages/core/src/lib/actions/callback/handle-login.ts`) and never again.
+    static let authJS: StoreDescription = {
+        var description = StoreDescription(
+            kind: .authJS, needs: ["userid", "provider", "provideraccountid"],
+            needsOne: ["accesstoken", "refreshtoken"],
+            links: [.user(["users", "user"], from: ["userid"])],
+            rowKey: ["provider", "provideraccountid"], user: UserPaths(primaryKey: ["userid"]), provider: ["provider"],
+            accessToken: ["accesstoken"], refreshToken: ["refreshtoken"])
+        description.user.username = ["user.name", "name"]
+        description.subject = ["provideraccountid"]
+        description.tokenType = ["tokentype"]
+        description.expiresAt = ["expiresat"]
+        description.scope = ["scope"]
+        description.idToken = ["idtoken"]
+        description.accountsAreUnique = true
+        description.warnings = [.mayBeStale]
+        description.prepare = { (row, _) throws(RowStop) in
+            if let type = row["type"]?.text, !["oauth", "oidc", "oauth2"].contains(type) { throw .reject(.notOAuth2) }
+            // D1's table has room for OAuth 1.
+            if row["oauthtokensecret"]?.text != nil { throw .reject(.notOAuth2) }
+        }
+        return description
+    }()
+
+    /// Better Auth: `packages/core/src/db/schema/account.ts`, with tables made by its own migrations, Prisma or Drizzle.
+    ///
+    /// `scope` is what the user has granted in all, separated by commas.
+    static let betterAuth: StoreDescription = {
+        var description = StoreDescription(
+            kind: .betterAuth, needs: ["providerid", "accountid", "userid", "accesstoken", "refreshtoken"],
+            excludes: ["clientid"], links: [.user(["user", "users"], from: ["userid"])],
+            user: UserPaths(primaryKey: ["userid"]), provider: ["providerid"], accessToken: ["accesstoken"],
+            refreshToken: ["refreshtoken"])
+        description.user.username = ["user.username", "user.name", "name"]
+        description.subject = ["accountid"]
+        description.expiresAt = ["accesstokenexpiresat"]
+        description.refreshExpiresAt = ["refreshtokenexpiresat"]
+        description.scope = ["scope"]
+        description.scopeSeparator = ","
+        description.idToken = ["idtoken"]
+        description.accountsAreUnique = true
+        description.prepare = { (row, _) throws(RowStop) in
+            if row["providerid"]?.text == "credential" { throw .reject(.notOAuth2) }
+        }
+        return description
+    }()
+}

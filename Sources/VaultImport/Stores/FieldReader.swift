@@ -1,0 +1,91 @@
+import Crypto
+import FoundationEssentials
+import OAuthClient
+
+/// The values of one row, as the types that a login wants.
+struct FieldReader {
+    let row: StoreRow
+    let context: StoreContext
+
+    enum TokenReading: Equatable {
+        case none
+        case placeholder
+        case token(String)
+    }
+
+    /// What programs store when they make a text of nothing.
+    private static let placeholders: Set<String> = ["None", "null", "NULL", "nil", "undefined", "[object Object]"]
+
+    func text(_ paths: [Path]) throws(RowStop) -> String? {
+        switch row[paths]?.reading ?? .none {
+        case .none: return nil
+        case .text(let text): return text
+        case .reject(let reason): throw .reject(reason)
+        }
+    }
+
+    func token(_ paths: [Path], _ kind: StoreKind, _ draft: inout LoginDraft) throws(RowStop) -> TokenReading {
+        guard var text = try text(paths) else { return .none }
+        if kind == .springSecurity, text.hasPrefix("\\x") {
+            // PostgreSQL's text form of bytes.
+            guard let bytes = HexDigits.bytes(text.utf8.dropFirst(2)) else { throw .reject(.malformedValue) }
+            guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .reject(.notUTF8) }
+            text = decoded
+        }
+        if kind == .betterAuth { text = try context.openBetterAuth(text, &draft) }
+        if text.isEmpty { return .none }
+        return Self.placeholders.contains(text) ? .placeholder : .token(text)
+    }
+
+    func time(_ paths: [Path], _ draft: inout LoginDraft) -> Date? {
+        switch Moment(row[paths], context.plan.zonelessTimes) {
+        case .none: return nil
+        case .at(let date): return date
+        case .assumed(let date):
+            draft.warn(.zoneAssumed)
+            return date
+        case .unreadable:
+            draft.warn(.expiryUnreadable)
+            return nil
+        }
+    }
+
+    /// Texts with separators, and lists. What a token may do is not worth a login: an unreadable scope is dropped.
+    func readScope(_ paths: [Path], _ separator: Character, _ draft: inout LoginDraft) {
+        let scope: Scope?
+        switch row[paths] {
+        case nil, .null?: return
+        case .array(let values)?:
+            let tokens = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            scope = tokens.count == values.count ? try? Scope(tokens: tokens) : nil
+        case let value?:
+            guard let text = value.text else {
+                if case .reject = value.reading { draft.warn(.scopeDropped) }
+                return
+            }
+            scope = try? Scope(text, separator: separator)
+        }
+        guard let scope else { return draft.warn(.scopeDropped) }
+        draft.scope = scope.isEmpty ? nil : scope
+    }
+
+    /// A private key on P-256 as a JWK (RFC 7518 §6.2), as an object or as its text.
+    func key(_ paths: [Path]) throws(RowStop) -> DPoPKey? {
+        guard let value = row[paths] else { return nil }
+        if case .none = value.reading { return nil }
+        guard let key = value.jsonObject, case .string("EC")? = key["kty"], case .string("P-256")? = key["crv"],
+            case .string(let encoded)? = key["d"], case .string(let x)? = key["x"], case .string(let y)? = key["y"],
+            let bytes = Base64URL.decode(encoded), let made = try? DPoPKey(rawRepresentation: bytes),
+            made.isAt(x: x, y: y)
+        else { throw .reject(.malformedKey) }
+        return made
+    }
+}
+
+extension DPoPKey {
+    /// Whether the public half is what the JWK says.
+    fileprivate func isAt(x: String, y: String) -> Bool {
+        let point = Array(signingKey.publicKey.rawRepresentation)
+        return Base64URL.encode(point.prefix(32)) == x && Base64URL.encode(point.suffix(32)) == y
+    }
+}

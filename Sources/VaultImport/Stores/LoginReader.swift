@@ -1,0 +1,146 @@
+import FoundationEssentials
+import OAuthClient
+
+/// Makes logins of a store's rows, as its description says.
+struct LoginReader {
+    let description: StoreDescription
+    let context: StoreContext
+    let container: any TableContainer
+    /// The table with the tokens.
+    let table: TableShape
+    let links: [(link: StoreLink, table: TableShape)]
+
+    func row(_ reading: RecordReading) throws(ImportError) -> SourceRow {
+        switch reading {
+        case .fault(let row, let reason): return .reject(SourceReject(place(row, nil), reason))
+        case .record(let record):
+            let place = place(record.row, key(of: record))
+            do throws(RowStop) {
+                return .login(try draft(record, at: place).login)
+            } catch {
+                switch error {
+                case .reject(let reason): return .reject(SourceReject(place, reason))
+                case .abort(let error): throw error
+                }
+            }
+        }
+    }
+
+    private func place(_ row: Int, _ key: String?) -> SourcePlace {
+        SourcePlace(row: row, table: table.name.isEmpty ? nil : table.name, key: key)
+    }
+
+    private func key(of record: Record) -> String? {
+        let parts = description.rowKey.compactMap { record[$0.column]?.key }
+        guard parts.count == description.rowKey.count, !parts.isEmpty else { return nil }
+        // A longer key is no key, but a mistake.
+        let key = parts.joined(separator: "/")
+        return key.utf8.count <= 1_024 ? key : nil
+    }
+
+    private func draft(_ record: Record, at place: SourcePlace) throws(RowStop) -> LoginDraft {
+        var row = StoreRow(record)
+        try follow(&row)
+        try description.prepare(&row, context)
+        var draft = LoginDraft(place)
+        draft.warnings = description.warnings
+        let fields = FieldReader(row: row, context: context)
+        try readTokens(fields, &draft)
+        try readNames(fields, &draft)
+        try readTimes(fields, &draft)
+        try readExtras(fields, &draft)
+        description.finish(&draft, row, context)
+        return draft
+    }
+
+    private func follow(_ row: inout StoreRow) throws(RowStop) {
+        for (link, table) in links {
+            guard let value = row[link.from], value.key != nil else { continue }
+            do throws(ImportError) {
+                if let found = try container.find(value, in: table) {
+                    row.add(link.part, found)
+                    continue
+                }
+            } catch {
+                throw .abort(error)
+            }
+            if let reason = link.missing { throw .reject(reason) }
+        }
+    }
+
+    private func readNames(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
+        guard let user = try fields.text(description.user.paths(for: context.plan.userKey)) else {
+            throw .reject(.noUser)
+        }
+        guard user.utf8.count <= 1_024 else { throw .reject(.malformedUser) }
+        guard let provider = try fields.text(description.provider) else { throw .reject(.noProvider) }
+        draft.userKey = user
+        draft.provider = provider
+        draft.subject = try fields.text(description.subject)
+        draft.label = try fields.text(description.label)
+        guard let client = try fields.text(description.clientID) else { return }
+        guard let clientID = try? ClientID(client) else { throw .reject(.malformedClient) }
+        draft.clientID = clientID
+    }
+
+    private func readTokens(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
+        let refresh = try fields.token(description.refreshToken, description.kind, &draft)
+        let access = try fields.token(description.accessToken, description.kind, &draft)
+        if case .token(let text) = refresh {
+            guard let token = try? RefreshToken(text) else { throw .reject(.malformedRefreshToken) }
+            draft.refreshToken = token
+        }
+        if case .token(let text) = access {
+            draft.accessToken = try? AccessToken(text)
+            if draft.accessToken == nil {
+                guard draft.refreshToken != nil else { throw .reject(.malformedAccessToken) }
+                draft.warn(.accessTokenDropped)
+            }
+        }
+        let hasPlaceholder = refresh == .placeholder || access == .placeholder
+        if draft.accessToken == nil && draft.refreshToken == nil {
+            throw .reject(hasPlaceholder ? .placeholderToken : .noToken)
+        }
+        if hasPlaceholder { draft.warn(.placeholderDropped) }
+        if let type = try fields.text(description.tokenType) {
+            let type = TokenType(type)
+            draft.tokenType = type
+            if type != .bearer && type != .dpop { draft.warn(.unknownTokenType) }
+        }
+    }
+
+    private func readTimes(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
+        draft.expiresAt = fields.time(description.expiresAt, &draft)
+        draft.refreshExpiresAt = fields.time(description.refreshExpiresAt, &draft)
+        draft.obtainedAt = fields.time(description.obtainedAt, &draft)
+    }
+
+    private func readExtras(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
+        fields.readScope(description.scope, description.scopeSeparator, &draft)
+        if let text = try fields.text(description.idToken) {
+            draft.idToken = try? IDToken(text)
+            let subject = IDTokenSubject.of(text)
+            if draft.idToken == nil || subject == nil {
+                draft.idToken = nil
+                draft.warn(.idTokenDropped)
+            } else if let own = draft.subject, own != subject {
+                draft.warn(.subjectDiffers)
+            }
+        }
+        draft.dpopKey = try fields.key(description.dpopKey)
+        for (name, path) in description.attributes {
+            if let value = fields.row[path]?.text { draft.attributes[name] = value }
+        }
+    }
+}
+
+/// Whom an id token is about. Nothing is verified: the token came from the source, not from its issuer.
+enum IDTokenSubject {
+    static func of(_ token: String) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(parts[1]),
+            case .string(let subject)? = (try? JSONObject(document: payload))?["sub"], !subject.isEmpty
+        else { return nil }
+        return subject
+    }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+
+extension StoreDescription {
+    /// Spring Security's client: `oauth2-client-schema.sql` and `JdbcOAuth2AuthorizedClientService`.
+    ///
+    /// There is no subject, no id token, no client id and no endpoint: those are in the application's configuration. A
+    /// principal is a display name with some providers, so a row may belong to the last of several people.
+    static let springSecurity: StoreDescription = {
+        var description = StoreDescription(
+            kind: .springSecurity, needs: ["clientregistrationid", "principalname", "accesstokenvalue"],
+            excludes: ["authorizationgranttype", "registeredclientid"],
+            rowKey: ["clientregistrationid", "principalname"],
+            user: UserPaths(
+                primaryKey: ["principalname"], email: ["principalname"], username: ["principalname"]),
+            provider: ["clientregistrationid"], accessToken: ["accesstokenvalue"], refreshToken: ["refreshtokenvalue"])
+        description.tokenType = ["accesstokentype"]
+        description.expiresAt = ["accesstokenexpiresat"]
+        description.scope = ["accesstokenscopes"]
+        description.scopeSeparator = ","
+        description.obtainedAt = ["accesstokenissuedat"]
+        description.accountsAreUnique = true
+        description.finish = { draft, _, _ in
+            // Without `expires_in` Spring stores a second: `DefaultMapOAuth2AccessTokenResponseConverter`.
+            guard let issued = draft.obtainedAt, let expires = draft.expiresAt else { return }
+            if expires.timeIntervalSince(issued) <= 1 {
+                draft.expiresAt = nil
+                draft.warn(.expiryInvented)
+            }
+        }
+        return description
+    }()
+
+    /// The token model that Authlib's documentation gives to clients: `docs/oauth2/client/web/index.rst`.
+    static let authlib: StoreDescription = {
+        var description = StoreDescription(
+            kind: .authlib, needs: ["name", "accesstoken", "refreshtoken", "expiresat"],
+            needsOne: ["userid", "user"],
+            excludes: [
+                "accesstokenrevokedat", "refreshtokenrevokedat", "provider", "providerid", "provideraccountid",
+                "clientid",
+            ],
+            links: [.user(["user", "users", "authuser"], from: ["userid"])],
+            user: UserPaths(primaryKey: ["userid", "user"]), provider: ["name"], accessToken: ["accesstoken"],
+            refreshToken: ["refreshtoken"])
+        description.tokenType = ["tokentype"]
+        description.expiresAt = ["expiresat"]
+        description.scope = ["scope"]
+        description.idToken = ["idtoken"]
+        description.prepare = { (row, _) throws(RowStop) in
+            // `OAuth1Token` of the same page has a secret instead.
+            if row["oauthtokensecret"]?.text != nil { throw .reject(.notOAuth2) }
+        }
+        return description
+    }()
+}

@@ -1,0 +1,9 @@
+/// Which store was found in a file, and by what.
+public struct StoreDetection: Hashable, Sendable {
+    public let kind: StoreKind
+    public let format: SourceFormat
+    /// The table with the tokens; nil in a file that has no tables.
+    public let table: String?
+    /// Sentences for people: what decided, what else is used, and what is left alone.
+    public let evidence: [String]
+}

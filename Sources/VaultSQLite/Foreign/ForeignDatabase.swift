@@ -1,0 +1,78 @@
+import CSQLite
+import Glibc
+package import VaultStorage
+
+/// A database of another program: looked at in one read transaction, and never written.
+///
+/// It may be in use. It is opened read only and never as `immutable`, so what a writer has left in the WAL is seen, and
+/// nothing of its schema runs: no trigger, no view, no function of its own. Used by one thread at a time.
+package final class ForeignDatabase {
+    private let connection: Connection
+
+    /// The first bytes of every such file.
+    package static let magic = Array("SQLite format 3\0".utf8)
+
+    package init(path: String) throws(StoreError) {
+        // SQLite refuses symbolic links here, and the paths of other programs are full of them.
+        guard let resolved = unsafe realpath(path, nil) else {
+            throw StoreError(.io(SQLITE_CANTOPEN), "the file cannot be opened")
+        }
+        defer { unsafe free(resolved) }
+        connection = try Connection(path: unsafe String(cString: resolved), access: .readOnly)
+        try connection.prepareForInspection()
+        for pragma in ["query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "mmap_size = 0"] {
+            try connection.execute("PRAGMA " + pragma)
+        }
+        guard try connection.integer("PRAGMA query_only") == 1 else {
+            throw StoreError(.io(SQLITE_MISUSE), "SQLite did not accept the setting “query_only”")
+        }
+        try connection.execute("BEGIN")
+    }
+
+    deinit { connection.close() }
+
+    /// The tables with their columns. Views and virtual tables are left out: reading those runs their authors' code.
+    package func tables() throws(StoreError) -> [ForeignTable] {
+        let list = try Statement(
+            connection,
+            """
+            SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+            AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+            """)
+        var names: [String] = []
+        while try list.step() { names.append(list.text(0)) }
+        var tables: [ForeignTable] = []
+        for name in names {
+            let columns = try Statement(connection, "SELECT name FROM pragma_table_info(?1) ORDER BY cid")
+            columns.bind(1, name)
+            var found: [String] = []
+            while try columns.step() { found.append(columns.text(0)) }
+            tables.append(ForeignTable(name: name, columns: found))
+        }
+        return tables
+    }
+
+    /// All rows of a table, or those with a value in a column, which ``ForeignCursor/look(for:)`` then names.
+    package func rows(
+        of table: ForeignTable, columns: [String], where column: String? = nil
+    ) throws(StoreError) -> ForeignCursor {
+        let names = columns.map(Self.quoted).joined(separator: ", ")
+        let condition = column.map { " WHERE \(Self.quoted($0)) = ?1 LIMIT 1" } ?? ""
+        let sql = "SELECT \(names) FROM \(Self.quoted(table.name))\(condition)"
+        return ForeignCursor(try connection.prepare(sql), columnCount: columns.count)
+    }
+
+    private static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}
+
+package struct ForeignTable: Hashable, Sendable {
+    package let name: String
+    package let columns: [String]
+
+    package init(name: String, columns: [String]) {
+        self.name = name
+        self.columns = columns
+    }
+}
