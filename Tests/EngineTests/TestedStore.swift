@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TestSupport
 import TokenVaultTesting
@@ -43,6 +44,14 @@ final class TestedStore: Sendable {
     }
 
     deinit { store.close() }
+
+    /// Everything that the vault's files hold, one after the other; nil for an engine without files.
+    func fileBytes() throws -> [UInt8]? {
+        guard let directory else { return nil }
+        return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted().flatMap { name in
+            [UInt8](FileManager.default.contents(atPath: directory.file(name)) ?? Data())
+        }
+    }
 
     var now: Timestamp { clock.now }
 

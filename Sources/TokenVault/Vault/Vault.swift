@@ -49,6 +49,8 @@ package import VaultStorage
 /// - ``abortRootKeyRotation(patience:progress:)``
 /// - ``replaceDataKey(ofUser:)``
 /// - ``replaceDataKeys(madeBefore:progress:)``
+/// - ``indexKeyStatus()``
+/// - ``replaceIndexKey(progress:)``
 /// - ``planRekey(provenBy:)``
 /// - ``rekey(_:)``
 /// ### Looking after it

@@ -11,15 +11,7 @@ extension Keyring {
 
     /// The index under which a row is found by a value that the file must not show.
     package func blindIndex(of value: UnsafeRawBufferPointer, domain: IndexDomain) -> BlindIndex {
-        var index = Bytes16.zero
-        let hashDomain: KeyedHash.Domain =
-            switch domain {
-            case .userId: .userIndex
-            case .authorizationState: .stateIndex
-            case .providerName: .nameIndex
-            }
-        unsafe KeyedHash.hash(value, key: indexKey.pointer, domain: hashDomain, into: &index)
-        return BlindIndex(index)
+        unsafe Self.blindIndex(of: value, domain, indexKey)
     }
 
     package func blindIndex(ofUserId userId: String) -> BlindIndex {
@@ -27,14 +19,50 @@ extension Keyring {
         return userId.withUTF8 { unsafe blindIndex(of: UnsafeRawBufferPointer($0), domain: .userId) }
     }
 
+    /// All indexes under which a row may be found by a value.
+    package func blindIndexes(of value: UnsafeRawBufferPointer, domain: IndexDomain) -> BlindIndexes {
+        unsafe BlindIndexes(
+            current: blindIndex(of: value, domain: domain),
+            former: formerIndexKey.map { unsafe Self.blindIndex(of: value, domain, $0) })
+    }
+
+    package func blindIndexes(ofUserId userId: String) -> BlindIndexes {
+        var userId = userId
+        return userId.withUTF8 { unsafe blindIndexes(of: UnsafeRawBufferPointer($0), domain: .userId) }
+    }
+
+    private static func blindIndex(
+        of value: UnsafeRawBufferPointer, _ domain: IndexDomain, _ key: SealingKey
+    ) -> BlindIndex {
+        var index = Bytes16.zero
+        let hashDomain: KeyedHash.Domain =
+            switch domain {
+            case .userId: .userIndex
+            case .authorizationState: .stateIndex
+            case .providerName: .nameIndex
+            }
+        unsafe KeyedHash.hash(value, key: key.pointer, domain: hashDomain, into: &index)
+        return BlindIndex(index)
+    }
+
     /// The next link of the audit chain: `BLAKE2b-256(audit key, previous link ‖ row)`.
     package func auditMAC(previous: AuditMAC, row: UnsafeRawBufferPointer) -> AuditMAC {
+        unsafe Self.auditMAC(previous: previous, row: row, auditKey)
+    }
+
+    package func auditMAC(previous: AuditMAC, row: borrowing AssociatedData) -> AuditMAC {
+        unsafe row.withUnsafeBytes { unsafe auditMAC(previous: previous, row: $0) }
+    }
+
+    private static func auditMAC(
+        previous: AuditMAC, row: UnsafeRawBufferPointer, _ key: SealingKey
+    ) -> AuditMAC {
         let message = unsafe previous.array + row
         var result = AuditMAC.genesis
         unsafe withUnsafeMutableBytes(of: &result) { output in
             guard let target = output.baseAddress else { return }
             unsafe _ = crypto_generichash_blake2b(
-                target.u8, output.count, message, UInt64(message.count), auditKey.pointer.u8, SealingKey.byteCount
+                target.u8, output.count, message, UInt64(message.count), key.pointer.u8, SealingKey.byteCount
             )
         }
         return result
@@ -46,8 +74,14 @@ extension Keyring {
         unsafe KeyedHash.hash(statement, key: auditKey.pointer, domain: .witness, into: &mac)
         return mac
     }
+}
 
-    package func auditMAC(previous: AuditMAC, row: borrowing AssociatedData) -> AuditMAC {
-        unsafe row.withUnsafeBytes { unsafe auditMAC(previous: previous, row: $0) }
-    }
+/// The indexes of one value: while the index key is being replaced, there are two.
+package struct BlindIndexes: Sendable {
+    package let current: BlindIndex
+    package let former: BlindIndex?
+
+    package var all: [BlindIndex] { former.map { [current, $0] } ?? [current] }
+
+    package func contains(_ index: BlindIndex) -> Bool { index == current || index == former }
 }

@@ -5,6 +5,8 @@ extension Keyring {
         static let indexKey: UInt8 = 3
         static let auditKey: UInt8 = 4
         static let primaryMadeAt: UInt8 = 5
+        static let formerIndexKey: UInt8 = 6
+        static let indexMadeAt: UInt8 = 7
     }
 
     private enum KeyTag {
@@ -23,7 +25,9 @@ extension Keyring {
         record.append(Tag.retiredRoots, list: retired)
         record.append(Tag.indexKey, record: Self.record(of: indexKey))
         record.append(Tag.auditKey, record: Self.record(of: auditKey))
-        if let primaryMadeAt { record.append(Tag.primaryMadeAt, primaryMadeAt) }
+        record.append(Tag.primaryMadeAt, primaryMadeAt)
+        if let formerIndexKey { record.append(Tag.formerIndexKey, record: Self.record(of: formerIndexKey)) }
+        record.append(Tag.indexMadeAt, indexMadeAt)
         return try SealedCell.seal(record, kind: .keyring, key: vaultKey, associatedData: associatedData)
     }
 
@@ -49,11 +53,9 @@ extension Keyring {
 
     private static func read(_ record: RecordReader) throws(VaultCryptoError) -> Keyring {
         var record = record
-        var primary: SealingKey?
-        var madeAt: Int64?
+        var (primary, index, formerIndex, audit): (SealingKey?, SealingKey?, SealingKey?, SealingKey?)
+        var (primaryMadeAt, indexMadeAt): (Int64?, Int64?)
         var retired: [SealingKey] = []
-        var index: SealingKey?
-        var audit: SealingKey?
         while let field = try record.next() {
             switch field.tag {
             case Tag.primaryRoot: primary = try key(from: field.record())
@@ -64,7 +66,9 @@ extension Keyring {
                 }
             case Tag.indexKey: index = try key(from: field.record())
             case Tag.auditKey: audit = try key(from: field.record())
-            case Tag.primaryMadeAt: madeAt = try field.int64()
+            case Tag.primaryMadeAt: primaryMadeAt = try field.int64()
+            case Tag.formerIndexKey: formerIndex = try key(from: field.record())
+            case Tag.indexMadeAt: indexMadeAt = try field.int64()
             default: try field.ignoreIfOptional()
             }
         }
@@ -72,7 +76,9 @@ extension Keyring {
             throw VaultCryptoError(.malformedRecord, "the keyring lacks a key")
         }
         return Keyring(
-            primaryRoot: primary, primaryMadeAt: madeAt, retiredRoots: retired, indexKey: index, auditKey: audit)
+            Parts(
+                primaryRoot: primary, primaryMadeAt: primaryMadeAt, retiredRoots: retired, indexKey: index,
+                indexMadeAt: indexMadeAt, formerIndexKey: formerIndex, auditKey: audit))
     }
 
     private static func key(from record: RecordReader) throws(VaultCryptoError) -> SealingKey {

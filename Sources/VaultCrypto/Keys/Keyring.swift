@@ -1,5 +1,5 @@
-/// The keys that the vault key protects: root keys, of which one seals and the others only open; the index key; the
-/// audit key. A value of keys that never changes: a rotation makes a new keyring.
+/// The keys that the vault key protects: root keys, of which one seals and the others only open; the index key, and a
+/// former one while it is being replaced; the audit key. A value of keys that never changes: a rotation makes a new keyring.
 package final class Keyring: Sendable, Redacted {
     /// Seals user cells and everything else that has no user.
     package let primaryRoot: SealingKey
@@ -9,17 +9,47 @@ package final class Keyring: Sendable, Redacted {
     /// Roots that still open what they once sealed.
     package let retiredRoots: [SealingKey]
     package let indexKey: SealingKey
+    /// When it took a former one's place, in milliseconds since 1970; nil for a vault's first.
+    package let indexMadeAt: Int64?
+    /// Finds rows that have not been moved to ``indexKey`` yet; nil unless it is being replaced.
+    package let formerIndexKey: SealingKey?
     package let auditKey: SealingKey
 
-    init(
-        primaryRoot: SealingKey, primaryMadeAt: Int64? = nil, retiredRoots: [SealingKey], indexKey: SealingKey,
-        auditKey: SealingKey
+    /// What a keyring is made of, to make another one of it.
+    struct Parts {
+        var primaryRoot: SealingKey
+        var primaryMadeAt: Int64?
+        var retiredRoots: [SealingKey]
+        var indexKey: SealingKey
+        var indexMadeAt: Int64?
+        var formerIndexKey: SealingKey?
+        var auditKey: SealingKey
+    }
+
+    init(_ parts: Parts) {
+        primaryRoot = parts.primaryRoot
+        primaryMadeAt = parts.primaryMadeAt
+        retiredRoots = parts.retiredRoots
+        indexKey = parts.indexKey
+        indexMadeAt = parts.indexMadeAt
+        formerIndexKey = parts.formerIndexKey
+        auditKey = parts.auditKey
+    }
+
+    convenience init(
+        primaryRoot: SealingKey, retiredRoots: [SealingKey], indexKey: SealingKey, auditKey: SealingKey
     ) {
-        self.primaryRoot = primaryRoot
-        self.primaryMadeAt = primaryMadeAt
-        self.retiredRoots = retiredRoots
-        self.indexKey = indexKey
-        self.auditKey = auditKey
+        self.init(
+            Parts(primaryRoot: primaryRoot, retiredRoots: retiredRoots, indexKey: indexKey, auditKey: auditKey))
+    }
+
+    /// The same keys, but for what the body changes.
+    private func with(_ change: (inout Parts) -> Void) -> Keyring {
+        var parts = Parts(
+            primaryRoot: primaryRoot, primaryMadeAt: primaryMadeAt, retiredRoots: retiredRoots, indexKey: indexKey,
+            indexMadeAt: indexMadeAt, formerIndexKey: formerIndexKey, auditKey: auditKey)
+        change(&parts)
+        return Keyring(parts)
     }
 
     /// The keyring of a new vault.
@@ -32,10 +62,15 @@ package final class Keyring: Sendable, Redacted {
     /// Whether it has a key of another keyring's: only someone who had that one can have made it. Takes the same time
     /// wherever two keys differ.
     package func continues(_ other: Keyring) -> Bool {
-        let pairs = [(indexKey, other.indexKey), (auditKey, other.auditKey)]
-        return pairs.contains { $0.isSame(as: $1) }
-            || ([primaryRoot] + retiredRoots).contains { $0.isSame(as: other.primaryRoot) }
+        let pairs = [
+            ([indexKey] + (formerIndexKey.map { [$0] } ?? []), other.indexKey),
+            ([auditKey], other.auditKey),
+            ([primaryRoot] + retiredRoots, other.primaryRoot),
+        ]
+        return pairs.contains { keys, key in keys.contains { $0.isSame(as: key) } }
     }
+
+    // MARK: Root keys
 
     /// The root key that a cell's header names; `nil` if this keyring does not hold it.
     package func root(for id: KeyID) -> SealingKey? {
@@ -47,26 +82,43 @@ package final class Keyring: Sendable, Redacted {
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
     package func addingPrimaryRoot(madeAt time: Int64) throws(VaultCryptoError) -> Keyring {
-        Keyring(
-            primaryRoot: try .generate(), primaryMadeAt: time, retiredRoots: retiredRoots + [primaryRoot],
-            indexKey: indexKey, auditKey: auditKey
-        )
+        let new = try SealingKey.generate()
+        return with {
+            $0.retiredRoots.append($0.primaryRoot)
+            $0.primaryRoot = new
+            $0.primaryMadeAt = time
+        }
     }
 
     /// The same keys, with a retired root as the primary one again. Nothing changes if there is no such root.
     package func restoringRoot(_ id: KeyID) -> Keyring {
         guard let root = retiredRoots.first(where: { $0.id == id }) else { return self }
-        return Keyring(
-            primaryRoot: root, retiredRoots: retiredRoots.filter { $0.id != id } + [primaryRoot],
-            indexKey: indexKey, auditKey: auditKey
-        )
+        return with {
+            $0.retiredRoots = $0.retiredRoots.filter { $0.id != id } + [$0.primaryRoot]
+            $0.primaryRoot = root
+            $0.primaryMadeAt = nil
+        }
     }
 
     /// The same keys without one that no cell needs. The primary root cannot be dropped.
     package func droppingRoot(_ id: KeyID) -> Keyring {
-        Keyring(
-            primaryRoot: primaryRoot, primaryMadeAt: primaryMadeAt,
-            retiredRoots: retiredRoots.filter { $0.id != id }, indexKey: indexKey, auditKey: auditKey
-        )
+        with { $0.retiredRoots.removeAll { $0.id == id } }
     }
+
+    // MARK: Index keys
+
+    /// The same keys with a new index key; the old one only finds from now on. There is no older one.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    package func replacingIndexKey(at time: Int64) throws(VaultCryptoError) -> Keyring {
+        let new = try SealingKey.generate()
+        return with {
+            $0.formerIndexKey = $0.indexKey
+            $0.indexKey = new
+            $0.indexMadeAt = time
+        }
+    }
+
+    /// The same keys without the index key that no row needs.
+    package var droppingFormerIndexKey: Keyring { with { $0.formerIndexKey = nil } }
 }

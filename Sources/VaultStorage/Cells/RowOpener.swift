@@ -29,6 +29,18 @@ struct RowOpener {
         self.rows = rows ?? context.rows
     }
 
+    /// The keys that are known. Of a transaction, those that it has made itself too.
+    var keyring: Keyring { rows === context.rows ? context.keyring : rows.current.keyring }
+
+    /// Whether a row's index is the one that belongs to it, by the keys that are known, or else those that the vault has
+    /// in this snapshot: another process may have replaced the index key.
+    func isIndex(_ index: Bytes16, _ indexes: (Keyring) -> BlindIndexes) throws(StoreError) -> Bool {
+        let (index, known) = (BlindIndex(index), keyring)
+        if indexes(known).contains(index) { return true }
+        let newest = try vaultRow().keyring
+        return newest !== known && indexes(newest).contains(index)
+    }
+
     /// The root key that a cell names. One that is not known may be of a keyring that another process has made.
     @inline(__always)
     private func root(_ id: KeyID) throws(VaultCryptoError) -> SealingKey {

@@ -34,11 +34,8 @@ package struct ProviderRows {
     }
 
     func provider(named name: String) throws(StoreError) -> StoredProvider {
-        let row = try tables.cursor(.providerByName)
-        let found: StoredProvider? = try row.withBinding(1, index(of: name).bytes) { () throws(StoreError) in
-            try row.step() ? try opener.provider(row) : nil
-        }
-        if let found { return found }
+        let known = try find(name) { row throws(StoreError) in try opener.provider(row) }
+        if let known { return known }
         // A vault that no process could write to since it was migrated, such as one on a read-only disk.
         guard let found = try unnamed().first(where: { $0.stored.record.name == name }) else {
             throw .notFound(.provider)
@@ -48,10 +45,30 @@ package struct ProviderRows {
 
     /// The provider that has this name, damaged or not.
     func row(named name: String) throws(StoreError) -> Int64? {
+        try find(name) { $0.integer(4) }
+    }
+
+    /// Gives the body the row of this name; nil if there is none.
+    func find<R>(_ name: String, _ body: (any RowCursor) throws(StoreError) -> R) throws(StoreError) -> R? {
+        let known = opener.keyring
+        if let found = try find(known.blindIndexes(ofProviderName: name), body) { return found }
+        // Another process may have replaced the index key.
+        let newest = try opener.vaultRow().keyring
+        return newest === known ? nil : try find(newest.blindIndexes(ofProviderName: name), body)
+    }
+
+    private func find<R>(
+        _ indexes: BlindIndexes, _ body: (any RowCursor) throws(StoreError) -> R
+    ) throws(StoreError) -> R? {
         let row = try tables.cursor(.providerByName)
-        return try row.withBinding(1, index(of: name).bytes) { () throws(StoreError) in
-            try row.step() ? row.integer(4) : nil
+        // The row may be moved between the first look and the second: then the third finds it.
+        for index in indexes.former == nil ? [indexes.current] : indexes.all + [indexes.current] {
+            let found: R? = try row.withBinding(1, index.bytes) { () throws(StoreError) in
+                try row.step() ? try body(row) : nil
+            }
+            if let found { return found }
         }
+        return nil
     }
 
     /// Providers whose index has still to be filled in. One that does not open stays without.
@@ -71,5 +88,6 @@ package struct ProviderRows {
         return false
     }
 
-    func index(of name: String) -> BlindIndex { opener.context.keyring.blindIndex(ofProviderName: name) }
+    /// The index of a row that is written now.
+    func index(of name: String) -> BlindIndex { opener.keyring.blindIndex(ofProviderName: name) }
 }

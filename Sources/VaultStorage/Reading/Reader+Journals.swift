@@ -146,7 +146,11 @@ extension RowOpener {
             ProviderRecord.associatedData(context.vaultID, handle, revision: revision)
         ) { bytes throws(VaultCryptoError) in try unsafe ProviderRecord(bytes) }
         try require(provider: bytes, try unsafe tag(row.blob(2), "provider", bytes))
-        guard row.isNull(3) || row.bytes16(3) == context.keyring.blindIndex(ofProviderName: record.name).bytes else {
+        let index = row.bytes16(3)
+        let isItsOwn = try index.map { index throws(StoreError) in
+            try isIndex(index) { $0.blindIndexes(ofProviderName: record.name) }
+        }
+        guard isItsOwn ?? row.isNull(3) else {
             throw .quarantined("provider", bytes, "its index does not belong to the name in its cell")
         }
         return StoredProvider(handle: handle, revision: revision, record: record)

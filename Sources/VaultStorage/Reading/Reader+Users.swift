@@ -1,6 +1,24 @@
 import VaultCrypto
 
 extension Reader {
+    /// Reads of a user once more who was not found by the index that this process knew. While the index key is being
+    /// replaced, or if another process has replaced it, the row has another one.
+    func lookAgain<R>(
+        forUser id: String, knownBy keyring: Keyring, _ body: (Reader, BlindIndex) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        // The row must not be moved between one look and the next.
+        try withSnapshot { () throws(StoreError) in
+            let newest = try opener.vaultRow().keyring
+            guard newest !== keyring || newest.formerIndexKey != nil else { throw .notFound(.user) }
+            for index in newest.blindIndexes(ofUserId: id).all {
+                do throws(StoreError) { return try body(self, index) } catch {
+                    guard error.code == .notFound(.user) else { throw error }
+                }
+            }
+            throw .notFound(.user)
+        }
+    }
+
     func user(_ index: BlindIndex) throws(StoreError) -> StoredUser {
         let row = try tables.cursor(.userByIndex)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in

@@ -15,7 +15,7 @@ extension WriteTransaction {
     ///
     /// - Throws: if a login of the user does not open: it could never be opened again.
     package func replaceDataKey(ofUser id: String) throws(StoreError) {
-        try replaceDataKey(of: context.keyring.blindIndex(ofUserId: id))
+        try replaceDataKey(of: index(ofUserId: id))
     }
 
     /// The same for users whose data key was made before a time.

@@ -74,7 +74,10 @@ extension WriteTransaction {
         return result
     }
 
-    private func reseal(_ row: any RowCursor, under primary: SealingKey) throws(StoreError) -> [UInt8]? {
+    /// - Parameter index: What the user is to be found by; nil: as before.
+    func reseal(
+        _ row: any RowCursor, under primary: SealingKey, index: BlindIndex? = nil
+    ) throws(StoreError) -> [UInt8]? {
         guard var columns = try? UserColumns(row), let key = try? context.root(columns.rootKey) else { return nil }
         let cell = unsafe row.blob(UserColumns.cellColumn)
         let opened = unsafe try? SealedCell.Opened(
@@ -83,6 +86,7 @@ extension WriteTransaction {
         guard let opened else { return nil }
         defer { opened.wipe(opener.scratch) }
         columns.rootKey = primary.id
+        columns.blindIndex = index ?? columns.blindIndex
         let data = columns.associatedData(context.vaultID)
         return try sealing { () throws(VaultCryptoError) in
             try unsafe SealedCell.seal(opened.plaintext, kind: .user, key: primary, associatedData: data)

@@ -7,13 +7,15 @@ extension VaultStore {
     package func session(_ selector: LoginSelector) async throws(StoreError) -> SessionSnapshot {
         switch selector {
         case .user(let id):
-            let index = blindIndex(id)
-            return try await read { reader throws(StoreError) in try reader.session(ofUser: index, nil) }
+            return try await read(ofUser: id) { reader, index throws(StoreError) in
+                try reader.session(ofUser: index, nil)
+            }
         case .login(let handle):
             return try await read { reader throws(StoreError) in try reader.session(ofLogin: handle) }
         case .userLogin(let id, let handle):
-            let index = blindIndex(id)
-            return try await read { reader throws(StoreError) in try reader.session(ofUser: index, handle) }
+            return try await read(ofUser: id) { reader, index throws(StoreError) in
+                try reader.session(ofUser: index, handle)
+            }
         }
     }
 
@@ -25,10 +27,10 @@ extension VaultStore {
     package func logins(
         ofUser userId: String?, after: LoginHandle?, limit: Int
     ) async throws(StoreError) -> [LoginListing] {
-        guard let index = userId.map({ blindIndex($0) }) else {
+        guard let userId else {
             return try await read { reader throws(StoreError) in try reader.logins(after: after, limit: limit) }
         }
-        return try await read { reader throws(StoreError) in
+        return try await read(ofUser: userId) { reader, index throws(StoreError) in
             try reader.logins(ofUser: index, after: after, limit: limit)
         }
     }
@@ -52,8 +54,7 @@ extension VaultStore {
     }
 
     package func user(_ id: String) async throws(StoreError) -> StoredUser {
-        let index = blindIndex(id)
-        return try await read { reader throws(StoreError) in try reader.user(index) }
+        try await read(ofUser: id) { reader, index throws(StoreError) in try reader.user(index) }
     }
 
     package func users(after: UserHandle?, limit: Int) async throws(StoreError) -> [UserListing] {
@@ -65,7 +66,20 @@ extension VaultStore {
         try await read { reader throws(StoreError) in try reader.userId(of: handle) }
     }
 
-    private func blindIndex(_ userId: String) -> BlindIndex { context.keyring.blindIndex(ofUserId: userId) }
+    /// Reads by the index of a user id. One that is not found may be there under another index key.
+    @inline(__always)
+    private func read<R>(
+        ofUser id: String, _ body: (Reader, BlindIndex) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+        let keyring = context.keyring
+        let index = keyring.blindIndex(ofUserId: id)
+        return try await read { reader throws(StoreError) in
+            do throws(StoreError) { return try body(reader, index) } catch {
+                guard error.code == .notFound(.user) else { throw error }
+                return try reader.lookAgain(forUser: id, knownBy: keyring, body)
+            }
+        }
+    }
 
     // MARK: Providers
 
@@ -96,8 +110,16 @@ extension VaultStore {
 
     /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
     package func providers(ofUser userId: String) async throws(StoreError) -> Set<ProviderHandle> {
-        let index = blindIndex(userId)
-        return try await read { reader throws(StoreError) in try reader.providers(ofUser: index) }
+        do throws(StoreError) {
+            return try await read(ofUser: userId) { reader, index throws(StoreError) in
+                let providers = try reader.providers(ofUser: index)
+                guard !providers.isEmpty else { throw .notFound(.user) }
+                return providers
+            }
+        } catch {
+            guard error.code == .notFound(.user) else { throw error }
+            return []
+        }
     }
 
     // MARK: The trail

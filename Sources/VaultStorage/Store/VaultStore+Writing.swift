@@ -63,8 +63,7 @@ extension VaultStore {
 
     /// The same for the row of a user, by the user's id.
     package func discardDamagedUser(_ id: String) async throws -> DiscardedRow {
-        let index = context.keyring.blindIndex(ofUserId: id)
-        return try await write { try $0.discardUser(index) }
+        try await write { try $0.discardUser($0.index(ofUserId: id)) }
     }
 
     // MARK: Journals

@@ -77,6 +77,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let rootKeyRotated = AuditKind(rawValue: 70)
     /// A user has a new data key.
     package static let dataKeyReplaced = AuditKind(rawValue: 71)
+    /// A step of a replacement: its detail says which.
+    package static let indexKeyReplaced = AuditKind(rawValue: 72)
 
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
@@ -101,6 +103,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         backupMade: "backup-made", backupForgotten: "backup-forgotten", vaultRestored: "vault-restored",
         logInDropped: "log-in-dropped", renewalDropped: "renewal-dropped", restoreAccepted: "restore-accepted",
         rootKeyRotated: "root-key-rotated", dataKeyReplaced: "data-key-replaced",
+        indexKeyReplaced: "index-key-replaced",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
     ]
 

@@ -84,7 +84,7 @@ extension VaultCheck {
         let data = ProviderRecord.associatedData(context.vaultID, ProviderHandle(handle), revision: row.integer(1))
         unsafe checkRootCell("provider", handle, row.blob(2), .provider, data) { plaintext throws(VaultCryptoError) in
             let record = try unsafe ProviderRecord(plaintext)
-            guard row.bytes16(3) != context.keyring.blindIndex(ofProviderName: record.name).bytes else { return }
+            if isIndex(row.bytes16(3), { $0.blindIndexes(ofProviderName: record.name) }) { return }
             note("provider", handle, "its index does not belong to the name in its cell")
         }
         let tag = unsafe try? SealedCell.tag(of: row.blob(2))
@@ -104,10 +104,8 @@ extension VaultCheck {
         unsafe checkRootCell("authorizationRequest", bytes, row.blob(2), .authorizationRequest, data) {
             plaintext throws(VaultCryptoError) in
             let record = try unsafe AuthorizationRequestRecord(plaintext, expiresAt: expiresAt)
-            let isItsOwn = unsafe record.state.withUnsafeBytes {
-                unsafe context.keyring.blindIndex(of: $0, domain: .authorizationState) == index
-            }
-            if !isItsOwn { note("authorizationRequest", bytes, "its index does not belong to the state in its cell") }
+            if isIndex(bytes, { $0.blindIndexes(ofState: record.state) }) { return }
+            note("authorizationRequest", bytes, "its index does not belong to the state in its cell")
         }
     }
 
@@ -122,6 +120,13 @@ extension VaultCheck {
         unsafe checkRootCell("outbox", handle, row.blob(3), .outbox, data) { plaintext throws(VaultCryptoError) in
             _ = try unsafe OutboxRecord(plaintext, handle: OutboxHandle(handle))
         }
+    }
+
+    /// Whether a row's index is the one that belongs to it.
+    func isIndex(_ index: Bytes16?, _ indexes: (Keyring) -> BlindIndexes) -> Bool {
+        guard let index = index.map({ BlindIndex($0) }) else { return false }
+        if indexes(context.keyring).contains(index) { return true }
+        return currentRow().map { indexes($0.keyring).contains(index) } ?? false
     }
 
     /// A cell that is sealed under the root key that its header names.

@@ -19,7 +19,7 @@ extension VaultCheck {
         report.cells += 1
         let view = attempt("user", handle) { () throws(VaultCryptoError) in try unsafe UserCellView(opened.plaintext) }
         guard let view else { return }
-        if unsafe context.keyring.blindIndex(of: view.userId, domain: .userId) != columns.blindIndex {
+        if !isIndex(columns.blindIndex.bytes, { unsafe $0.blindIndexes(of: view.userId, domain: .userId) }) {
             note("user", handle, "its index does not belong to the user id in its cell")
         }
         try checkAudited(columns)

@@ -3,7 +3,7 @@ import VaultCrypto
 /// The changes of logins and users. What a body throws undoes the change, and is passed on.
 extension WriteTransaction {
     func insertLogin(_ draft: LoginDraft) throws(StoreError) -> StoredLogin {
-        let index = context.keyring.blindIndex(ofUserId: draft.userId)
+        let index = try index(ofUserId: draft.userId)
         let known = try loadUser(index)
         var user = if let known { known } else { try makeUser(draft.userId, index) }
         guard user.status == .active else {
@@ -34,7 +34,7 @@ extension WriteTransaction {
     }
 
     func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {
-        let index = context.keyring.blindIndex(ofUserId: id)
+        let index = try index(ofUserId: id)
         guard let user = try loadUser(index) else { throw StoreError.notFound(.user) }
         let (logins, damaged) = try loadLogins(of: index, user)
         let before = UserState(user, logins, damaged, context, nextFence: try nextFence())

@@ -10,13 +10,8 @@ enum AuthorizationRequestTaking: Sendable {
 extension WriteTransaction {
     func put(_ record: AuthorizationRequestRecord) throws(StoreError) {
         try sweepAuthorizationRequests()
-        let index = index(of: record.state)
-        let cell = try sealing { () throws(VaultCryptoError) in
-            try SealedCell.seal(
-                record.encoded(), kind: .authorizationRequest, key: context.keyring.primaryRoot,
-                associatedData: AuthorizationRequestRecord.associatedData(
-                    context.vaultID, index, expiresAt: record.expiresAt))
-        }
+        let index = indexes(of: record.state).current
+        let cell = try seal(record, under: index)
         let insert = try tables.cursor(.insertAuthorizationRequest)
         insert.bind(1, index.bytes)
         insert.bind(2, record.expiresAt.milliseconds)
@@ -24,20 +19,32 @@ extension WriteTransaction {
         try insert.run()
     }
 
+    func seal(_ record: AuthorizationRequestRecord, under index: BlindIndex) throws(StoreError) -> [UInt8] {
+        try sealing { () throws(VaultCryptoError) in
+            try SealedCell.seal(
+                record.encoded(), kind: .authorizationRequest, key: context.keyring.primaryRoot,
+                associatedData: AuthorizationRequestRecord.associatedData(
+                    context.vaultID, index, expiresAt: record.expiresAt))
+        }
+    }
+
     /// `nil` if there is none, or if it has expired. It is deleted, unless another browser or user asks for it: a
     /// stranger's try must not end a user's log-in.
     func takeAuthorizationRequest(_ proof: CallbackProof) throws(StoreError) -> AuthorizationRequestTaking? {
         try sweepAuthorizationRequests()
-        let index = index(of: proof.state)
-        let query = try tables.cursor(.authorizationRequest)
-        let record: AuthorizationRequestRecord? = try query.withBinding(1, index.bytes) { () throws(StoreError) in
-            try query.step() ? try opener.authorizationRequest(query) : nil
+        for index in indexes(of: proof.state).all {
+            let query = try tables.cursor(.authorizationRequest)
+            let record: AuthorizationRequestRecord? = try query.withBinding(1, index.bytes) { () throws(StoreError) in
+                try query.step() ? try opener.authorizationRequest(query) : nil
+            }
+            guard let record else { continue }
+            if let refusal = proof.refusal(for: record) { return .refused(refusal) }
+            let delete = try tables.cursor(.deleteAuthorizationRequest)
+            delete.bind(1, index.bytes)
+            try delete.run()
+            return .taken(record)
         }
-        if let record, let refusal = proof.refusal(for: record) { return .refused(refusal) }
-        let delete = try tables.cursor(.deleteAuthorizationRequest)
-        delete.bind(1, index.bytes)
-        try delete.run()
-        return record.map { .taken($0) }
+        return nil
     }
 
     private func sweepAuthorizationRequests() throws(StoreError) {
@@ -46,8 +53,8 @@ extension WriteTransaction {
         try sweep.run()
     }
 
-    private func index(of state: SecretBytes) -> BlindIndex {
-        unsafe state.withUnsafeBytes { unsafe context.keyring.blindIndex(of: $0, domain: .authorizationState) }
+    private func indexes(of state: SecretBytes) -> BlindIndexes {
+        rows.current.keyring.blindIndexes(ofState: state)
     }
 
     func queue(_ records: [OutboxRecord]) throws(StoreError) {

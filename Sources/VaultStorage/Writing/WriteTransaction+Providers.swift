@@ -110,16 +110,12 @@ extension WriteTransaction {
     }
 
     private func requireFree(_ name: String, except handle: ProviderHandle?) throws(StoreError) {
-        let holder = try tables.cursor(.providerByName)
-        let index = providers.index(of: name)
-        let (isTaken, damaged) = try holder.withBinding(1, index.bytes) { () throws(StoreError) in
-            guard try holder.step(), handle == nil || holder.bytes16(0) != handle?.bytes else {
-                return (false, nil as String?)
-            }
+        let holder = try providers.find(name) { holder throws(StoreError) in
+            guard handle == nil || holder.bytes16(0) != handle?.bytes else { return (false, nil as String?) }
             guard (try? opener.provider(holder)) == nil else { return (true, nil) }
             return (true, holder.bytes16(0).map { Base32.encode($0) } ?? "provider#\(holder.integer(4))")
         }
-        guard isTaken else { return }
+        guard let (isTaken, damaged) = holder, isTaken else { return }
         if let damaged {
             throw StoreError(
                 .conflict, "a damaged provider has this name",

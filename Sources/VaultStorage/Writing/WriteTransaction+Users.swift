@@ -3,7 +3,19 @@ import VaultCrypto
 extension WriteTransaction {
     static var userIdLimit: Int { 1024 }
 
-    /// The user of that id; `nil` if the vault has none.
+    /// The index under which the user of that id is, or would be put.
+    func index(ofUserId id: String) throws(StoreError) -> BlindIndex {
+        let indexes = rows.current.keyring.blindIndexes(ofUserId: id)
+        guard let former = indexes.former else { return indexes.current }
+        for index in [indexes.current, former] {
+            let row = try tables.cursor(.userByIndex)
+            let isThere = try row.withBinding(1, index.bytes) { () throws(StoreError) in try row.step() }
+            if isThere { return index }
+        }
+        return indexes.current
+    }
+
+    /// The user of that index; `nil` if the vault has none.
     func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
         let row = try tables.cursor(.userByIndex)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in

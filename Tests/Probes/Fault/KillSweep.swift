@@ -56,6 +56,7 @@ final class KillSweep {
         }
         if let problem = await Scenario.goesOnAndReopens(run, nil) { report.fail("\(name): \(problem)") }
         if task == "rotation", let problem = await rotates(sandbox) { report.fail("\(name): \(problem)") }
+        if task == "index-key", let problem = await reindexes(sandbox) { report.fail("\(name): \(problem)") }
         return victim.isKilled
     }
 }
@@ -75,12 +76,25 @@ extension KillSweep {
             return "rotating: \(error)"
         }
     }
+
+    private func reindexes(_ sandbox: Sandbox) async -> String? {
+        do {
+            let store = try sandbox.open()
+            defer { store.close() }
+            guard try await store.replaceIndexKey({ _, _ in }).isComplete else { return "rows kept their index" }
+            for user in ["alice", "bob"] { _ = try await store.user(user) }
+            let findings = try await store.verify().findings
+            return findings.isEmpty ? nil : "after the replacement: \(findings[0])"
+        } catch {
+            return "replacing the index key: \(error)"
+        }
+    }
 }
 
 /// A process that does one thing to a vault and dies at it.
 struct Victim {
     static let tasks = [
-        "insertion", "intent", "renewal", "pruning", "checkpoint", "beginning-anew", "rotation",
+        "insertion", "intent", "renewal", "pruning", "checkpoint", "beginning-anew", "rotation", "index-key",
     ]
 
     let acknowledged: [String: Int64]
@@ -126,6 +140,7 @@ struct Victim {
         case "pruning": _ = try await store.pruneTrail(TrailLimits(before: nil, keepingLast: 1))
         case "beginning-anew": _ = await store.removeRemnants()
         case "rotation": _ = try await store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
+        case "index-key": _ = try await store.replaceIndexKey { _, _ in }
         default: break
         }
         for (user, entry) in ledger.users { say("stored \(user) \(entry.acknowledged ?? 0)") }

@@ -53,6 +53,11 @@ extension Scenario {
             scenario("rotation") { run in
                 _ = try await run.work().store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
             },
+            scenario("index key") { run in
+                guard try await run.work().store.replaceIndexKey({ _, _ in }).isComplete else {
+                    throw StoreError(.damaged, "rows kept their index")
+                }
+            },
             scenario("beginning anew") { run in
                 if case .kept(let error) = await (try run.work().store.removeRemnants()) { throw error }
             },

@@ -52,6 +52,25 @@ struct KeyringTests {
         #expect(new.root(for: .random()) == nil)
     }
 
+    @Test func aFormerIndexKeyStillFindsUntilItIsDropped() throws {
+        let vaultKey = try SealingKey.generate()
+        let old = try Keyring.generate()
+        let new = try old.replacingIndexKey(at: 1_800_000_000_000)
+        let cell = try new.seal(under: vaultKey, associatedData: Cells.place())
+        let opened = try Keyring.open(cell, under: vaultKey, associatedData: Cells.place())
+        #expect(opened.indexMadeAt == 1_800_000_000_000)
+        for keyring in [new, opened, try opened.addingPrimaryRoot(madeAt: 1)] {
+            let indexes = keyring.blindIndexes(ofUserId: "alice")
+            #expect(indexes.former == old.blindIndex(ofUserId: "alice"))
+            #expect(indexes.current == keyring.blindIndex(ofUserId: "alice") && indexes.current != indexes.former)
+            #expect(indexes.all.allSatisfy { indexes.contains($0) } && indexes.all.count == 2)
+            #expect(keyring.continues(old))
+        }
+        let after = opened.droppingFormerIndexKey
+        #expect(after.blindIndexes(ofUserId: "alice").all == [new.blindIndex(ofUserId: "alice")])
+        #expect(after.indexMadeAt == opened.indexMadeAt && after.auditKey.isSame(as: old.auditKey))
+    }
+
     @Test func blindIndexesDependOnKeyValueAndDomain() throws {
         let keyring = try Keyring.generate()
         let other = try Keyring.generate()

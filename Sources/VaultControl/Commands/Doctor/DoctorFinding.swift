@@ -15,13 +15,14 @@ struct DoctorFinding: Sendable {
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, backup, clock, witness, rootKey
+            outbox, login, backup, clock, witness, rootKey, indexKey
 
         var words: String {
             switch self {
             case .keyFile: "key file"
             case .keySlots: "key slots"
             case .rootKey: "root key"
+            case .indexKey: "index key"
             case .sqlite: "SQLite"
             case .lockedMemory: "locked memory"
             case .ownership: "owner lock"

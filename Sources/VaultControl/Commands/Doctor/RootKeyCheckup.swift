@@ -1,16 +1,22 @@
 import FoundationEssentials
 import TokenVault
 
-/// How old the root key is, and whether a rotation was left unfinished.
+/// How old the root key is, and whether a rotation, or a replacement of the index key, was left unfinished.
 enum RootKeyCheckup {
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         do {
-            return [finding(try await vault.rootKeyStatus(), now: now)]
+            let root = finding(try await vault.rootKeyStatus(), now: now)
+            guard try await vault.indexKeyStatus().isReplacing else { return [root] }
+            return [root, indexFinding]
         } catch {
             let failure = Failure(error)
             return [.unseen(.rootKey, failure.message, level: .problem, hint: failure.hints.first)]
         }
     }
+
+    private static let indexFinding = DoctorFinding(
+        .warning, .indexKey, "is being replaced: the former one has not been given up",
+        hint: "go on with: vaultctl key rotate --index")
 
     static func finding(_ status: RootKeyStatus, now: Date) -> DoctorFinding {
         guard status.isRotating else {

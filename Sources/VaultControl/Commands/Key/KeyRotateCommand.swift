@@ -12,6 +12,7 @@ struct KeyRotateCommand: VaultCommand {
             vaultctl key rotate --abort    go back to the root key from before
             vaultctl key rotate --data-keys          replace the data key of every user instead
             vaultctl key rotate --data-keys --user U of this one
+            vaultctl key rotate --index    replace the key by which users and providers are found instead
 
             Services go on meanwhile. It can be stopped at any moment: the same command goes on where it was. The key slots \
             stay: someone who has copied the vault key can still open the vault. Exit code 3 if the old root key had to be \
@@ -20,6 +21,9 @@ struct KeyRotateCommand: VaultCommand {
             The root key protects the users' data keys, which protect their tokens. If someone may have read them, with a \
             copy of the vault and a key of it: key rekey, key rotate, then key rotate --data-keys. If that is broken off, \
             go on with --older-than and the time since it was begun.
+
+            The index key protects no token. Someone who has it, and a copy of the vault, can tell whether a user id that \
+            they guess is in it.
             """)
 
     @Flag(help: "Show where a rotation stands, and change nothing.")
@@ -36,6 +40,12 @@ struct KeyRotateCommand: VaultCommand {
     @Flag(help: "Replace the users' data keys instead of the root key.")
     var dataKeys = false
 
+    @Flag(help: "Replace the index key instead of the root key.")
+    var index = false
+
+    @Flag(help: "With --index: only say how much there is to do.")
+    var dryRun = false
+
     @Option(help: .init("Replace the data key of this user alone.", valueName: "user"))
     var user: String?
 
@@ -45,9 +55,10 @@ struct KeyRotateCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
-        guard [status, abort, dataKeys].count(where: { $0 }) <= 1 else {
-            throw ValidationError("--status, --abort and --data-keys cannot be combined")
+        guard [status, abort, dataKeys, index].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--status, --abort, --data-keys and --index cannot be combined")
         }
+        guard index || !dryRun else { throw ValidationError("--dry-run needs --index") }
         guard dataKeys || user == nil && olderThan == nil else {
             throw ValidationError("--user and --older-than need --data-keys")
         }
@@ -58,6 +69,7 @@ struct KeyRotateCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         if dataKeys { return try await replaceDataKeys(invocation) }
+        if index { return try await replaceIndexKey(invocation) }
         guard !status else { return try await showStatus(invocation) }
         let progress = RotationProgress(invocation)
         let patience = wait.duration
@@ -99,15 +111,23 @@ struct KeyRotateCommand: VaultCommand {
     }
 
     private func showStatus(_ invocation: Invocation) async throws {
-        let status = try await VaultAccess(global, invocation).open { try await $0.rootKeyStatus() }
+        let (status, index) = try await VaultAccess(global, invocation).open {
+            (try await $0.rootKeyStatus(), try await $0.indexKeyStatus())
+        }
         let left = status.remaining
         try invocation.emit(
             [
                 Field("madeAt", status.madeAt).label("root key made"), Field("isRotating", status.isRotating),
                 .data("remaining", sheet(left)),
                 .line("left to do", status.isRotating ? words(left) : "nothing"),
+                .data(
+                    "index", [Field("madeAt", index.madeAt), Field("isReplacing", index.isReplacing)] as Sheet),
+                .line("index key made", index.madeAt),
             ])
         if status.isRotating { invocation.note("a rotation is not complete; go on with: vaultctl key rotate") }
+        if index.isReplacing {
+            invocation.note("the index key is being replaced; go on with: vaultctl key rotate --index")
+        }
     }
 
     private func words(_ cells: RootSealedCells) -> String {

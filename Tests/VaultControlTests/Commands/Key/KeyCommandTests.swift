@@ -37,6 +37,31 @@ struct KeyCommandTests {
         }
     }
 
+    @Test func theIndexKeyIsReplacedAndEveryoneIsFound() async throws {
+        try await World.with { world in
+            for user in ["alice", "bob"] { try await world.logIn(user) }
+            try await world.fails(.usage, "key", "rotate", "--index", "--abort")
+            try await world.fails(.usage, "key", "rotate", "--dry-run")
+            let before = try await world.ok("key", "rotate", "--status", "--json").json
+            let plan = try await world.ok("key", "rotate", "--index", "--dry-run", "--json").json
+            #expect(plan["users"] as? Int == 2 && plan["providers"] as? Int == 1 && plan["isResumed"] as? Bool == false)
+            let index = before["index"] as? [String: Any]
+            #expect(index?["isReplacing"] as? Bool == false && index?["madeAt"] is String)
+            let report = try await world.ok("key", "rotate", "--index", "--json").json
+            #expect(report["isComplete"] as? Bool == true && report["damaged"] as? Int == 0)
+            #expect((report["moved"] as? [String: Any])?["users"] as? Int == 2)
+            #expect(try await world.ok("key", "rotate", "--index").error.contains("3 rows found by the new one"))
+            for user in ["alice", "bob"] { try await world.ok("token", "get", "--user", user, "--reveal") }
+            try await world.fails(.notFound, "token", "get", "--user", "carol", "--reveal")
+            #expect(
+                try await world.ok("audit", "list", "--kind", "index-key-replaced").output.split(separator: "\n").count
+                    == 4)
+            try await world.ok("verify")
+            let checks = try await world.harness.run("doctor", "--json").json["findings"] as? [[String: Any]]
+            #expect(checks?.contains { $0["check"] as? String == "indexKey" } == false)
+        }
+    }
+
     @Test func initOverwritesNothing() async throws {
         let harness = try Harness()
         try await harness.run("init")
