@@ -44,6 +44,11 @@ struct TextFormatTests {
         #expect(found.map(\.words) == ["login", "rejected: too-long", "login"])
     }
 
+    @Test func anOddFirstLineHidesNothing() async throws {
+        let found = try await outcomes("{\"user\":\n{\"user\":\"bob\"}\n" + line())
+        #expect(found.map(\.words) == ["rejected: not-json", "rejected: no-token", "login"])
+    }
+
     @Test func csvKeepsEverythingAsItStands() async throws {
         let text =
             "\u{FEFF}user,provider,access_token,label\r\n007,acme,a-1, x \r\n\"a\"\"b\",acme,\"a,2\",\"two\r\nlines\"\r\n1e5,acme,a-3,\"\"\n"

@@ -8,22 +8,21 @@ final class JSONLinesContainer: TableContainer {
     private let open: () throws(ImportError) -> ByteStream
     private let limits: ImportLimits
 
-    /// How far the first object is looked for.
-    private static let linesUntilShape = 1_000
+    /// From how many lines the columns are known. Not from one: it may be the odd one, or leave out what is null.
+    private static let linesOfShape = 200
 
     init(limits: ImportLimits, open: @escaping () throws(ImportError) -> ByteStream) throws(ImportError) {
         self.open = open
         self.limits = limits
         let cursor = JSONLinesCursor(try open(), limits)
-        var shape = ColumnIndex([])
-        for _ in 0..<Self.linesUntilShape {
+        var names: [String] = []
+        var known: Set<String> = []
+        for _ in 0..<Self.linesOfShape {
             guard let reading = try cursor.next() else { break }
-            if case .record(let record) = reading {
-                shape = record.columns
-                break
-            }
+            guard case .record(let record) = reading, known.count < 2_000 else { continue }
+            for name in record.columns.names where known.insert(name).inserted { names.append(name) }
         }
-        tables = [TableShape(name: "", columns: shape)]
+        tables = [TableShape(name: "", columns: ColumnIndex(names))]
     }
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor { JSONLinesCursor(try open(), limits) }

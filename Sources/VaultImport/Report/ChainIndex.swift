@@ -1,6 +1,7 @@
 import VaultCrypto
 
-/// Which chains and accounts have been met, and on which row: 32 bytes each, and nothing of the tokens.
+/// Which chains and accounts have been met, and on which row: 24 bytes each, in a table that is at least 7/16 full, and
+/// nothing of the tokens.
 struct ChainIndex {
     private var slots: [Slot]
     private var count = 0
@@ -9,9 +10,9 @@ struct ChainIndex {
     private struct Slot {
         var name: Bytes16
         /// Zero for an empty slot.
-        var row: Int32
+        var row: UInt32
         /// Seconds since 1970, for telling the newer of two.
-        var moment: Int64
+        var moment: UInt32
     }
 
     struct Met: Equatable {
@@ -38,6 +39,7 @@ struct ChainIndex {
     /// and takes that row's place. Later rows are newer than earlier ones of the same moment.
     mutating func meet(_ text: String, row: Int, moment: Int64) -> Met? {
         let name = fingerprint(of: text)
+        let moment = UInt32(clamping: moment)
         var index = place(of: name)
         if slots[index].row != 0 {
             let known = slots[index]
@@ -45,11 +47,11 @@ struct ChainIndex {
             if isNewer { slots[index].moment = moment }
             return Met(row: Int(known.row), isNewer: isNewer)
         }
-        if count * 4 >= slots.count * 3 {
+        if count * 8 >= slots.count * 7 {
             grow()
             index = place(of: name)
         }
-        slots[index] = Slot(name: name, row: Int32(clamping: row), moment: moment)
+        slots[index] = Slot(name: name, row: UInt32(clamping: row), moment: moment)
         count += 1
         return nil
     }

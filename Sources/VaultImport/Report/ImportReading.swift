@@ -3,7 +3,8 @@ import OAuthClient
 
 /// A source under its plan: what each row means, without a vault.
 ///
-/// Nothing is kept of the rows but 32 bytes for each chain and, where a source may repeat accounts, 32 for each account.
+/// Nothing is kept of the rows but at most 55 bytes for each chain and, where a source may repeat accounts, as many for
+/// each account.
 public struct ImportReading: AsyncSequence, Sendable {
     public typealias Element = RowOutcome
 

@@ -20,7 +20,7 @@ extension StoreDescription {
         description.obtainedAt = ["accesstokenissuedat"]
         description.accountsAreUnique = true
         description.finish = { draft, _, _ in
-            // Without `expires_in` Spring stores a second: `DefaultMapOAuth2AccessTokenResponseConverter`.
+            // Without `expires_in` Spring stores a second: `OAuth2AccessTokenResponse.Builder`.
             guard let issued = draft.obtainedAt, let expires = draft.expiresAt else { return }
             if expires.timeIntervalSince(issued) <= 1 {
                 draft.expiresAt = nil
