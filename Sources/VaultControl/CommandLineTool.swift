@@ -44,9 +44,10 @@ public enum CommandLineTool {
             try CommandNames.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
-                invocation = try Invocation(console: console, command.outputOptions)
+                let output = command.outputOptions
+                invocation = try Invocation(console: console, output)
                 if let command = command as? any VaultCommand {
-                    invocation = try invocation.configured(by: command.global.config)
+                    invocation = try invocation.configured(by: command.global.config, output)
                 }
                 try await command.run(invocation)
             } else {

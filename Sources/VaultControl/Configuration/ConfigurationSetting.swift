@@ -10,6 +10,8 @@ struct ConfigurationSetting: Sendable {
         case program
         case size
         case flag
+        /// One of these words.
+        case choice([String])
     }
 
     /// The option's name without its hyphens.
@@ -34,6 +36,7 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting(name: "trust-file-system", kind: .flag),
         ConfigurationSetting(name: "witness", kind: .path),
         ConfigurationSetting(name: "witness-log", kind: .path),
+        ConfigurationSetting(name: "log-format", kind: .choice(["text", "json"])),
     ]
 
     static func named(_ name: String) -> ConfigurationSetting? { all.first { $0.name == name } }
@@ -61,6 +64,12 @@ struct ConfigurationSetting: Sendable {
                     hint: "for example: \(name) = [\"/usr/bin/pass\", \"show\", \"vault-key\"]")
             }
             return JSONValue.array(arguments.map(JSONValue.string)).text
+        case (.choice(let words), .text(let word)):
+            guard words.contains(word) else {
+                throw ConfigurationProblem(
+                    "\(name) is none of \(words.joined(separator: ", "))", hint: "for example: \(example)")
+            }
+            return word
         case (.flag, .flag(let isSet)):
             return isSet ? "1" : "0"
         default:
@@ -75,6 +84,7 @@ struct ConfigurationSetting: Sendable {
         case .program: "\(name) = [\"/usr/bin/pass\", \"show\", \"vault-key\"]"
         case .size: "\(name) = \"512M\""
         case .flag: "\(name) = true"
+        case .choice(let words): "\(name) = \"\(words.last ?? "")\""
         }
     }
 }

@@ -28,4 +28,11 @@ extension Invocation {
             console: console, isJSON: output.json, isQuiet: output.quiet, isVerbose: output.verbose,
             logsJSON: try LogFormat.chosen(output.logFormat, console.environment) == .json)
     }
+
+    /// With the settings of the configuration file, that of the log lines too.
+    func configured(by path: String?, _ output: OutputOptions) throws(Failure) -> Invocation {
+        var invocation = try configured(by: path)
+        invocation.logsJSON = try LogFormat.chosen(output.logFormat, invocation.console.environment) == .json
+        return invocation
+    }
 }

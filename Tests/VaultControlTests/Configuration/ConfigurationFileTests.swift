@@ -45,6 +45,25 @@ struct ConfigurationFileTests {
         #expect(without["configuration"] is NSNull)
     }
 
+    @Test func itSaysHowLogLinesAreWritten() async throws {
+        let harness = try await Self.harness("log-format = \"json\"")
+        var environment = ["TOKENVAULT_CONFIG": harness.path("vaultctl.toml")]
+        func isJSON(_ options: String...) async throws -> Bool {
+            let result = try await harness.run(["user", "show", "nobody"] + options, environment: environment)
+            #expect(result.status == 2)
+            return result.error.hasPrefix(#"{"time":"20"#)
+        }
+        #expect(try await isJSON())
+        #expect(try await !isJSON("--log-format", "text"))
+        environment["TOKENVAULT_LOG_FORMAT"] = "text"
+        #expect(try await !isJSON())
+        environment["TOKENVAULT_LOG_FORMAT"] = nil
+        try harness.file("vaultctl.toml", "log-format = \"xml\"")
+        let wrong = try await harness.run(["status"], environment: environment)
+        #expect(wrong.status == 1 && wrong.error.contains("log-format is none of text, json"), "\(wrong.error)")
+        #expect(wrong.error.contains("for example: log-format = \"json\""))
+    }
+
     @Test func optionsComeBeforeVariablesAndTheseBeforeTheFile() async throws {
         let harness = try await Self.harness()
         let path = harness.path("vaultctl.toml")
