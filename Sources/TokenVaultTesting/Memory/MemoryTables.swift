@@ -172,6 +172,9 @@ final class MemoryTables: TableAccess {
         EngineFacts(schemaVersion: 0, byteCount: 0, version: "memory", sourceID: "", canLoseCommits: false)
     }
 
+    /// No one waits for the end of a reading.
+    func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R { try body() }
+
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         if state != nil { return try body() }
         state = database.current

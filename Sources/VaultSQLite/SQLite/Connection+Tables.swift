@@ -34,7 +34,7 @@ extension Connection: TableAccess {
     }
 
     func checkStorage(_ findings: any StorageFindings) throws(StoreError) {
-        try DatabaseCheck(connection: self).check(findings)
+        try longReading { () throws(StoreError) in try DatabaseCheck(connection: self).check(findings) }
     }
 
     /// This process's own name needs no look at the lock file: its intents are read with each step of a renewal.
@@ -55,6 +55,12 @@ extension Connection: TableAccess {
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         try execute("BEGIN")
         defer { if !isOutsideTransaction { try? execute("ROLLBACK") } }
+        return try body()
+    }
+
+    func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        let announcement = announceLongReading()
+        defer { withExtendedLifetime(announcement) {} }
         return try body()
     }
 }

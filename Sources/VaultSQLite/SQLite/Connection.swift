@@ -12,6 +12,8 @@ import VaultStorage
     var applicationID = Connection.applicationID
     /// Who may have begun something in the vault; nil if that is not known yet.
     var owners: (any Ownership)?
+    /// Tells all processes that a snapshot is held for long, until what this gives is gone.
+    var announceLongReading: @Sendable () -> AnyObject? = { nil }
     /// By the address of their text.
     private var statements: [UInt: Statement] = [:]
     private var queries: [Query: Statement] = [:]

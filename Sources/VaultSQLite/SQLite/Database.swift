@@ -9,6 +9,8 @@ struct Database: Sendable {
     var owners: (any Ownership)?
     /// Whether some process holds a snapshot for so long that writers must not wait for it.
     var hasLongSnapshot: @Sendable () -> Bool = { false }
+    /// See ``Connection/announceLongReading``.
+    var announceLongReading: @Sendable () -> AnyObject? = { nil }
 
     init(_ path: String, access: Connection.Access = .readWrite, liveness: Liveness = Liveness()) {
         self.path = path
@@ -19,6 +21,7 @@ struct Database: Sendable {
     func connect() throws(StoreError) -> Connection {
         let connection = try Connection(path: path, access: access, liveness: liveness)
         connection.owners = owners
+        connection.announceLongReading = announceLongReading
         return connection
     }
 

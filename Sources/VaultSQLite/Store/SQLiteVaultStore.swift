@@ -27,7 +27,13 @@ package final class SQLiteVaultStore: Sendable {
         var database = database
         database.owners = lock
         database.hasLongSnapshot = { lock.hasLongSnapshot }
+        database.announceLongReading = { [path = database.path] in
+            let file = LockFile(besideVaultAt: path)
+            file?.announceLongSnapshot()
+            return file
+        }
         opened?.owners = lock
+        opened?.announceLongReading = database.announceLongReading
         self.database = database
         let place = VaultPlace(file, lock, database.liveness)
         let first = try OpenReader(database, context, opened)

@@ -48,6 +48,10 @@ extension Reader {
 
     /// How many logins there are of each provider, and how many of them are held; nil is the app.
     package func heldCounts() throws(StoreError) -> [ProviderHandle?: (logins: Int, held: Int)] {
+        try tables.longReading { () throws(StoreError) in try countHeld() }
+    }
+
+    private func countHeld() throws(StoreError) -> [ProviderHandle?: (logins: Int, held: Int)] {
         var counts: [ProviderHandle?: (logins: Int, held: Int)] = [:]
         let rows = try tables.cursor(.incarnations)
         defer { rows.reset() }

@@ -2,6 +2,10 @@ import VaultCrypto
 
 extension Reader {
     package func statistics() throws(StoreError) -> StoreStatistics {
+        try tables.longReading { () throws(StoreError) in try countEverything() }
+    }
+
+    private func countEverything() throws(StoreError) -> StoreStatistics {
         StoreStatistics(
             vaultID: Base32.encode(context.vaultID),
             incarnation: context.incarnation, createdAt: context.createdAt,

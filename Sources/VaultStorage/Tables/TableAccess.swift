@@ -27,6 +27,10 @@ package protocol TableAccess: AnyObject {
 
     /// Lets all that `body` asks see one state of the vault. To be kept short: it may hold up others.
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R
+
+    /// Lets `body` ask what takes long and cannot be cut into short pieces, such as how many rows a big table has. Those
+    /// who would wait for the end of a reading do not wait for this one.
+    func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R
 }
 
 extension TableAccess {

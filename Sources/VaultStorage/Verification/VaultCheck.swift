@@ -37,12 +37,7 @@ package final class VaultCheck {
     }
 
     package func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
-        for table in Self.countedTables {
-            let count = try damageAsFinding(table.rawValue) { () throws(StoreError) in
-                try tables.count(table)
-            }
-            total += Int(count ?? 0)
-        }
+        try countRows(of: Self.countedTables)
         try tables.checkStorage(self)
         try checkVault()
         try walk(.migration, progress, checkMigration)
@@ -61,9 +56,7 @@ package final class VaultCheck {
     /// The trail alone, and whether vault, providers and users are in the state that it records last. Cells of users and
     /// logins are not opened.
     package func runAudit(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
-        for table in [Table.user, .audit] {
-            total += Int(try damageAsFinding(table.rawValue) { () throws(StoreError) in try tables.count(table) } ?? 0)
-        }
+        try countRows(of: [.user, .audit])
         try checkVault()
         try walk(.user, progress) { row throws(StoreError) in
             guard let user = try? UserColumns(row) else {
@@ -74,6 +67,15 @@ package final class VaultCheck {
         }
         try checkAudit(progress)
         return report
+    }
+
+    private func countRows(of counted: [Table]) throws(StoreError) {
+        try tables.longReading { () throws(StoreError) in
+            for table in counted {
+                let count = try damageAsFinding(table.rawValue) { () throws(StoreError) in try tables.count(table) }
+                total += Int(count ?? 0)
+            }
+        }
     }
 
     private func checkAudit(_ progress: (VerificationProgress) -> Void) throws(StoreError) {
