@@ -1,7 +1,7 @@
-import VaultCrypto
+package import VaultCrypto
 
 /// The rows of the key slots, which are read before any key is at hand.
-enum KeySlotRows {
+package enum KeySlotRows {
     /// The slots that can be read, and what is wrong with the first of the others: a slot that is damaged must not stand
     /// in the way of the rest. Of each kind no more are read than a vault has.
     static func all(_ tables: any TableAccess) throws(StoreError) -> (slots: [KeySlot], damage: StoreError?) {
@@ -27,7 +27,8 @@ enum KeySlotRows {
         .quarantined("keySlot", nil, "there are more than \(KeySlot.maximumCount) of them, and not all were tried")
     }
 
-    static func slot(_ row: any RowCursor) throws(StoreError) -> KeySlot {
+    /// Reads a row that is laid out as ``Query/keySlotsFrom``.
+    package static func slot(_ row: any RowCursor) throws(StoreError) -> KeySlot {
         guard let id = row.bytes16(0), let keyID = row.bytes16(2) else {
             throw .quarantined("keySlot", row.bytes16(0), "a column has the wrong type or length")
         }

@@ -43,6 +43,7 @@ extension VectorBook {
     /// Slots of the kinds that the first book does not have.
     static func makeNewerSlots(provenance: String) throws -> VectorBook {
         let keyring = try Keyring.generate().addingPrimaryRoot(madeAt: 1_800_000_000_000)
+            .replacingIndexKey(at: 1_800_000_000_000)
         return VectorBook(
             provenance: provenance, cells: [], records: [], blindIndexes: [], auditLinks: [], keyFiles: [],
             slots: [

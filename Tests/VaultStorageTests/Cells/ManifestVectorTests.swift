@@ -13,6 +13,16 @@ struct ManifestVectorTests {
             let tag: String
         }
 
+        struct Addressee: Decodable {
+            let handle: String
+            let recipient: String
+        }
+
+        struct Proof: Decodable {
+            let handle: String
+            let provenAt: Int64
+        }
+
         struct LockFile: Decodable {
             let id: String
             let inode: UInt64
@@ -22,12 +32,14 @@ struct ManifestVectorTests {
         let key, keyID, vault, keyringTag, cell: String
         let incarnation, createdAt, revision, auditSequence: Int64
         let keySlots, providers: [Entry]
-        let lockFiles: [LockFile]
+        let recipients: [Addressee]?
+        let proofs: [Proof]?
+        let lockFiles: [LockFile]?
     }
 
-    private static func book() throws -> Book {
+    private static func book(_ number: Int = 1) throws -> Book {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let url = tests.deletingLastPathComponent().appending(path: "VaultCryptoTests/Vectors/manifest-1.json")
+        let url = tests.deletingLastPathComponent().appending(path: "VaultCryptoTests/Vectors/manifest-\(number).json")
         return try JSONDecoder().decode(Book.self, from: Data(contentsOf: url))
     }
 
@@ -48,8 +60,9 @@ struct ManifestVectorTests {
             KeySlot(description: description, wrappedVaultKey: bytes(book().cell)))
     }
 
-    @Test func theManifestOpensAndIsWrittenTheSame() throws {
-        let book = try Self.book()
+    /// The second one has recipients, and keys that were seen to open a slot.
+    @Test(arguments: [1, 2]) func theManifestOpensAndIsWrittenTheSame(_ number: Int) throws {
+        let book = try Self.book(number)
         let keyID = KeyID(try Self.bytes16(book.keyID))
         let key = try unsafe Self.bytes(book.key).withUnsafeBytes { try unsafe SealingKey(id: keyID, copying: $0) }
         let row = VaultRow(
@@ -76,6 +89,16 @@ struct ManifestVectorTests {
             }
             #expect(entries[.zero] == nil)
         }
+        let (recipients, proofs) = (book.recipients ?? [], book.proofs ?? [])
+        #expect(recipients.count == manifest.recipients.count && proofs.count == manifest.proofs.count)
+        for entry in recipients {
+            #expect(
+                manifest.recipients[try Self.bytes16(entry.handle)]?.bytes == Self.bytes(entry.recipient))
+        }
+        for entry in proofs {
+            #expect(manifest.proofs[try Self.bytes16(entry.handle)]?.milliseconds == entry.provenAt)
+        }
+        #expect((number == 2) == !recipients.isEmpty && (number == 2) == !proofs.isEmpty)
     }
 
     @Test func entriesOutOfOrderAreRefused() throws {
@@ -93,7 +116,7 @@ struct ManifestVectorTests {
     }
 
     @Test func lockFilesAreNumberedAsDocumented() throws {
-        for file in try Self.book().lockFiles {
+        for file in try #require(Self.book().lockFiles) {
             #expect(OwnerLock.number(ofFile: try Self.bytes16(file.id), inode: file.inode) == file.number)
         }
     }

@@ -24,7 +24,7 @@ GOLDEN = VECTORS / "golden-1.json"
 SESSIONS = VECTORS / "sessions-1.json"
 SLOTS = VECTORS / "slots-2.json"
 SPOOL = VECTORS / "spool-1.json"
-MANIFEST = VECTORS / "manifest-1.json"
+MANIFESTS = [VECTORS / "manifest-1.json", VECTORS / "manifest-2.json"]
 NAMES = VECTORS / "names-1.json"
 AUDIT = VECTORS / "audit-1.json"
 
@@ -205,12 +205,20 @@ def check_manifest(path):
     for name in ("keySlots", "providers"):
         found = [{"handle": handle.hex(), "tag": tag.hex()} for handle, tag in manifest[name]]
         require(found == book[name], f"the manifest's {name} differ")
+    found = [{"handle": handle.hex(), "recipient": key.hex()} for handle, key in manifest["recipients"]]
+    require(found == book.get("recipients", []), "the manifest's recipients differ")
+    found = [{"handle": handle.hex(), "provenAt": int.from_bytes(at, "little", signed=True)}
+             for handle, at in manifest["proofs"]]
+    require(found == book.get("proofs", []), "the manifest's proofs differ")
+    slots = {handle for handle, _ in manifest["keySlots"]}
+    for name in ("recipients", "proofs"):
+        require(slots.issuperset(handle for handle, _ in manifest[name]), f"the manifest's {name} have no slot")
     bits = flips_seen(read, cell)
     for column in range(len(columns)):
         changed = [value + (index == column) for index, value in enumerate(columns)]
         bits += flips_seen(lambda _, changed=changed: read(cell, changed), b"\0")
     bits += flips_seen(lambda tag: read(cell, keyring_tag=tag), keyring_tag)
-    for lock in book["lockFiles"]:
+    for lock in book.get("lockFiles", []):
         require(lock_file_number(bytes.fromhex(lock["id"]), lock["inode"]) == lock["number"], "lock file number")
     print(f"{path.name}: {sum(len(manifest[name]) for name in manifest)} entries; {bits} changed bits refused")
 
@@ -242,7 +250,8 @@ def main():
         check_book(SLOTS, ["slots"])
         check_sessions(SESSIONS)
         check_spool(SPOOL)
-        check_manifest(MANIFEST)
+        for path in MANIFESTS:
+            check_manifest(path)
         check_names(NAMES)
         check_audit(AUDIT)
         self_test()

@@ -106,27 +106,34 @@ def read_key(data):
 
 
 def read_keyring(data):
-    fields = read_record(data, {1, 2, 3, 4, 5})
-    require(5 not in fields or len(fields[5]) == 8, "time of the primary root key")
+    fields = read_record(data, {1, 2, 3, 4, 5, 6, 7})
+    for tag in (5, 7):
+        require(tag not in fields or len(fields[tag]) == 8, "time of a key")
     return {
         "primaryRoot": read_key(fields[1]),
         "retiredRoots": [read_key(element) for element in read_list(fields[2])],
         "indexKey": read_key(fields[3]),
+        "formerIndexKey": read_key(fields[6]) if 6 in fields else None,
         "auditKey": read_key(fields[4]),
     }
 
 
-def read_entries(data):
-    require(len(data) % 32 == 0, "manifest entries")
-    entries = [(data[at:at + 16], data[at + 16:at + 32]) for at in range(0, len(data), 32)]
+def read_entries(data, size=16):
+    """A handle and `size` bytes, as often as there are such."""
+    require(len(data) % (16 + size) == 0, "manifest entries")
+    entries = [(data[at:at + 16], data[at + 16:at + 16 + size]) for at in range(0, len(data), 16 + size)]
     handles = [handle for handle, _ in entries]
     require(handles == sorted(set(handles)), "order of the manifest's entries")
     return entries
 
 
 def read_manifest(data):
-    fields = read_record(data, {1, 2})
-    return {"keySlots": read_entries(fields[1]), "providers": read_entries(fields[2])}
+    fields = read_record(data, {1, 2, 3})
+    require(3 not in fields or fields[3], "no recipients are an absent field")
+    return {
+        "keySlots": read_entries(fields[1]), "providers": read_entries(fields[2]),
+        "recipients": read_entries(fields.get(3, b""), 32), "proofs": read_entries(fields.get(128, b""), 8),
+    }
 
 
 def manifest_fields(vault, incarnation, created_at, revision, audit_sequence, keyring_tag):
