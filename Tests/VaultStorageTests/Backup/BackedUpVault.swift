@@ -7,13 +7,13 @@ import VaultCrypto
 
 /// A vault with something in every table, and a backup of it.
 final class BackedUpVault: Sendable {
-    let sample: SampleVault
+    let sample: VaultFixture
     let backup: String
     let record: BackupRecord
 
     init(in directory: PrivateDirectory? = nil) async throws {
-        sample = SampleVault(in: try directory ?? PrivateDirectory(in: PrivateDirectory.fastParent))
-        try sample.create()
+        sample = try VaultFixture(in: directory ?? PrivateDirectory(in: PrivateDirectory.fastParent))
+        try sample.create().close()
         let store = try sample.open()
         defer { store.close() }
         try await sample.fill(store)
@@ -27,7 +27,7 @@ final class BackedUpVault: Sendable {
     }
 
     var unlocker: KeyFileUnlocker { KeyFileUnlocker(path: sample.keyFile) }
-    var clock: @Sendable () -> Timestamp { { [sample] in sample.clock.now } }
+    var clock: @Sendable () -> Timestamp { { [sample] in sample.now } }
 
     func verify(_ path: String? = nil, withKey: Bool = true) throws -> VerificationReport? {
         let file = try BackupFile(at: path ?? backup)

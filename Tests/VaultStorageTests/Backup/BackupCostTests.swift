@@ -10,8 +10,8 @@ import VaultCrypto
 @Suite(.serialized) struct BackupCostTests {
     @Test(.timeLimit(.minutes(20))) func whatOthersNoticeOfABackup() async throws {
         let count = Depth.number("TOKENVAULT_BACKUP_LOGINS", or: 2_000)
-        let sample = SampleVault(in: try PrivateDirectory(in: PrivateDirectory.fastParent))
-        try sample.create()
+        let sample = try VaultFixture(in: PrivateDirectory(in: PrivateDirectory.fastParent))
+        try sample.create().close()
         let store = try sample.open()
         defer { store.close() }
         let made = try await withThrowingTaskGroup(of: [LoginHandle].self) { group in
@@ -29,7 +29,7 @@ import VaultCrypto
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        let now = sample.clock.now
+        let now = sample.now
         func latencies(until isOver: @escaping @Sendable (Int) -> Bool) async throws -> [Duration] {
             var all: [Duration] = []
             while !isOver(all.count) {

@@ -13,7 +13,7 @@ import VaultCrypto
         let manifest = try BackupFile(at: vault.backup).manifest
         #expect(
             manifest.backup == vault.record.handle && manifest.counts["user"] == 4 && manifest.counts["login"] == 10)
-        #expect(manifest.slots.map(\.label) == ["first", "spare"])
+        #expect(manifest.slots.map(\.label) == ["test", "spare"])
         let store = try vault.sample.open()
         defer { store.close() }
         let listed = try #require(try await store.backups().last?.record)
@@ -132,8 +132,8 @@ import VaultCrypto
 
     /// Writers go on, the copy is of one moment, and the log begins anew afterwards.
     @Test(.timeLimit(.minutes(5))) func writersGoOnMeanwhile() async throws {
-        let sample = SampleVault(in: try PrivateDirectory(in: PrivateDirectory.fastParent))
-        try sample.create()
+        let sample = try VaultFixture(in: PrivateDirectory(in: PrivateDirectory.fastParent))
+        try sample.create().close()
         let store = try sample.open()
         defer { store.close() }
         var logins: [LoginHandle] = []
@@ -146,7 +146,7 @@ import VaultCrypto
         let other = try sample.open()
         defer { other.close() }
         let isOver = Box(false)
-        let now = sample.clock.now
+        let now = sample.now
         let all = logins
         let writer = Task {
             var count = 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -36,7 +37,7 @@ import VaultCrypto
         }
 
         func backUp(_ name: String, isolated: Bool) async throws {
-            var plan = BackedUpVault.plan(fixture.directory + "/" + name)
+            var plan = BackedUpVault.plan(fixture.directory.file(name))
             let identities = try Identity.parse(SecretBytes(utf8: ErasedEverywhereTests.identity))
             if isolated { plan.recipients = identities.map(\.recipient) }
             _ = try await store.backUp(plan) { _, _ in }
@@ -65,10 +66,10 @@ import VaultCrypto
 
         /// Every file there is, by its path.
         func files() throws -> [String: Data] {
-            let paths = try #require(FileManager.default.enumerator(atPath: fixture.directory))
+            let paths = try #require(FileManager.default.enumerator(atPath: fixture.directory.path))
             var files: [String: Data] = [:]
             for case let name as String in paths {
-                let path = fixture.directory + "/" + name
+                let path = fixture.directory.file(name)
                 let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
                 guard type == .typeRegular else { continue }
                 files[name] = try Data(contentsOf: URL(filePath: path))
@@ -82,7 +83,7 @@ import VaultCrypto
             var keys: [any SlotUnlocker] = [fixture.unlocker]
             if withIdentity { keys.append(unlocker) }
             for (name, key) in backups.flatMap({ name in keys.map { (name, $0) } }) {
-                let file = try BackupFile(at: fixture.directory + "/" + name)
+                let file = try BackupFile(at: fixture.directory.file(name))
                 let copy = try file.connect()
                 defer { copy.close() }
                 guard let context = try? file.unlock(copy, key, .init(), fixture.clock) else { continue }

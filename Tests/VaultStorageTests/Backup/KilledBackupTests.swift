@@ -28,7 +28,7 @@ import VaultCrypto
         #expect((known != nil) == (step == .noted || step == .named))
         #expect(known?.finishedAt == nil)
         // An hour later the next backup settles what became of it, and removes what was left.
-        vault.sample.clock.advance(.seconds(2 * 3_600))
+        vault.sample.advance(by: .seconds(2 * 3_600))
         let next = isThere ? vault.sample.directory.file("next.tvbackup") : target
         _ = try await store.backUp(BackedUpVault.plan(next)) { _, _ in }
         #expect(try vault.verify(next)?.findings == [])

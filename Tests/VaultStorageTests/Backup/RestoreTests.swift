@@ -52,7 +52,7 @@ import VaultCrypto
     @Test func noFenceIsGivenOutTwice() async throws {
         let vault = try await BackedUpVault()
         let original = try vault.sample.open()
-        let now = vault.sample.clock.now
+        let now = vault.sample.now
         let user = try await original.user(SampleVault.oneLogin)
         let later = try await original.updateLogin(user.logins[0]) { $0.openIntent(owner: 0, at: now).fence }
         original.close()
@@ -207,7 +207,7 @@ import VaultCrypto
         let manifest = try BackupFile(at: vault.backup).manifest
         _ = try await store.write { try $0.restore(manifest, at: vault.backup, .none) }
         store.close()
-        let now = vault.sample.clock.now
+        let now = vault.sample.now
         let isHeld = try await other.updateLogin(login) { state in
             state.session.label = "touched"
             _ = now

@@ -22,12 +22,12 @@ struct DamagedVault {
     static func image() async throws -> VaultImage { try await shared.value }
 
     private static let shared = Task {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         try await vault.fill(store)
         for login in try await store.user(SampleVault.manyLogins[0]).logins {
-            try await store.keepUnusableReply(reply(to: login, at: vault.clock.now))
+            try await store.keepUnusableReply(reply(to: login, at: vault.now))
         }
         store.close()
         return try VaultImage(of: vault)
@@ -68,7 +68,7 @@ struct DamagedVault {
     }
 
     /// Lays the vault out with one bit flipped.
-    static func layOut(_ image: VaultImage, _ flip: Flip) throws -> SampleVault {
+    static func layOut(_ image: VaultImage, _ flip: Flip) throws -> VaultFixture {
         let vault = try image.layOut()
         let database = try RawDatabase(vault.path)
         let row: RawDatabase.Value = .integer(flip.row)

@@ -9,8 +9,8 @@ import VaultStorage
     private static let marker = Array("CANARY".utf8)
 
     @Test func noFileOfAVaultShowsASecret() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         try await vault.fill(store)
         try await vault.change(store)
@@ -49,8 +49,8 @@ import VaultStorage
     }
 
     @Test func theScannerFindsWhatIsPlanted() throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         try RawDatabase(vault.path).execute("UPDATE keySlot SET label = 'a CANARY-planted'")
         #expect(Self.contains(try FileBytes.read(vault.path)))
         #expect(!Self.contains(Array("CANAR".utf8)))

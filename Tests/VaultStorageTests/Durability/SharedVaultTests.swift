@@ -35,8 +35,8 @@ import VaultStorage
 
     /// Readers must see whole generations, whatever the writer and its checkpoints are doing.
     @Test(.timeLimit(.minutes(10))) func readersGoOnDuringWritesAndCheckpoints() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         let login = try await store.insertLogin(SampleVault.draft(user: "alice", number: 0, provider: nil)).handle
         try await store.updateLogin(login) { Self.mark(&$0) }

@@ -14,7 +14,7 @@ import VaultCrypto
     /// - Parameter hasCompany: whether another process has the vault open all the time.
     @Test(.timeLimit(.minutes(30)), arguments: [false, true])
     func theWALStaysShortWhenTheyCloseTheVault(hasCompany: Bool) async throws {
-        let fixture = try VaultFixture(directory: "/dev/shm")
+        let fixture = try VaultFixture(in: PrivateDirectory(in: "/dev/shm"))
         let login = try await fixture.populateBriefly("alice")
         let company = hasCompany ? try Probe(fixture, visits: login, "look") : nil
         var largest = 0
@@ -34,7 +34,7 @@ import VaultCrypto
 
     @Test(.timeLimit(.minutes(60)), arguments: [false, true])
     func theWALStaysShortWhenTheyAreKilled(hasCompany: Bool) async throws {
-        let fixture = try VaultFixture(directory: "/dev/shm")
+        let fixture = try VaultFixture(in: PrivateDirectory(in: "/dev/shm"))
         let login = try await fixture.populateBriefly("alice")
         let company = hasCompany ? try Probe(fixture, visits: login, "look") : nil
         var largest = 0

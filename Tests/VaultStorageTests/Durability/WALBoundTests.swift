@@ -12,8 +12,8 @@ import VaultStorage
     private static let tokenLength = 200_000
 
     @Test(.timeLimit(.minutes(10))) func strangersWithoutAGapDoNotLetTheWALGrowWithoutBound() async throws {
-        let vault = try SampleVault(in: PrivateDirectory(in: "/dev/shm"))
-        try vault.create()
+        let vault = try VaultFixture(in: PrivateDirectory(in: "/dev/shm"))
+        try vault.create().close()
         let store = try vault.open()
         let login = try await store.insertLogin(SampleVault.draft(user: "alice", number: 0, provider: nil)).handle
         // While one of them begins a new snapshot, the other one is in the middle of his.
@@ -41,8 +41,8 @@ import VaultStorage
     }
 
     @Test(.timeLimit(.minutes(10))) func theWALBeginsAnewOnceALongSnapshotEnds() async throws {
-        let vault = try SampleVault(in: PrivateDirectory(in: "/dev/shm"))
-        try vault.create()
+        let vault = try VaultFixture(in: PrivateDirectory(in: "/dev/shm"))
+        try vault.create().close()
         let store = try vault.open()
         let login = try await store.insertLogin(SampleVault.draft(user: "alice", number: 0, provider: nil)).handle
         let stranger = try RawDatabase(of: vault)
@@ -68,8 +68,8 @@ import VaultStorage
 
     /// The pool's connections live as long as the store. One that stayed in a transaction would keep the WAL for ever.
     @Test func noReadLeavesASnapshotOpen() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         try await vault.fill(store)
         try await Self.readEverything(store)

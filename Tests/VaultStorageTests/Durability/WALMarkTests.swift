@@ -105,10 +105,10 @@ import VaultMigrations
         let fixture = try VaultFixture()
         let login = try await fixture.populateBriefly("alice")
         let probe = try Probe(fixture, visits: login, "linger")
-        try RawDatabase(fixture.path).execute("VACUUM INTO '\(fixture.directory)/copy.db'")
+        try RawDatabase(fixture.path).execute("VACUUM INTO '\(fixture.directory.file("copy.db"))'")
         _ = probe.kill()
         #expect(fixture.walSize > 0)
-        try Data(contentsOf: URL(filePath: fixture.directory + "/copy.db")).write(to: URL(filePath: fixture.path))
+        try Data(contentsOf: URL(filePath: fixture.directory.file("copy.db"))).write(to: URL(filePath: fixture.path))
         let error = #expect(throws: StoreError.self) { try fixture.open() }
         #expect(error?.code == .rollbackSuspected)
     }

@@ -96,10 +96,10 @@ import VaultCrypto
         try await fixture.expectWhole { try await $0.login(login).session.attempts == 1 }
         // Nor does it matter if he has no key for it.
         #expect(try Probe(fixture, visits: login, "kill").wait() != 0)
-        _ = try KeyFile.create(at: fixture.directory + "/other.key")
+        _ = try KeyFile.create(at: fixture.directory.file("other.key"))
         let error = #expect(throws: StoreError.self) {
             try SQLiteVaultStore.open(
-                at: fixture.path, unlocker: KeyFileUnlocker(path: fixture.directory + "/other.key"),
+                at: fixture.path, unlocker: KeyFileUnlocker(path: fixture.directory.file("other.key")),
                 clock: fixture.clock)
         }
         #expect(error?.code == .wrongKey)
@@ -241,7 +241,7 @@ extension VaultFixture {
         sourceLocation: SourceLocation = #_sourceLocation, _ isThere: (SQLiteVaultStore) async throws -> Bool
     ) async throws {
         #expect(walSize == 0, sourceLocation: sourceLocation)
-        let copy = "\(directory)/copy-\(UUID().uuidString)"
+        let copy = directory.file("copy-\(UUID().uuidString)")
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let store = try SQLiteVaultStore.open(at: copy, unlocker: unlocker, clock: clock)
         defer { store.close() }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultMigrations
@@ -10,7 +11,7 @@ import VaultMigrations
 /// A vault is made as one whole file, and what former versions left half made is told as such.
 struct CreationTests {
     private func names(_ fixture: VaultFixture) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: fixture.directory).sorted()
+        try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).sorted()
     }
 
     private func code(_ body: () throws -> Void) -> StoreError.Code? {
@@ -28,7 +29,7 @@ struct CreationTests {
         let draft = try VaultDraft(firstSlot: fixture.unlocker, label: "test", now: fixture.now)
         try draft.write(to: file, clock: fixture.clock)
         #expect(try names(fixture) == ["vault.db", "vault.key"])
-        let copy = fixture.directory + "/copy.db"
+        let copy = fixture.directory.file("copy.db")
         try FileManager.default.copyItem(atPath: fixture.path, toPath: copy)
         let store = try SQLiteVaultStore.open(at: copy, unlocker: fixture.unlocker, clock: fixture.clock)
         defer { store.close() }
@@ -103,7 +104,7 @@ struct CreationTests {
 
     @Test func aLinkAnotherProgramsFileAndADirectoryAreNotOverwritten() throws {
         let fixture = try VaultFixture()
-        let other = fixture.directory + "/other"
+        let other = fixture.directory.file("other")
         try Data("other".utf8).write(to: URL(filePath: other))
         #expect(unsafe symlink(other, fixture.path) == 0)
         #expect(code { _ = try fixture.create() } == .vaultExists)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultSQLite
@@ -26,7 +27,7 @@ struct DiskTests {
     @Test func aFullDiskLosesNothingAndIsLeftWhenSpaceReturns() async throws {
         let disk = try Mounted("size=1m,mode=700")
         do {
-            let fixture = try VaultFixture(directory: disk.path)
+            let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
             let store = try fixture.create()
             let login = try await store.insertLogin(fixture.draft("alice"))
             let ballast = disk.path + "/ballast"

@@ -60,7 +60,7 @@ struct FileSystemTests {
         let point = try PrivateDirectory()
         try #require(unsafe mount("ramfs", point.path, "ramfs", 0, "mode=700") == 0)
         defer { unsafe _ = umount2(point.path, Int32(MNT_DETACH)) }
-        let fixture = try VaultFixture(directory: point.path)
+        let fixture = try VaultFixture(in: PrivateDirectory(in: point.path))
         let refused = #expect(throws: StoreError.self) { try fixture.create() }
         #expect(refused?.code == .unsafeFile)
         let store = try SQLiteVaultStore.create(

@@ -7,9 +7,9 @@ import VaultStorage
 /// A file system without room: nothing is lost, and what can go on goes on.
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "only root can mount a small file system"))
 struct FullDiskTests {
-    private func vault(on disk: SmallFileSystem) async throws -> SampleVault {
-        let vault = SampleVault(in: try PrivateDirectory(in: disk.path))
-        try vault.create()
+    private func vault(on disk: SmallFileSystem) async throws -> VaultFixture {
+        let vault = try VaultFixture(in: PrivateDirectory(in: disk.path))
+        try vault.create().close()
         return vault
     }
 
@@ -94,10 +94,10 @@ struct FullDiskTests {
 
     /// Goes on until there is no room at all; what was acknowledged is there.
     private func useUp(_ disk: SmallFileSystem, _ tally: inout Tally) async throws {
-        let vault = SampleVault(in: try PrivateDirectory(in: disk.path))
+        let vault = try VaultFixture(in: PrivateDirectory(in: disk.path))
         var generations: [LoginHandle: Int64] = [:]
         do {
-            try vault.create()
+            try vault.create().close()
             let store = try vault.open()
             defer { store.close() }
             for number in 0..<1000 {
@@ -118,8 +118,8 @@ struct FullDiskTests {
     }
 
     private func fillUp(_ disk: SmallFileSystem, after changes: Int, _ tally: inout Tally) async throws {
-        let vault = SampleVault(in: try PrivateDirectory(in: disk.path))
-        try vault.create()
+        let vault = try VaultFixture(in: PrivateDirectory(in: disk.path))
+        try vault.create().close()
         var store = try vault.open()
         var generations: [LoginHandle: Int64] = [:]
         var isOpen = true
@@ -160,7 +160,7 @@ struct FullDiskTests {
 
     /// Every second one a new user, the others a renewal each.
     private func change(
-        _ number: Int, _ vault: SampleVault, _ store: SQLiteVaultStore, _ generations: inout [LoginHandle: Int64]
+        _ number: Int, _ vault: VaultFixture, _ store: SQLiteVaultStore, _ generations: inout [LoginHandle: Int64]
     ) async throws {
         guard number % 2 == 1, let login = generations.keys.min(by: { $0.text < $1.text }) else {
             let draft = SampleVault.draft(user: "CANARY-\(generations.count)-\(number)", number: 0, provider: nil)
@@ -168,7 +168,7 @@ struct FullDiskTests {
             generations[login.handle] = login.position.generation
             return
         }
-        let now = vault.clock.now
+        let now = vault.now
         generations[login] = try await store.updateLogin(login) { state in
             state.renew(marker: "\(number)", at: now)
             return state.position.generation

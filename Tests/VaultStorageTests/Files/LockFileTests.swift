@@ -40,7 +40,7 @@ import VaultCrypto
     }
 
     private func probe(_ fixture: VaultFixture, at step: Step) throws -> (Probe, Int64) {
-        let probe = try Probe(["claim", fixture.path, fixture.keyPath])
+        let probe = try Probe(["claim", fixture.path, fixture.keyFile])
         var lines = probe.lines { $0.contains { $0.hasPrefix("claimed") } }
         let owner = try #require(lines.first { $0.hasPrefix("owner ") }.flatMap { Int64($0.dropFirst(6)) })
         for word in ["sent", "spooled"].prefix(step.rawValue) {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultMigrations
@@ -47,18 +48,18 @@ struct ReadOnlyTests {
     }
 
     private func expectUnwritable(_ store: SQLiteVaultStore, _ fixture: VaultFixture) async throws {
-        let before = try FileManager.default.contentsOfDirectory(atPath: fixture.directory).sorted()
+        let before = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).sorted()
         let inserting = await #expect(throws: StoreError.self) { _ = try await store.insertLogin(fixture.draft("eve")) }
         #expect(inserting?.code == .readOnly)
         #expect(inserting?.reason.contains("mounted read-only") == true)
         #expect(throws: StoreError.self) { try store.spool.prepare() }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory).sorted() == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).sorted() == before)
     }
 
     @Test func aStoppedVaultIsReadAndVerified() async throws {
         let disk = try Mount()
         do {
-            let fixture = try VaultFixture(directory: disk.path)
+            let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
             try await fixture.populateBriefly()
             // One whole file, as a backup holds it.
             try Connection(path: fixture.path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -78,13 +79,13 @@ struct ReadOnlyTests {
     @Test func aSnapshotOfAVaultInUseIsReadWithItsLog() async throws {
         let disk = try Mount()
         do {
-            let fixture = try VaultFixture(directory: disk.path)
+            let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
             let store = try fixture.create()
             _ = try await store.insertLogin(fixture.draft("alice"))
             let snapshot = try Mount()
-            for name in try FileManager.default.contentsOfDirectory(atPath: fixture.directory) {
+            for name in try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path) {
                 try FileManager.default.copyItem(
-                    atPath: fixture.directory + "/" + name, toPath: snapshot.path + "/" + name)
+                    atPath: fixture.directory.file(name), toPath: snapshot.path + "/" + name)
             }
             store.close()
             let path = snapshot.path + "/vault.db"
@@ -110,7 +111,7 @@ struct ReadOnlyTests {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         _ = try await store.insertLogin(fixture.draft("alice"))
-        let view = try Mount(fixture.directory, nil, Int32(MS_BIND))
+        let view = try Mount(fixture.directory.path, nil, Int32(MS_BIND))
         try view.remount(Int32(MS_BIND) | Int32(MS_RDONLY))
         let reader = try SQLiteVaultStore.open(
             at: view.path + "/vault.db", unlocker: fixture.unlocker, clock: fixture.clock)
@@ -127,7 +128,7 @@ struct ReadOnlyTests {
     @Test func aVaultOfAnOlderVersionIsNotMigratedThere() async throws {
         let disk = try Mount()
         do {
-            let fixture = try VaultFixture(directory: disk.path)
+            let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
             try await fixture.populateBriefly()
             try Connection(path: fixture.path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
             try disk.remount(Int32(MS_RDONLY))
@@ -139,7 +140,7 @@ struct ReadOnlyTests {
             #expect(error?.code == .readOnly)
             let creating = #expect(throws: StoreError.self) {
                 try SQLiteVaultStore.create(
-                    at: fixture.directory + "/new.db", firstSlot: fixture.unlocker, label: "", clock: fixture.clock)
+                    at: fixture.directory.file("new.db"), firstSlot: fixture.unlocker, label: "", clock: fixture.clock)
             }
             #expect(creating?.code == .readOnly)
             #expect(creating?.reason.contains("mounted read-only") == true)

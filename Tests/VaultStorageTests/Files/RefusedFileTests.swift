@@ -8,7 +8,7 @@ import VaultStorage
 
 /// Files and places that the store must not use, each with its own name and a sentence that says what to do.
 @Suite struct RefusedFileTests {
-    private func error(opening vault: SampleVault) -> StoreError? {
+    private func error(opening vault: VaultFixture) -> StoreError? {
         do throws(StoreError) {
             try vault.open().close()
             return nil
@@ -19,7 +19,7 @@ import VaultStorage
 
     /// Opening is refused with this code and a hint, and changes nothing.
     private func expect(
-        _ code: StoreError.Code, opening vault: SampleVault, _ name: String,
+        _ code: StoreError.Code, opening vault: VaultFixture, _ name: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try? FileBytes.read(vault.path)
@@ -29,7 +29,7 @@ import VaultStorage
         if let before { #expect(try FileBytes.read(vault.path) == before, "\(name)", sourceLocation: sourceLocation) }
     }
 
-    private func sample() async throws -> SampleVault { try await VaultImage.history().current.layOut() }
+    private func sample() async throws -> VaultFixture { try await VaultImage.history().current.layOut() }
 
     // MARK: Owner, mode, type, links
 
@@ -243,17 +243,17 @@ import VaultStorage
         let before = try FileBytes.read(vault.path)
         #expect(throws: StoreError.self) {
             _ = try SQLiteVaultStore.create(
-                at: vault.path, firstSlot: KeyFileUnlocker(path: vault.keyFile), label: "x", clock: { vault.clock.now })
+                at: vault.path, firstSlot: KeyFileUnlocker(path: vault.keyFile), label: "x", clock: { vault.now })
         }
         #expect(try FileBytes.read(vault.path) == before)
         #expect(error(opening: vault) == nil)
     }
 
     @Test func everyFileOfANewVaultIsItsOwnersAlone() async throws {
-        let vault = try SampleVault()
+        let vault = try VaultFixture()
         let mask = umask(0)
         defer { _ = umask(mask) }
-        try vault.create()
+        try vault.create().close()
         let store = try vault.open()
         defer { store.close() }
         _ = try? await store.user("nobody")

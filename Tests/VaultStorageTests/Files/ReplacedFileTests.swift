@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -89,12 +90,12 @@ struct ReplacedFileTests {
 
     @Test func aVaultWhoseDirectoryMovesIsNotWritten() async throws {
         let open = try await Open()
-        let moved = open.fixture.directory + "-moved"
-        #expect(unsafe rename(open.fixture.directory, moved) == 0)
+        let moved = open.fixture.directory.path + "-moved"
+        #expect(unsafe rename(open.fixture.directory.path, moved) == 0)
         #expect(await open.write() == .vaultMissing)
         #expect(throws: StoreError.self) { try open.store.spool.prepare() }
         #expect(!open.store.ownsItsLock)
-        #expect(unsafe rename(moved, open.fixture.directory) == 0)
+        #expect(unsafe rename(moved, open.fixture.directory.path) == 0)
         #expect(await open.write() == nil)
         #expect(open.store.ownsItsLock)
     }
@@ -119,7 +120,7 @@ struct ReplacedFileTests {
             #expect(second.lines().last == "done")
             #expect(second.wait() == 0)
         }
-        let last = closesLast ? try Probe(["claim", fixture.path, fixture.keyPath]) : nil
+        let last = closesLast ? try Probe(["claim", fixture.path, fixture.keyFile]) : nil
         if let last { _ = last.lines { $0.contains { $0.hasPrefix("claimed") } } }
         let error = await #expect(throws: StoreError.self) {
             try await first.updateLogin(login) { $0.session.attempts = 2 }

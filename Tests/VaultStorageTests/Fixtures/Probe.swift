@@ -9,7 +9,7 @@ final class Probe {
     private let input = Pipe()
 
     convenience init(_ fixture: VaultFixture, user: String, logins: Int, rounds: Int) throws {
-        try self.init([fixture.path, fixture.keyPath, user, "\(logins)", "\(rounds)"])
+        try self.init([fixture.path, fixture.keyFile, user, "\(logins)", "\(rounds)"])
     }
 
     init(_ arguments: [String], program: String = "storage-probe") throws {
@@ -22,7 +22,7 @@ final class Probe {
 
     /// A process that changes a login once; see the probe's `Visit`.
     convenience init(_ fixture: VaultFixture, visits login: LoginHandle, _ how: String) throws {
-        try self.init(["visit", fixture.path, fixture.keyPath, login.text, how])
+        try self.init(["visit", fixture.path, fixture.keyFile, login.text, how])
         if how == "linger" || how == "look" { _ = lines { $0.contains("ready") } }
     }
 

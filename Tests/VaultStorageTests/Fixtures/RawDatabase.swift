@@ -29,7 +29,7 @@ import TestSupport
     /// Kept while the file in it is open.
     private let directory: PrivateDirectory?
 
-    convenience init(of vault: SampleVault) throws { try self.init(vault.path, in: vault.directory) }
+    convenience init(of vault: VaultFixture) throws { try self.init(vault.path, in: vault.directory) }
 
     init(_ path: String, in directory: PrivateDirectory? = nil) throws {
         self.directory = directory

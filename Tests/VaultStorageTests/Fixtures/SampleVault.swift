@@ -1,121 +1,17 @@
-import TestSupport
 import VaultCrypto
-import VaultSQLite
 import VaultStorage
 
-/// A small vault with something in every table, and how to open it.
+/// What lies in a small vault with something in every table.
 ///
 /// Everything that must not show is marked with `CANARY`.
-struct SampleVault {
+enum SampleVault {
     static let manyLogins = ["CANARY-user-alice", "CANARY-user-bob", "CANARY-user-carol"]
     static let oneLogin = "CANARY-user-dave"
     static let userIds = manyLogins + [oneLogin]
     static let providerNames = ["CANARY-acme", "CANARY-globex"]
     static let requestStates = [SecretBytes(utf8: "CANARY-state-0"), SecretBytes(utf8: "CANARY-state-1")]
 
-    let directory: PrivateDirectory
-    let clock: SteppingClock
-
-    var path: String { directory.file("vault.db") }
-    var keyFile: String { directory.file("vault.key") }
-    var spareKeyFile: String { directory.file("spare.key") }
-
-    init(in directory: PrivateDirectory, clock: SteppingClock = SteppingClock()) {
-        self.directory = directory
-        self.clock = clock
-    }
-
-    init() throws { self.init(in: try PrivateDirectory()) }
-
-    func create() throws {
-        _ = try KeyFile.create(at: keyFile)
-        _ = try KeyFile.create(at: spareKeyFile)
-        try SQLiteVaultStore.create(
-            at: path, firstSlot: KeyFileUnlocker(path: keyFile), label: "first", clock: clockReading
-        ).close()
-    }
-
-    func open() throws(StoreError) -> SQLiteVaultStore { try open(with: keyFile) }
-
-    func open(with keyFile: String) throws(StoreError) -> SQLiteVaultStore {
-        try SQLiteVaultStore.open(
-            at: path, unlocker: KeyFileUnlocker(path: keyFile), migrate: false, clock: clockReading)
-    }
-
-    private var clockReading: @Sendable () -> Timestamp {
-        let clock = clock
-        return { clock.now }
-    }
-
-    // MARK: Content
-
-    /// Providers, users, logins, an intent for some, pending log-ins and revocations, a second key slot.
-    func fill(_ store: any VaultStore) async throws {
-        let acme = try await store.putProvider(Self.provider("acme"), replacing: nil)
-        let globex = try await store.putProvider(Self.provider("globex"), replacing: nil)
-        for user in Self.manyLogins {
-            for number in 0..<3 {
-                let provider = number == 2 ? globex : acme
-                let login = try await store.insertLogin(
-                    Self.draft(user: user, number: number, provider: provider.handle))
-                if number == 0 {
-                    let now = clock.now
-                    try await store.updateLogin(login.handle) { _ = $0.openIntent(owner: 0, at: now, tries: 1) }
-                }
-            }
-        }
-        _ = try await store.insertLogin(Self.draft(user: Self.oneLogin, number: 0, provider: acme.handle))
-        for (number, state) in Self.requestStates.enumerated() {
-            try await store.putAuthorizationRequest(Self.request(number, state: state, provider: acme.handle))
-        }
-        try await store.addOutbox([Self.revocation(0, acme.handle), Self.revocation(1, globex.handle)])
-        for number in 1...2 { try await Self.note(number, store) }
-        _ = try await store.addKeySlot(KeyFileUnlocker(path: spareKeyFile), label: "spare")
-    }
-
-    /// A later state of everything that ``fill(_:)`` made.
-    func change(_ store: any VaultStore) async throws {
-        clock.advance(.seconds(60))
-        let now = clock.now
-        for userId in Self.userIds {
-            for handle in try await store.user(userId).logins {
-                try await store.updateLogin(handle) { state in
-                    state.renew(marker: "renewed-\(handle)", at: now)
-                    state.intent?.tries += 1
-                }
-            }
-            try await store.updateUser(userId) { state in
-                state.status = .disabled
-                state.auditEvents = [AuditEvent(.userDisabled)]
-            }
-            try await store.updateUser(userId) { state in
-                state.status = .active
-                state.auditEvents = [AuditEvent(.userEnabled)]
-            }
-        }
-        for handle in try await store.user(Self.oneLogin).logins {
-            try await store.updateLogin(handle) { $0.session.failure = FailureRecord(reason: 1, at: now) }
-        }
-        for userId in Self.manyLogins {
-            guard let handle = try await store.user(userId).logins.first else { continue }
-            let position = try await store.login(handle).position
-            try await store.keepUnusableReply(
-                UnusableReplyRecord(
-                    login: handle, position: position, fence: 1, receivedAt: now, status: 200,
-                    contentType: "text/html", cause: "CANARY-cause", isComplete: true,
-                    body: Array("CANARY-body".utf8)))
-        }
-        for provider in try await store.providers().compactMap(\.provider) {
-            var record = provider.record
-            record.defaultScope = "CANARY-scope other"
-            _ = try await store.putProvider(record, replacing: provider.handle)
-        }
-        for entry in try await store.outboxEntries(limit: 10) {
-            try await store.resolveOutbox(entry.handle, .retry(at: now.advanced(by: .seconds(600))))
-        }
-    }
-
-    private static func note(_ number: Int, _ store: any VaultStore) async throws {
+    static func note(_ number: Int, _ store: any VaultStore) async throws {
         let backup = BackupRecord(
             handle: .random(), madeAt: SteppingClock.start, auditSequence: Int64(number), byteCount: 4_096,
             path: "/backups/\(number)", recipients: number == 1 ? [] : ["age1one", "age1two"],
@@ -150,7 +46,7 @@ struct SampleVault {
             dueAt: SteppingClock.start.advanced(by: .seconds(1800 + number)))
     }
 
-    private static func request(
+    static func request(
         _ number: Int, state: SecretBytes, provider: ProviderHandle
     ) -> AuthorizationRequestRecord {
         AuthorizationRequestRecord(
@@ -164,6 +60,74 @@ struct SampleVault {
             provider: provider, login: nil, user: nil,
             refreshToken: SecretBytes(utf8: "CANARY-orphan-refresh-\(number)"),
             accessToken: SecretBytes(utf8: "CANARY-orphan-access-\(number)"), createdAt: SteppingClock.start)
+    }
+}
+
+extension VaultFixture {
+    /// Providers, users, logins, an intent for some, pending log-ins and revocations, a second key slot.
+    func fill(_ store: any VaultStore) async throws {
+        let acme = try await store.putProvider(SampleVault.provider("acme"), replacing: nil)
+        let globex = try await store.putProvider(SampleVault.provider("globex"), replacing: nil)
+        for user in SampleVault.manyLogins {
+            for number in 0..<3 {
+                let provider = number == 2 ? globex : acme
+                let login = try await store.insertLogin(
+                    SampleVault.draft(user: user, number: number, provider: provider.handle))
+                if number == 0 {
+                    let now = now
+                    try await store.updateLogin(login.handle) { _ = $0.openIntent(owner: 0, at: now, tries: 1) }
+                }
+            }
+        }
+        _ = try await store.insertLogin(SampleVault.draft(user: SampleVault.oneLogin, number: 0, provider: acme.handle))
+        for (number, state) in SampleVault.requestStates.enumerated() {
+            try await store.putAuthorizationRequest(SampleVault.request(number, state: state, provider: acme.handle))
+        }
+        try await store.addOutbox([SampleVault.revocation(0, acme.handle), SampleVault.revocation(1, globex.handle)])
+        for number in 1...2 { try await SampleVault.note(number, store) }
+        try await addSpareKey(to: store)
+    }
+
+    /// A later state of everything that ``fill(_:)`` made.
+    func change(_ store: any VaultStore) async throws {
+        advance(by: .seconds(60))
+        let now = now
+        for userId in SampleVault.userIds {
+            for handle in try await store.user(userId).logins {
+                try await store.updateLogin(handle) { state in
+                    state.renew(marker: "renewed-\(handle)", at: now)
+                    state.intent?.tries += 1
+                }
+            }
+            try await store.updateUser(userId) { state in
+                state.status = .disabled
+                state.auditEvents = [AuditEvent(.userDisabled)]
+            }
+            try await store.updateUser(userId) { state in
+                state.status = .active
+                state.auditEvents = [AuditEvent(.userEnabled)]
+            }
+        }
+        for handle in try await store.user(SampleVault.oneLogin).logins {
+            try await store.updateLogin(handle) { $0.session.failure = FailureRecord(reason: 1, at: now) }
+        }
+        for userId in SampleVault.manyLogins {
+            guard let handle = try await store.user(userId).logins.first else { continue }
+            let position = try await store.login(handle).position
+            try await store.keepUnusableReply(
+                UnusableReplyRecord(
+                    login: handle, position: position, fence: 1, receivedAt: now, status: 200,
+                    contentType: "text/html", cause: "CANARY-cause", isComplete: true,
+                    body: Array("CANARY-body".utf8)))
+        }
+        for provider in try await store.providers().compactMap(\.provider) {
+            var record = provider.record
+            record.defaultScope = "CANARY-scope other"
+            _ = try await store.putProvider(record, replacing: provider.handle)
+        }
+        for entry in try await store.outboxEntries(limit: 10) {
+            try await store.resolveOutbox(entry.handle, .retry(at: now.advanced(by: .seconds(600))))
+        }
     }
 }
 

@@ -1,5 +1,4 @@
-import Foundation
-import Synchronization
+import TestSupport
 import VaultCrypto
 
 @testable import VaultSQLite
@@ -7,31 +6,30 @@ import VaultCrypto
 
 /// A directory of its own with a key file and, once made, a vault; removed when the test is over.
 final class VaultFixture: Sendable {
-    let directory: String
-    let path: String
-    let keyPath: String
-    private let time = Mutex(Timestamp(milliseconds: 1_800_000_000_000))
+    let directory: PrivateDirectory
+    private let time: SteppingClock
 
-    init(directory parent: String = NSTemporaryDirectory()) throws {
-        directory = parent + "/vault-storage-" + UUID().uuidString
-        path = directory + "/vault.db"
-        keyPath = directory + "/vault.key"
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        _ = try KeyFile.create(at: keyPath)
+    /// - Parameter makesKey: False where the key file is to be laid out by the test.
+    init(
+        in directory: PrivateDirectory? = nil, time: SteppingClock = SteppingClock(), makesKey: Bool = true
+    ) throws {
+        self.directory = try directory ?? PrivateDirectory()
+        self.time = time
+        if makesKey { _ = try KeyFile.create(at: keyFile) }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
+    var path: String { directory.file("vault.db") }
+    var keyFile: String { directory.file("vault.key") }
+    /// Of the second slot, once ``addSpareKey(to:)`` has made it.
+    var spareKeyFile: String { directory.file("spare.key") }
+    var unlocker: KeyFileUnlocker { KeyFileUnlocker(path: keyFile) }
+    var spareUnlocker: KeyFileUnlocker { KeyFileUnlocker(path: spareKeyFile) }
 
-    var unlocker: KeyFileUnlocker { KeyFileUnlocker(path: keyPath) }
+    var now: Timestamp { time.now }
+    var clock: @Sendable () -> Timestamp { { [time] in time.now } }
+    func advance(by duration: Duration) { time.advance(duration) }
 
-    var now: Timestamp { time.withLock { $0 } }
-
-    func advance(by duration: Duration) { time.withLock { $0 = $0.advanced(by: duration) } }
-
-    var clock: @Sendable () -> Timestamp { { self.now } }
-
-    func create() throws -> SQLiteVaultStore {
+    func create() throws(StoreError) -> SQLiteVaultStore {
         try SQLiteVaultStore.create(at: path, firstSlot: unlocker, label: "test", clock: clock)
     }
 
@@ -42,11 +40,18 @@ final class VaultFixture: Sendable {
         store.close()
     }
 
-    func open() throws -> SQLiteVaultStore {
-        try SQLiteVaultStore.open(at: path, unlocker: unlocker, clock: clock)
+    func open(with keyFile: String? = nil, migrate: Bool = false) throws(StoreError) -> SQLiteVaultStore {
+        try SQLiteVaultStore.open(
+            at: path, unlocker: KeyFileUnlocker(path: keyFile ?? self.keyFile), migrate: migrate, clock: clock)
     }
 
-    /// What somebody without a key can do to the file.
+    @discardableResult
+    func addSpareKey(to store: any VaultStore) async throws -> KeySlotHandle {
+        _ = try KeyFile.create(at: spareKeyFile)
+        return try await store.addKeySlot(spareUnlocker, label: "spare").handle
+    }
+
+    /// What an attacker without a key can do to the file.
     func edit(_ sql: String) throws {
         let connection = try Connection(path: path)
         try connection.execute(

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import VaultSQLite
 import VaultStorage
@@ -6,6 +7,7 @@ import VaultStorage
 struct VaultImage: Sendable {
     let database: [UInt8]
     let keyFile: [UInt8]
+    /// Empty if the vault has only one slot.
     let spareKeyFile: [UInt8]
     let time: Timestamp
 
@@ -22,8 +24,8 @@ struct VaultImage: Sendable {
 
     /// A vault of its own, with the same users but other keys.
     static func makeHistory() async throws -> History {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         try await withStore(of: vault) { try await vault.fill($0) }
         let older = try VaultImage(of: vault)
         try await withStore(of: vault) { try await vault.change($0) }
@@ -35,7 +37,7 @@ struct VaultImage: Sendable {
     }
 
     private static func withStore(
-        of vault: SampleVault, _ body: (SQLiteVaultStore) async throws -> Void
+        of vault: VaultFixture, _ body: (SQLiteVaultStore) async throws -> Void
     ) async throws {
         let store = try vault.open()
         defer { store.close() }
@@ -43,24 +45,25 @@ struct VaultImage: Sendable {
     }
 
     /// - Parameter vault: without an open store.
-    init(of vault: SampleVault) throws {
+    init(of vault: VaultFixture) throws {
         try RawDatabase(vault.path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database = try FileBytes.read(vault.path)
         keyFile = try FileBytes.read(vault.keyFile)
-        spareKeyFile = try FileBytes.read(vault.spareKeyFile)
-        time = vault.clock.now
+        let hasSpare = unsafe access(vault.spareKeyFile, F_OK) == 0
+        spareKeyFile = hasSpare ? try FileBytes.read(vault.spareKeyFile) : []
+        time = vault.now
     }
 
     /// A vault in a new directory, whose clock stands where it stood for the image.
     ///
     /// - Parameter bytes: what the database file holds instead of the image's own bytes.
-    func layOut(_ bytes: [UInt8]? = nil) throws -> SampleVault {
+    func layOut(_ bytes: [UInt8]? = nil) throws -> VaultFixture {
         let clock = SteppingClock()
         clock.advance(time.since(SteppingClock.start))
-        let vault = SampleVault(in: try PrivateDirectory(), clock: clock)
+        let vault = try VaultFixture(time: clock, makesKey: false)
         try FileBytes.write(bytes ?? database, to: vault.path)
         try FileBytes.write(keyFile, to: vault.keyFile)
-        try FileBytes.write(spareKeyFile, to: vault.spareKeyFile)
+        if !spareKeyFile.isEmpty { try FileBytes.write(spareKeyFile, to: vault.spareKeyFile) }
         return vault
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultMigrations
@@ -17,7 +18,7 @@ struct MigrationTests {
     }
 
     private func snapshots(_ fixture: VaultFixture) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: fixture.directory).filter {
+        try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).filter {
             $0.contains("before-migration")
         }
     }
@@ -134,7 +135,7 @@ struct MigrationTests {
     func withoutRoomForASnapshotNothingIsChanged() async throws {
         let disk = try SmallFileSystem(byteCount: 2 << 20)
         do {
-            let fixture = try VaultFixture(directory: disk.path)
+            let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
             try await fixture.populateBriefly()
             disk.fill()
             let error = #expect(throws: StoreError.self) { try migrator(fixture).migrate() }
@@ -231,8 +232,8 @@ struct MigrationTests {
     @Test func theFirstWhoOpensAMigratedVaultTellsTheAuditTrail() async throws {
         let fixture = try VaultFixture()
         let kept = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Vaults/v005/"
-        try FileManager.default.removeItem(atPath: fixture.keyPath)
-        for (source, target) in [("vault.db", fixture.path), ("vault.key", fixture.keyPath)] {
+        try FileManager.default.removeItem(atPath: fixture.keyFile)
+        for (source, target) in [("vault.db", fixture.path), ("vault.key", fixture.keyFile)] {
             try FileManager.default.copyItem(atPath: kept + source, toPath: target)
             unsafe #expect(chmod(target, 0o600) == 0)
         }

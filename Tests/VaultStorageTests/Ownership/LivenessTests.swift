@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultSQLite
@@ -13,7 +14,7 @@ import VaultStorage
     @Test func aForkIsRefusedEverythingAndHarmsNothing() async throws {
         let fixture = try VaultFixture()
         try fixture.create().close()
-        let probe = try Probe(["fork", fixture.path, fixture.keyPath])
+        let probe = try Probe(["fork", fixture.path, fixture.keyFile])
         let lines = probe.lines { $0.contains("child closed") && $0.contains { $0.hasPrefix("parent owns") } }
         let calls = [
             "session", "login", "users", "statistics", "verify", "openIntents", "prepareSpool", "spool", "unspool",
@@ -49,7 +50,7 @@ import VaultStorage
     @Test func aForkOfAProcessWithManyVaultsKeepsNoneOfTheirLocks() throws {
         let fixture = try VaultFixture()
         try fixture.create().close()
-        let probe = try Probe(["fork-many", fixture.path, fixture.keyPath])
+        let probe = try Probe(["fork-many", fixture.path, fixture.keyFile])
         let lines = probe.lines()
         #expect(probe.wait() == 0)
         let held = try #require(
@@ -64,7 +65,7 @@ import VaultStorage
     func aHostThatClosesDescriptorsIsCaught(mode: String) async throws {
         let fixture = try VaultFixture()
         try fixture.create().close()
-        let probe = try Probe([mode, fixture.path, fixture.keyPath])
+        let probe = try Probe([mode, fixture.path, fixture.keyFile])
         let lines = probe.lines()
         #expect(probe.wait() == 0, "\(lines)")
         #expect(lines.contains("owns false") && !lines.contains("owns true"), "\(lines)")
@@ -91,7 +92,7 @@ import VaultStorage
         let dead = store.owner ^ 1
         #expect(!store.isOwnerAlive(dead))
         let lockPath = fixture.path + ".lock"
-        let kept = fixture.directory + "/kept"
+        let kept = fixture.directory.file("kept")
         #expect(unsafe rename(lockPath, kept) == 0)
         #expect(!store.ownsItsLock)
         #expect(store.isOwnerAlive(other.owner) && store.isOwnerAlive(dead))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultSQLite
@@ -147,10 +148,10 @@ struct SpoolDamageTests {
         #expect(unsafe chmod(path, 0o644) == 0)
         #expect(isRefused(try damage()))
         #expect(unsafe chmod(path, 0o600) == 0)
-        #expect(unsafe link(path, fixture.directory + "/second") == 0)
+        #expect(unsafe link(path, fixture.directory.file("second")) == 0)
         #expect(isRefused(try damage()))
         #expect(unsafe unlink(path) == 0)
-        #expect(unsafe symlink(fixture.directory + "/second", path) == 0)
+        #expect(unsafe symlink(fixture.directory.file("second"), path) == 0)
         #expect(isRefused(try damage()))
         #expect(unsafe unlink(path) == 0)
         #expect(unsafe mkfifo(path, 0o600) == 0)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -19,7 +20,7 @@ struct SpoolDiskTests {
 
     @Test func whatWasPreparedHasRoomOnAFullDisk() async throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
-        let fixture = try VaultFixture(directory: disk.path)
+        let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
         let store = try fixture.create()
         try store.spool.prepare()
         disk.fill()
@@ -47,7 +48,7 @@ struct SpoolDiskTests {
     /// Everything that is under way when the disk fills up is kept, and not the first few replies alone.
     @Test func theReserveFollowsWhatIsUnderWay() throws {
         let disk = try SmallFileSystem(byteCount: 6 << 20)
-        let fixture = try VaultFixture(directory: disk.path)
+        let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
         let store = try fixture.create()
         for count in 1...100 { try store.spool.prepare(for: count) }
         disk.fill()
@@ -68,7 +69,7 @@ struct SpoolDiskTests {
 
     @Test func aDiskThatIsNearlyFullIsTold() async throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
-        let fixture = try VaultFixture(directory: disk.path)
+        let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
         let store = try fixture.create()
         try store.spool.prepare()
         disk.fill()
@@ -80,7 +81,7 @@ struct SpoolDiskTests {
 
     @Test func withoutRoomNothingIsLeftBehind() throws {
         let disk = try SmallFileSystem(byteCount: 3 << 20)
-        let fixture = try VaultFixture(directory: disk.path)
+        let fixture = try VaultFixture(in: PrivateDirectory(in: disk.path))
         let store = try fixture.create()
         disk.fill()
         #expect(code { try store.spool.prepare() } == .full)

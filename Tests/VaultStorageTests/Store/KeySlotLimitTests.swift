@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultSQLite
@@ -6,7 +7,7 @@ import VaultStorage
 /// How many ways there are to open a vault, and what trying them may cost.
 @Suite(.timeLimit(.minutes(5))) struct KeySlotLimitTests {
     private func addKeyFile(_ number: Int, to store: SQLiteVaultStore, _ fixture: VaultFixture) async throws {
-        let path = fixture.directory + "/key-\(number)"
+        let path = fixture.directory.file("key-\(number)")
         _ = try KeyFile.create(at: path)
         _ = try await store.addKeySlot(KeyFileUnlocker(path: path), label: "\(number)")
     }
@@ -21,7 +22,7 @@ import VaultStorage
         #expect(try await store.verify().findings == [])
         store.close()
         try SQLiteVaultStore.open(
-            at: fixture.path, unlocker: KeyFileUnlocker(path: fixture.directory + "/key-32"), clock: fixture.clock
+            at: fixture.path, unlocker: KeyFileUnlocker(path: fixture.directory.file("key-32")), clock: fixture.clock
         ).close()
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultSQLite
@@ -29,12 +30,12 @@ struct RefusalTests {
 
     @Test func aFailedCreationLeavesNothing() throws {
         let fixture = try VaultFixture()
-        let missing = KeyFileUnlocker(path: fixture.directory + "/none.key")
+        let missing = KeyFileUnlocker(path: fixture.directory.file("none.key"))
         let found = code {
             _ = try SQLiteVaultStore.create(at: fixture.path, firstSlot: missing, label: "", clock: fixture.clock)
         }
         #expect(found == .keyUnavailable(.keyFileMissing))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory) == ["vault.key"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path) == ["vault.key"])
     }
 
     @Test func aDamagedKeySlotIsNotAWrongKey() async throws {
@@ -51,7 +52,7 @@ struct RefusalTests {
 
     @Test func aDirectoryAndADeviceAreRefused() throws {
         let fixture = try VaultFixture()
-        for path in [fixture.directory, "/dev/null", "", fixture.directory + "/no/vault.db", "/tmp/.."] {
+        for path in [fixture.directory.path, "/dev/null", "", fixture.directory.file("no/vault.db"), "/tmp/.."] {
             let found = code {
                 _ = try SQLiteVaultStore.open(at: path, unlocker: fixture.unlocker, clock: fixture.clock)
             }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -10,19 +11,17 @@ import VaultCrypto
     fileprivate struct Keys {
         let fixture: VaultFixture
         let store: SQLiteVaultStore
-        let spare: KeyFileUnlocker
         let spareSlot: KeySlotHandle
         let identity: IdentityUnlocker
         let recoverySlot: KeySlotHandle
+
+        var spare: KeyFileUnlocker { fixture.spareUnlocker }
 
         init() async throws {
             fixture = try VaultFixture()
             store = try fixture.create()
             _ = try await store.insertLogin(fixture.draft("alice"))
-            let path = fixture.directory + "/spare.key"
-            _ = try KeyFile.create(at: path)
-            spare = KeyFileUnlocker(path: path)
-            spareSlot = try await store.addKeySlot(spare, label: "spare").handle
+            spareSlot = try await fixture.addSpareKey(to: store)
             identity = try IdentityUnlocker(Self.newIdentity())
             recoverySlot = try await store.addKeySlot(identity, label: "recovery").handle
         }
@@ -254,13 +253,13 @@ import VaultCrypto
     /// Who kept the rows of a removed slot, and its key, has the old vault key alone.
     @Test func slotsFromBeforeThatArePutBackOpenNothing() async throws {
         let keys = try await Keys()
-        try keys.fixture.edit("VACUUM INTO '\(keys.fixture.directory)/kept.db'")
+        try keys.fixture.edit("VACUUM INTO '\(keys.fixture.directory.file("kept.db"))'")
         try await keys.store.removeKeySlot(keys.spareSlot)
         try await keys.store.rekey(keys.store.planRekey(provenBy: []))
         keys.store.close()
         try keys.fixture.edit(
             """
-            ATTACH '\(keys.fixture.directory)/kept.db' AS kept;
+            ATTACH '\(keys.fixture.directory.file("kept.db"))' AS kept;
             INSERT INTO main.keySlot SELECT * FROM kept.keySlot WHERE label = 'spare'
             """)
         let error = #expect(throws: StoreError.self) { try keys.open(keys.spare) }

@@ -117,7 +117,7 @@ private struct PlacedCell: CustomStringConvertible {
     }
 
     /// Whether the read that needs the cell says that it is not the one that belongs here.
-    func isRefused(_ store: SQLiteVaultStore, _ vault: SampleVault) async -> Bool {
+    func isRefused(_ store: SQLiteVaultStore, _ vault: VaultFixture) async -> Bool {
         do {
             switch touch {
             case .opening: try vault.open().close()

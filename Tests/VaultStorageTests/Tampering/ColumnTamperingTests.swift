@@ -120,7 +120,7 @@ struct TamperedRow: CustomStringConvertible {
     }
 
     /// Makes the change, also against the schema's constraints; `nil` if not even that is possible.
-    func apply(to vault: SampleVault, tally: inout ColumnTamperingTests.Tally) throws -> Affected? {
+    func apply(to vault: VaultFixture, tally: inout ColumnTamperingTests.Tally) throws -> Affected? {
         let database = try RawDatabase(vault.path)
         var users = try owners(in: database)
         let sql = "UPDATE \(table) SET \(column) = ? WHERE rowid = ?"

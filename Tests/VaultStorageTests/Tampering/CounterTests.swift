@@ -5,7 +5,7 @@ import VaultStorage
 
 /// Counters that stand in the clear: a wrong one is refused or outvoted, and never ends the process.
 @Suite struct CounterTests {
-    private func vault(_ sql: String) async throws -> SampleVault {
+    private func vault(_ sql: String) async throws -> VaultFixture {
         let vault = try await VaultImage.history().current.layOut()
         try RawDatabase(vault.path).execute(sql)
         return vault

@@ -18,8 +18,8 @@ import VaultStorage
     }
 
     @Test(.timeLimit(.minutes(10))) func whatIsTakenAwayIsMissed() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         defer { store.close() }
         let provider = try await store.putProvider(SampleVault.provider("acme"), replacing: nil)

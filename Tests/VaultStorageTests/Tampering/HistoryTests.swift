@@ -22,8 +22,8 @@ import VaultStorage
     private static let wholeUser = rows.values.joined()
 
     @Test(.timeLimit(.minutes(10))) func everyEarlierMomentIsNoticed() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         defer { store.close() }
         let database = try RawDatabase(vault.path)
@@ -31,7 +31,7 @@ import VaultStorage
         let other = try await store.insertLogin(SampleVault.draft(user: "bob", number: 0, provider: nil)).handle
         for change in 0..<Self.changes {
             try database.execute("VACUUM INTO '\(vault.directory.file("old-\(change)"))'")
-            let now = vault.clock.now
+            let now = vault.now
             try await store.updateLogin(login) { $0.renew(marker: "alice-\(change)", at: now) }
             if change % 3 == 0 { try await store.updateLogin(other) { $0.renew(marker: "bob-\(change)", at: now) } }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -11,19 +12,17 @@ struct ManifestTests {
         let fixture: VaultFixture
         let store: SQLiteVaultStore
         let acme: ProviderHandle
-        let spareKey: KeyFileUnlocker
         let spare: KeySlotHandle
+
+        var spareKey: KeyFileUnlocker { fixture.spareUnlocker }
 
         /// What was kept is from before: another token endpoint, and a key slot that has been removed since.
         init() async throws {
             fixture = try VaultFixture()
             store = try fixture.create()
             acme = try await store.putProvider(.sample(at: fixture.now), replacing: nil).handle
-            let path = fixture.directory + "/spare.key"
-            _ = try KeyFile.create(at: path)
-            spareKey = KeyFileUnlocker(path: path)
-            spare = try await store.addKeySlot(spareKey, label: "spare").handle
-            let kept = fixture.directory + "/kept.db"
+            spare = try await fixture.addSpareKey(to: store)
+            let kept = fixture.directory.file("kept.db")
             try fixture.edit("VACUUM INTO '\(kept)'")
             _ = try await store.updateProvider(acme) { record, _ in
                 record.tokenEndpoint = "https://new.example/token"
@@ -33,7 +32,7 @@ struct ManifestTests {
         }
 
         func putBack(_ tables: String...) throws {
-            let attach = "ATTACH '\(fixture.directory)/kept.db' AS kept; BEGIN IMMEDIATE;"
+            let attach = "ATTACH '\(fixture.directory.file("kept.db"))' AS kept; BEGIN IMMEDIATE;"
             let sql = tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM kept.\($0);" }
             try fixture.edit(attach + sql.joined() + "COMMIT")
         }
@@ -172,7 +171,7 @@ struct ManifestTests {
         #expect(try await copies.store.verify().findings == [])
         try copies.fixture.edit(
             """
-            ATTACH '\(copies.fixture.directory)/kept.db' AS kept;
+            ATTACH '\(copies.fixture.directory.file("kept.db"))' AS kept;
             UPDATE main.vault SET keyringCell = (SELECT keyringCell FROM kept.vault)
             """)
         let error = #expect(throws: StoreError.self) { try copies.fixture.open() }
@@ -200,7 +199,7 @@ struct ManifestTests {
         let again = try await copies.store.addKeySlot(copies.spareKey, label: "again").handle
         try copies.fixture.edit(
             """
-            ATTACH '\(copies.fixture.directory)/kept.db' AS kept;
+            ATTACH '\(copies.fixture.directory.file("kept.db"))' AS kept;
             INSERT INTO main.keySlot SELECT -id, handle, kind, keyID, salt, operations, memoryKiB, label, createdAt, cell, NULL, NULL, NULL, NULL
             FROM kept.keySlot WHERE label = 'spare'
             """)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -26,7 +27,7 @@ struct RollbackTests {
             }
         }
 
-        private var path: String { fixture.directory + "/copy.db" }
+        private var path: String { fixture.directory.file("copy.db") }
 
         /// A copy of a table in a file of its own, as it now is.
         private func keep(_ table: String) throws {

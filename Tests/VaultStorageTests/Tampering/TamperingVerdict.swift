@@ -28,7 +28,7 @@ struct TamperingJudge {
     ///   - affected: the users whose rows were touched; `nil` if the attack concerns the whole vault.
     ///   - takesRequests: whether the pending log-ins are taken too, which is a write.
     func judge(
-        _ vault: SampleVault, affected: Set<String>?, takesRequests: Bool = true
+        _ vault: VaultFixture, affected: Set<String>?, takesRequests: Bool = true
     ) async -> TamperingVerdict {
         let store: SQLiteVaultStore
         do throws(StoreError) { store = try vault.open() } catch {

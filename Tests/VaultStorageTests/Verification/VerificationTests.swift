@@ -26,8 +26,8 @@ import VaultStorage
     }
 
     @Test func anEmptyVaultIsClean() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         defer { store.close() }
         let report = try await store.verify()
@@ -172,8 +172,8 @@ import VaultStorage
 
     /// Rows that change, come and go while the check runs are not damage, and writers do not wait for it.
     @Test(.timeLimit(.minutes(10))) func writersGoOnAndAreNotTakenForDamage() async throws {
-        let vault = try SampleVault()
-        try vault.create()
+        let vault = try VaultFixture()
+        try vault.create().close()
         let store = try vault.open()
         defer { store.close() }
         for number in 0..<60 {
