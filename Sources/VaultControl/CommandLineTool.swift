@@ -44,7 +44,7 @@ public enum CommandLineTool {
             try CommandNames.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ResultCommand {
-                let output = command.outputOptions
+                let output = command.outputChoice
                 invocation = try Invocation(console: console, output)
                 if let command = command as? any VaultCommand {
                     invocation = try invocation.configured(by: command.global.config, output)

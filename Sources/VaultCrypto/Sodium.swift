@@ -16,6 +16,14 @@ package enum Sodium {
     @inline(__always)
     static func prepare() { _ = status }
 
+    /// Whether there is nothing in a piece of a file, however long it is.
+    package static func areZero(_ bytes: ArraySlice<UInt8>) -> Bool {
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return true }
+            return unsafe sodium_is_zero(start.u8, bytes.count) == 1
+        }
+    }
+
     /// The version of the libsodium that is loaded, such as `1.0.18`.
     package static var version: String {
         unsafe String(cString: sodium_version_string())

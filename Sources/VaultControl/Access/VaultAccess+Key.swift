@@ -30,7 +30,7 @@ extension VaultAccess {
     private var keysOfOptions: [(name: String, key: NamedKey)] {
         get throws(Failure) {
             var given: [(name: String, key: NamedKey)] = []
-            switch try options.key.source {
+            switch try options.key {
             case .file(let path)?: given.append(("--key-file", .keyFile(path)))
             case let source?: given.append(("a key", .line(source)))
             case nil: break
@@ -43,7 +43,7 @@ extension VaultAccess {
                 given.append(("--wrap-command", .wrapped(try ProgramArguments.parse(text, "--wrap-command"))))
             }
             if let path = options.identity { given.append(("--identity", .identity(path))) }
-            if let source = try options.passphrase.source { given.append(("a passphrase", .passphrase(source))) }
+            if let source = try options.passphrase { given.append(("a passphrase", .passphrase(source))) }
             return given
         }
     }
@@ -114,7 +114,7 @@ extension VaultAccess {
         }
     }
 
-    /// Guesses are tried at the speed of whoever has a copy of the vault.
+    /// An attacker with a copy of the vault tries guesses at the speed of their own machines.
     private static let leastPassphrase = 8
 
     static func checkNewPassphrase(_ text: String) throws(Failure) {

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// A command that prints a result.
 protocol ResultCommand: ParsableCommand {
-    var outputOptions: OutputOptions { get }
+    var outputChoice: any OutputChoice { get }
 
     func run(_ invocation: Invocation) async throws
 }
@@ -13,5 +13,5 @@ protocol VaultCommand: ResultCommand {
 }
 
 extension VaultCommand {
-    var outputOptions: OutputOptions { global.output }
+    var outputChoice: any OutputChoice { global }
 }

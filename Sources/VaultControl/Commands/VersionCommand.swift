@@ -12,7 +12,9 @@ struct VersionCommand: ResultCommand {
             vaultctl migrate up
             """)
 
-    @OptionGroup var outputOptions: OutputOptions
+    @OptionGroup var output: OutputOptions
+
+    var outputChoice: any OutputChoice { output }
 
     func run(_ invocation: Invocation) async throws {
         let schema = Vault.schemaVersions

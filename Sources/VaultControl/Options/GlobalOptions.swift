@@ -2,14 +2,18 @@ import ArgumentParser
 
 /// What every command on a vault takes. `TOKENVAULT_VAULT` and the like, and then the configuration file, stand in for what
 /// is not given.
-struct GlobalOptions: ParsableArguments {
+///
+/// Without groups in it: in a debug build the parser checks each group several times, and those in it several times each.
+struct GlobalOptions: ParsableArguments, OutputChoice {
     /// Of their section in the help.
     static let title = "Options of all commands"
 
     @Option(help: .init("The vault file (or TOKENVAULT_VAULT).", valueName: "path"), completion: .file())
     var vault: String?
 
-    @OptionGroup var key: SecretOptions<KeyLineKind>
+    @Option(dashOf: KeyLineKind.self) var keyDash: String?
+    @Option(fileOf: KeyLineKind.self) var keyFile: String?
+    @Option(descriptorOf: KeyLineKind.self) var keyDescriptor: Int32?
 
     @Option(
         help: .init(
@@ -36,7 +40,9 @@ struct GlobalOptions: ParsableArguments {
         completion: .file())
     var identity: String?
 
-    @OptionGroup var passphrase: SecretOptions<PassphraseKind>
+    @Option(dashOf: PassphraseKind.self) var passphraseDash: String?
+    @Option(fileOf: PassphraseKind.self) var passphraseFile: String?
+    @Option(descriptorOf: PassphraseKind.self) var passphraseDescriptor: Int32?
 
     @Option(
         help: .init(
@@ -75,7 +81,25 @@ struct GlobalOptions: ParsableArguments {
         completion: .file())
     var config: String?
 
-    @OptionGroup var output: OutputOptions
+    @Flag(.json) var json = false
+    @Flag(.quiet) var quiet = false
+    @Option(.logFormat) var logFormat: LogFormat?
+    @Flag(.verbose) var verbose = false
 
-    var json: Bool { output.json }
+    func validate() throws { try checkOutput() }
+
+    /// Nil if no option names one.
+    var key: SecretSource? {
+        get throws(Failure) {
+            try .chosen(KeyLineKind.option, dash: keyDash, descriptor: keyDescriptor, file: keyFile)
+        }
+    }
+
+    /// Nil if no option names one.
+    var passphrase: SecretSource? {
+        get throws(Failure) {
+            try .chosen(
+                PassphraseKind.option, dash: passphraseDash, descriptor: passphraseDescriptor, file: passphraseFile)
+        }
+    }
 }

@@ -2,23 +2,9 @@ import ArgumentParser
 
 /// A secret, from anywhere but the command line: `--NAME -`, `--NAME-file`, `--NAME-fd`.
 struct SecretOptions<Kind: SecretKind>: ParsableArguments {
-    @Option(
-        name: .customLong(Kind.option),
-        help: .init("- reads the \(Kind.title) from standard input.", valueName: "-", visibility: .hidden))
-    var dash: String?
-
-    @Option(
-        name: .customLong("\(Kind.option)-file"),
-        help: .init(
-            "Read the \(Kind.title) from a file\(Kind.fileNote); --\(Kind.option) - reads standard input.",
-            valueName: "path"),
-        completion: .file())
-    var file: String?
-
-    @Option(
-        name: .customLong("\(Kind.option)-fd"),
-        help: .init("Read the \(Kind.title) from an open file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    @Option(dashOf: Kind.self) var dash: String?
+    @Option(fileOf: Kind.self) var file: String?
+    @Option(descriptorOf: Kind.self) var descriptor: Int32?
 
     /// Nil if no option names one.
     var source: SecretSource? {
@@ -26,6 +12,31 @@ struct SecretOptions<Kind: SecretKind>: ParsableArguments {
     }
 
     var isGiven: Bool { dash != nil || file != nil || descriptor != nil }
+}
+
+extension Option where Value == String? {
+    init(dashOf kind: (some SecretKind).Type) {
+        self.init(
+            name: .customLong(kind.option),
+            help: .init("- reads the \(kind.title) from standard input.", valueName: "-", visibility: .hidden))
+    }
+
+    init(fileOf kind: (some SecretKind).Type) {
+        self.init(
+            name: .customLong("\(kind.option)-file"),
+            help: .init(
+                "Read the \(kind.title) from a file\(kind.fileNote); --\(kind.option) - reads standard input.",
+                valueName: "path"),
+            completion: .file())
+    }
+}
+
+extension Option where Value == Int32? {
+    init(descriptorOf kind: (some SecretKind).Type) {
+        self.init(
+            name: .customLong("\(kind.option)-fd"),
+            help: .init("Read the \(kind.title) from an open file descriptor.", valueName: "number"))
+    }
 }
 
 /// Which secret the options name.

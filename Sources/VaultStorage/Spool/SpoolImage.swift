@@ -34,7 +34,7 @@ package struct SpoolImage: Equatable, Sendable {
                 offset = range.upperBound
                 continue
             }
-            if bytes[offset..<end].allSatisfy({ $0 == 0 }) {
+            if Sodium.areZero(bytes[offset..<end]) {
                 close(&torn, bytes)
             } else {
                 // What follows a torn head is most likely its rest; a magic of its own begins something new.

@@ -94,7 +94,8 @@ struct Disk {
         if size < bytes.count {
             bytes.removeLast(bytes.count - size)
         } else {
-            bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+            // Not `repeatElement`, which a debug build appends byte by byte.
+            bytes.append(contentsOf: [UInt8](repeating: 0, count: size - bytes.count))
         }
     }
 }
