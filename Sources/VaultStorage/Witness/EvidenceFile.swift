@@ -1,4 +1,5 @@
 import Glibc
+import VaultCrypto
 
 /// A text that an operator names as evidence of what happened to a vault. It may be long, and is read piece by piece.
 package struct EvidenceFile: Sendable {
@@ -21,16 +22,22 @@ package struct EvidenceFile: Sendable {
     ///
     /// - Parameter body: Gives whether it wants more.
     package func forEachLine(_ body: (Substring) throws(StoreError) -> Bool) throws(StoreError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno) }
+        // Not to wait for a pipe that has no writer.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure(SystemError.text(errno)) }
         defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(SystemError.text(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw failure("not a file", hint: "evidence is read twice: save it in a file first")
+        }
         var rest: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         // A line that is longer than a piece is none that is known.
         while rest.count <= Self.pieceSize {
             let count = unsafe read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(errno) }
+            guard count >= 0 else { throw failure(SystemError.text(errno)) }
             if count == 0 { break }
             rest += piece.prefix(count)
             var start = rest.startIndex
@@ -43,9 +50,7 @@ package struct EvidenceFile: Sendable {
         if !rest.isEmpty { _ = try body("\u{FFFD}") }
     }
 
-    private func failure(_ error: Int32) -> StoreError {
-        StoreError(
-            .invalidValue, "the evidence cannot be read: \(path) (\(unsafe String(cString: strerror(error))))",
-            hint: "check the path, and who may read it")
+    private func failure(_ reason: String, hint: String = "check the path, and who may read it") -> StoreError {
+        StoreError(.invalidValue, "the evidence cannot be read: \(path) (\(reason))", hint: hint)
     }
 }

@@ -35,6 +35,17 @@ import VaultCrypto
         }
     }
 
+    /// Neither waited for nor read twice.
+    @Test func whatIsNotAFileIsRefused() async throws {
+        let scene = try await Scene()
+        let pipe = scene.vault.sample.directory.file("pipe")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/null", scene.vault.sample.directory.path] {
+            let error = #expect(throws: StoreError.self) { try EvidenceFile(path).isJSON() }
+            #expect(error?.code == .invalidValue && error?.hint?.contains("save it in a file") == true, "\(path)")
+        }
+    }
+
     @Test func eachLoginWhoseTokenWasSentSinceIsNamed() async throws {
         let scene = try await Scene()
         let (login, since) = (scene.login.text, scene.since)
