@@ -1,6 +1,6 @@
 import Glibc
 public import ServiceLifecycle
-import Synchronization
+import VaultCrypto
 import VaultStorage
 
 /// Makes a backup now and then, and removes those that need not be kept.
@@ -27,7 +27,15 @@ public final class BackupScheduler: Service {
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws { try await routine.run { await self.turn() } }
+    public func run() async throws {
+        try await routine.run(timeToNext: timeToNext) {
+            _ = try await self.makeOne()
+            return self.options.interval
+        } failed: { error in
+            self.options.onEvent?(.failed(error))
+            return min(self.options.interval, Self.pauseAfterFailure)
+        }
+    }
 
     /// Makes a backup if one is due, and returns.
     /// - Throws: why there is none although one is due.
@@ -37,22 +45,7 @@ public final class BackupScheduler: Service {
         return try await makeOne()
     }
 
-    /// Gives the time until something is to be done again.
-    private func turn() async -> Duration {
-        do {
-            let left = try await timeToNext()
-            guard left <= .zero else { return left }
-            _ = try await makeOne()
-            return options.interval
-        } catch is CancellationError {
-            return .zero
-        } catch {
-            options.onEvent?(.failed(error))
-            return min(options.interval, Self.pauseAfterFailure)
-        }
-    }
-
-    private func timeToNext() async throws -> Duration {
+    @Sendable private func timeToNext() async throws -> Duration {
         let last = try await vault.backups().compactMap(\.backup).filter(\.isFinished).map(\.madeAt).max()
         return routine.time(until: options.interval, after: last.map { Timestamp($0) })
     }
@@ -70,7 +63,7 @@ public final class BackupScheduler: Service {
         guard let keep = options.keep else { return }
         let directory = Self.resolved(options.directory)
         let here = try await vault.backups().compactMap(\.backup).filter { backup in
-            backup.isFinished && backup.path.lastIndex(of: "/").map { String(backup.path[..<$0]) } == directory
+            backup.isFinished && PathName.directory(of: backup.path) == directory
         }
         for backup in keep.expired(here) {
             if let facts = try? Vault.backup(at: backup.path) {

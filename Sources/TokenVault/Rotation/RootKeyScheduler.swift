@@ -24,7 +24,14 @@ public final class RootKeyScheduler: Service {
     }
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
-    public func run() async throws { try await routine.run { await self.turn() } }
+    public func run() async throws {
+        try await routine.run(timeToNext: timeToNext) {
+            try await self.rotate().isComplete ? self.options.interval : Self.pause
+        } failed: { error in
+            self.options.onEvent?(.failed(error))
+            return Self.pause
+        }
+    }
 
     /// Rotates the key if that is due, and returns.
     ///
@@ -33,24 +40,16 @@ public final class RootKeyScheduler: Service {
     @discardableResult
     public func runOnce() async throws -> RootKeyRotationReport? {
         guard try await timeToNext() <= .zero else { return nil }
+        return try await rotate()
+    }
+
+    private func rotate() async throws -> RootKeyRotationReport {
         let report = try await vault.rotateRootKey()
         options.onEvent?(.rotated(report))
         return report
     }
 
-    private func turn() async -> Duration {
-        do {
-            guard let report = try await runOnce() else { return try await timeToNext() }
-            return report.isComplete ? options.interval : Self.pause
-        } catch is CancellationError {
-            return .zero
-        } catch {
-            options.onEvent?(.failed(error))
-            return Self.pause
-        }
-    }
-
-    private func timeToNext() async throws -> Duration {
+    @Sendable private func timeToNext() async throws -> Duration {
         let status = try await vault.rootKeyStatus()
         return status.isRotating ? .zero : routine.time(until: options.interval, after: Timestamp(status.madeAt))
     }

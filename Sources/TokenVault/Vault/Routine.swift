@@ -10,6 +10,26 @@ struct Routine: Sendable {
 
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
     ///
+    /// - Parameters:
+    ///   - timeToNext: The time until something is due.
+    ///   - work: Does what is due, and gives the time until it is due again.
+    ///   - failed: Hears why something could not be done, and gives the time until the next try.
+    func run(
+        timeToNext: @Sendable () async throws -> Duration, work: @Sendable () async throws -> Duration,
+        failed: @Sendable (any Error) -> Duration
+    ) async throws {
+        try await run {
+            do {
+                let left = try await timeToNext()
+                return left > .zero ? left : try await work()
+            } catch is CancellationError {
+                return .zero
+            } catch {
+                return failed(error)
+            }
+        }
+    }
+
     /// - Parameter turn: Does what is due, and gives the time until something is to be done again.
     func run(_ turn: @Sendable () async -> Duration) async throws {
         try vault.requireOpen()

@@ -88,7 +88,7 @@ struct InitCommand: VaultCommand {
 
     private static func failure(_ error: any Error, _ path: String) -> any Error {
         guard let error = error as? VaultError, error.code == .vaultMissing else { return error }
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let directory = InputFile.directory(of: path)
         return Failure(
             error.code, error.message,
             hints: ["create the directory first: mkdir -m 700 \(Printable.shortened(directory, to: 200))"])

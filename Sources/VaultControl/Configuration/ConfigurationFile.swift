@@ -110,15 +110,15 @@ extension ConfigurationFile {
 }
 
 extension ConfigurationFile {
-    /// Whoever can write the file decides which program is run for the key.
+    /// A program that can write the file decides which program is run for the key.
     private static func read(_ path: String) throws(Failure) -> [UInt8] {
         let name = Printable.shortened(path, to: 200)
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
-            let reason = unsafe String(cString: strerror(errno)).lowercased()
+            let status: ExitStatus = errno == ENOENT ? .notFound : .machine
             throw Failure(
-                errno == ENOENT ? .notFound : .machine,
-                "the configuration file cannot be read from \(name): \(reason)", hints: ["check --config"])
+                status, "the configuration file cannot be read from \(name): \(InputFile.reason())",
+                hints: ["check --config"])
         }
         defer { close(descriptor) }
         var status = stat()
@@ -127,7 +127,7 @@ extension ConfigurationFile {
         }
         try checkOwner(status, "the configuration file \(name)", fix: "chmod go-w \(name)")
         var directory = stat()
-        let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let parent = InputFile.directory(of: path)
         guard unsafe stat(parent, &directory) == 0 else {
             throw Failure(.machine, "the directory of the configuration file \(name) cannot be checked")
         }

@@ -37,9 +37,15 @@ enum InputFile {
     }
 
     /// Of the call that has just failed.
-    private static func reason() -> String {
+    static func reason() -> String {
         let error = errno
         return unsafe String(cString: strerror(error)).lowercased()
+    }
+
+    /// Where a file lies: `.` for a name alone.
+    static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 

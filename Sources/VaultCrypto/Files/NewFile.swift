@@ -134,19 +134,12 @@ package struct NewFile {
     /// Removes what processes have left that were killed while they wrote a file of this path, and the second name of a
     /// file that got both.
     package func removeLeftovers() {
-        Leftovers(in: parent, of: Self.lastPart(of: path) + ".", suffix: Self.suffix).remove()
+        Leftovers(in: parent, of: PathName.lastPart(of: path) + ".", suffix: Self.suffix).remove()
     }
 
     // MARK: Directory
 
-    private var parent: String {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    private static func lastPart(of path: String) -> String {
-        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
-    }
+    private var parent: String { PathName.directory(of: path) }
 
     private func synchronizeDirectory() throws(Failure) {
         let directory = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

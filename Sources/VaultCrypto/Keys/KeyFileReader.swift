@@ -96,7 +96,7 @@ package struct KeyFileReader {
     }
 
     private func checkDirectory(of path: String) throws(VaultCryptoError) {
-        let parent = KeyFileReader.parent(of: path)
+        let parent = PathName.directory(of: path)
         var status = stat()
         guard unsafe stat(parent, &status) == 0 else { throw unreadable(errno) }
         let isShared = status.st_mode & S_IWOTH != 0
@@ -134,10 +134,5 @@ package struct KeyFileReader {
     static func shown(_ path: String) -> String {
         String(
             String.UnicodeScalarView(path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-    }
-
-    static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

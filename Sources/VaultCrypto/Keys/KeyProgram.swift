@@ -61,7 +61,7 @@ package struct KeyProgram: Sendable {
             throw failed("can be changed by other users", hint: "run: chmod go-w \(shown)")
         }
         var directory = stat()
-        let parent = KeyFileReader.parent(of: arguments[0])
+        let parent = PathName.directory(of: arguments[0])
         guard unsafe stat(parent, &directory) == 0, directory.st_mode & S_IWOTH == 0 || directory.st_mode & S_ISVTX != 0
         else { throw failed("lies in a directory that other users can write to") }
     }

@@ -21,9 +21,8 @@ struct VaultFile: Sendable {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw StoreError(.unsafeFile, "the path of the vault is empty or holds a NUL", hint: "check the path")
         }
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let parent = PathName.directory(of: path)
+        let name = PathName.lastPart(of: path)
         guard !name.isEmpty, name != ".", name != ".." else {
             throw StoreError(.unsafeFile, "the path of the vault names a directory", hint: "name a file in it")
         }

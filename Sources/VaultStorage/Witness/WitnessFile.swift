@@ -23,7 +23,7 @@ package struct WitnessFile: Sendable {
         return try WitnessNote(String(decoding: bytes.prefix(count), as: UTF8.self), context)
     }
 
-    /// Writes a note that tells of more than the one that is there; the newest stays whatever order they come in. Durable
+    /// Writes a note that is newer than the one that is there; the newest stays whatever order they come in. Durable
     /// when it returns.
     ///
     /// - Parameter isForced: whether it takes the place of any other.
@@ -43,10 +43,7 @@ package struct WitnessFile: Sendable {
         try PrivateFile.synchronizeDirectory(directory)
     }
 
-    package var directory: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
+    package var directory: String { PathName.directory(of: path) }
 
     /// Held until it is closed, by one process at a time.
     private func takeLock() throws(StoreError) -> Int32 {

@@ -36,19 +36,8 @@ struct AuditFilterOptions: ParsableArguments {
                 hint: "the kinds are: \(AuditRecord.kinds.joined(separator: ", "))")
         }
         return AuditQuery(
-            userId: user, userHandle: userHandle, login: try loginID, provider: provider, kinds: Set(kind),
+            userId: user, userHandle: userHandle, login: try login.map { try LoginSelection.id($0) },
+            provider: provider, kinds: Set(kind),
             since: since?.date(now: now), until: until?.date(now: now))
-    }
-
-    private var loginID: LoginID? {
-        get throws(Failure) {
-            guard let text = login else { return nil }
-            guard let id = LoginID(text) else {
-                throw .usage(
-                    "\(Printable.named(text)) is not a login id, which is 26 letters and digits",
-                    hint: "list all logins: vaultctl login list")
-            }
-            return id
-        }
     }
 }

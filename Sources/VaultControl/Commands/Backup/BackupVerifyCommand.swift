@@ -83,7 +83,7 @@ struct DrillOutcome {
     let restore: Duration
 }
 
-/// Restores a backup where nobody looks for a vault, and removes what it made.
+/// Restores a backup into a directory of its own, and removes what it made.
 private struct Drill {
     private let backup: String
     private let key: KeySource
@@ -94,8 +94,7 @@ private struct Drill {
     }
 
     func run(in scratch: String?) async throws -> DrillOutcome {
-        let parent = scratch ?? backup.lastIndex(of: "/").map { String(backup[..<$0]) } ?? "."
-        let directory = try Self.makeDirectory(in: parent.isEmpty ? "/" : parent)
+        let directory = try Self.makeDirectory(in: scratch ?? InputFile.directory(of: backup))
         defer { Self.remove(directory) }
         let path = directory + "/drill.vault"
         let start = ContinuousClock.now
@@ -108,11 +107,11 @@ private struct Drill {
         return DrillOutcome(report: try report.get(), restore: restore)
     }
 
-    /// Of mode 0700, under a name that nobody else has.
+    /// Of mode 0700, under a name of its own.
     private static func makeDirectory(in parent: String) throws -> String {
         var template = Array((parent + "/.backup-drill-XXXXXX").utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
-            let reason = unsafe String(cString: strerror(errno)).lowercased()
+            let reason = InputFile.reason()
             throw Failure(
                 .machine, "no temporary directory can be made in \(Printable.shortened(parent, to: 200)): \(reason)",
                 hints: ["name one with --scratch DIRECTORY"])

@@ -113,17 +113,19 @@ enum KeyFileCheckup {
     }
 
     private static func place(_ path: String, _ vault: String) -> [DoctorFinding] {
+        let directory = InputFile.directory(of: path)
         var (own, other) = (stat(), stat())
-        guard unsafe stat(directory(path), &own) == 0 else { return [] }
+        guard unsafe stat(directory, &own) == 0 else { return [] }
         if own.st_mode & 0o022 != 0, own.st_mode & mode_t(S_ISVTX) == 0 {
             return [
                 DoctorFinding(
-                    .problem, .keyFile, about: directory(path),
+                    .problem, .keyFile, about: directory,
                     "others may replace files in its directory\(FileCheckup.mode(own.st_mode & 0o7777))",
-                    hint: "chmod go-w \(directory(path))")
+                    hint: "chmod go-w \(directory)")
             ]
         }
-        guard unsafe stat(directory(vault), &other) == 0, own.st_dev == other.st_dev, own.st_ino == other.st_ino else {
+        let beside = InputFile.directory(of: vault)
+        guard unsafe stat(beside, &other) == 0, own.st_dev == other.st_dev, own.st_ino == other.st_ino else {
             return []
         }
         return [
@@ -131,11 +133,6 @@ enum KeyFileCheckup {
                 .note, .keyFile, about: path, "is in the vault's directory: anyone who copies that has both",
                 hint: "keep it in another directory, apart from backups of the vault")
         ]
-    }
-
-    private static func directory(_ path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 

@@ -52,11 +52,7 @@ struct EventsCommand: VaultCommand {
     private var chosenLogin: LoginID? {
         get throws(Failure) {
             guard let text = login else { return nil }
-            guard let id = LoginID(text) else {
-                throw .usage(
-                    "\(Printable.named(text)) is not a login id, which is 26 letters and digits",
-                    hint: "list all logins: vaultctl login list")
-            }
+            let id = try LoginSelection.id(text)
             guard user == nil else {
                 throw .usage("--login and --user cannot be combined", hint: "use only one of them")
             }

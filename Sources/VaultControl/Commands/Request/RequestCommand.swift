@@ -82,7 +82,7 @@ struct RequestCommand: VaultCommand {
         _ content: RequestContent, _ invocation: Invocation
     ) async throws -> Int {
         let token = try await users.token(of: choice, TokenRequest())
-        // Whoever names the URL can read the token there.
+        // The server that the URL names can read the token.
         try await users.recordReveal(of: token)
         var (target, content) = (target, content)
         for _ in 0...Self.mostRedirects {

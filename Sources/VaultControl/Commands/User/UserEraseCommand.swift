@@ -7,7 +7,7 @@ struct UserEraseCommand: VaultCommand {
         abstract: "End all of a user's logins, and destroy what the vault knows about the user.",
         discussion: """
             Destroys the user's key, so nothing about the user can be read from this file again. A backup holds that \
-            key, too: whoever has the backup and a key that opened the vault when it was made can still read the user. \
+            key, too: with the backup and a key that opened the vault when it was made, the user can still be read. \
             --dry-run names the backups that hold the user, and so does the command itself: destroy them.
 
             What cannot be opened is discarded; exit code 3 then means that grants were left at the provider.
