@@ -17,7 +17,7 @@ struct SchedulerState: Sendable {
     private var purgedAt = Duration.zero
     /// Where the next look at the index begins; nil: at its beginning.
     var cursor: DueCursor?
-    /// Nothing was to be had from many rows: they are not gone through again before.
+    /// Many rows gave nothing: they are not gone through again before.
     var noLookBefore = Duration.zero
     /// What may be hidden behind a clock that was set back.
     var sweep: Sweep?

@@ -63,7 +63,7 @@ package struct Restoration {
         try file.write(DatabaseHeader.bytes(of: Connection.applicationID), at: DatabaseHeader.applicationIDOffset)
     }
 
-    /// All of it on a file that nobody else knows, and that is given up if anything fails: without a journal.
+    /// All of it on a file that no other process knows, and that is given up if anything fails: without a journal.
     private func change(
         _ file: PartialFile, _ unlocker: any SlotUnlocker, _ policy: UnlockingPolicy
     ) throws(StoreError) -> RestoreOutcome {
@@ -100,7 +100,7 @@ package struct Restoration {
 }
 
 extension Connection {
-    /// For a file that nobody else knows, and that is given up if anything fails.
+    /// For a file that no other process knows, and that is given up if anything fails.
     func prepareToChangeUnseen() throws(StoreError) {
         for setting in ["journal_mode = OFF", "synchronous = OFF", "secure_delete = ON", "temp_store = MEMORY"] {
             try execute("PRAGMA \(setting)")

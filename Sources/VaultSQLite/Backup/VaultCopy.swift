@@ -8,7 +8,7 @@ struct VaultCopy: Sendable {
     let record: BackupRecord
     private let file: PartialFile
 
-    /// Copies the vault as it is at one moment. Its snapshot holds up nobody but the log, which grows meanwhile.
+    /// Copies the vault as it is at one moment. Its snapshot holds up no one; only the log grows meanwhile.
     init(
         _ plan: BackupPlan, of database: Database, _ context: VaultContext, now: Timestamp,
         _ progress: @escaping @Sendable (Int, Int) -> Void

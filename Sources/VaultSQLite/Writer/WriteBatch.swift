@@ -214,7 +214,7 @@ final class WriteBatch {
 
     /// Finds out, on new connections, what became of a commit that failed; `nil` if it is in the vault after all.
     ///
-    /// The commit that tells of it in the audit trail overwrites in the WAL what the failed one may have left there, so
+    /// The commit that records it in the audit trail overwrites in the WAL what the failed one may have left there, so
     /// that no later recovery brings it back to life. It can only be there already if one has taken place: readers of
     /// this process keep the index of the WAL alive, but another process may have died in the middle of changing it.
     private func settle(_ failed: FailedCommit) -> StoreError? {

@@ -5,7 +5,7 @@ package import VaultCrypto
 /// The checksum needs no key: it covers the digest of the database, the manifest, the MAC, and the trailer before it.
 /// So each byte of the file is covered.
 package struct BackupContainer: Sendable, Equatable {
-    /// Reads `TVBK` in a hex dump. A backup is no vault: whoever used it as one would spend refresh tokens again.
+    /// Reads `TVBK` in a hex dump. A backup is no vault: a program that used it as one would spend refresh tokens again.
     package static let applicationID: Int64 = 0x5456_424B
     package static let trailerByteCount = 56
     /// No manifest of a vault is longer.

@@ -8,7 +8,7 @@ import VaultCrypto
 /// - The making of the vault and each migration.
 ///
 /// What the trail says of a user, provider or login is never dropped because their rows are gone, but because the trail
-/// itself records their end: else whoever removes a row would only have to wait for the next pruning.
+/// itself records their end: else an attacker who removes a row would only have to wait for the next pruning.
 struct TrailKeeping {
     let tables: any TableAccess
     let context: VaultContext

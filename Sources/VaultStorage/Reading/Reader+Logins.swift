@@ -26,7 +26,7 @@ extension Reader {
         }
     }
 
-    /// All logins of a user, and those that his cell tells of but the vault does not have.
+    /// All logins of a user, and those that their cell names but the vault does not have.
     func logins(ofUser index: BlindIndex, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         let row = try tables.cursor(.loginsOfUser)
         let all = try row.withBinding(1, index.bytes) { () throws(StoreError) in
@@ -52,7 +52,7 @@ extension Reader {
         return Array(sorted[(start ?? 0)...].prefix(limit.asPageLimit))
     }
 
-    /// What the user cell tells of; nothing if it cannot be opened, which then shows on each of the user's logins.
+    /// What the user cell names; nothing if it cannot be opened, which then shows on each of the user's logins.
     private func expectedLogins(_ row: any RowCursor) throws(StoreError) -> Set<LoginHandle> {
         let user = try UserColumns(row)
         let handles = try? opener.withUser(row, user) { view throws(StoreError) in

@@ -92,7 +92,7 @@ extension Reader {
     }
 
     static func missingLogin(_ user: UserColumns) -> StoreError {
-        .quarantined("user", user.handle.bytes, "it does not have the logins that its cell tells of")
+        .quarantined("user", user.handle.bytes, "it does not have the logins that its cell names")
     }
 
     @inline(__always)

@@ -1,4 +1,4 @@
-/// What an engine tells of itself, and of what the vault's tables lie in.
+/// What an engine says about itself, and of what the vault's tables lie in.
 package struct EngineFacts: Sendable {
     package let schemaVersion: Int
     package let byteCount: Int64

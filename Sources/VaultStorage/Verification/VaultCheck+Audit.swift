@@ -8,7 +8,7 @@ struct AuditProgress {
     var absentUsers: Set<Bytes16> = []
     /// Users that the trail says were erased.
     var erasedUsers: Set<Bytes16> = []
-    /// Where the trail begins without a gap; what it tells of how many there must be is counted on in it.
+    /// Where the trail begins without a gap; how many there must be is counted from there on.
     var pruning = TrailPruning.none
     /// Which row records that.
     var prunedBy: Int64?
@@ -20,14 +20,14 @@ struct AuditProgress {
     var restarts = 0
     /// Users that have a finding for being older than the trail.
     var outdatedUsers: Set<Bytes16> = []
-    /// The last revision that the trail tells of each provider; there are few of them.
+    /// The last revision that the trail records of each provider; there are few of them.
     var providers: [Bytes16: Int64] = [:]
     /// Logins of which the trail tells last that a renewal has begun; there are as many as are under way.
     var begunRenewals: Set<LoginHandle> = []
 }
 
 extension VaultCheck {
-    /// A link of the chain, its detail, and whether the user it tells of is at least as new.
+    /// A link of the chain, its detail, and whether the user it names is at least as new.
     func checkAuditRow(_ row: any RowCursor) throws(StoreError) {
         report.auditRows += 1
         let link = AuditLink(row)
@@ -157,7 +157,7 @@ extension VaultCheck {
         }
     }
 
-    /// A renewal that has begun has an intent until a row tells of its end.
+    /// A renewal that has begun has an intent until a row records its end.
     private func noteRenewal(_ columns: AuditColumns) {
         guard let login = columns.login, columns.kind != .renewalRepeated else { return }
         if columns.kind == .renewalStarted || columns.kind == .intentTakenOver {
@@ -170,7 +170,7 @@ extension VaultCheck {
     private func checkRenewalsHaveIntents() throws(StoreError) {
         for login in audit.begunRenewals {
             guard try lacksIntent(login), try !tables.isTold(of: login, after: audit.lastSequence) else { continue }
-            note("refreshIntent", login.bytes, "it is missing, and the audit trail does not tell of its renewal's end")
+            note("refreshIntent", login.bytes, "it is missing, and the audit trail does not record its renewal's end")
         }
     }
 
@@ -193,7 +193,7 @@ extension VaultCheck {
             }
         }
         for user in audit.absentUsers.subtracting(audit.erasedUsers) {
-            note("user", user, "it is missing, and the audit trail does not tell of its erasure")
+            note("user", user, "it is missing, and the audit trail does not record its erasure")
         }
     }
 
@@ -235,15 +235,15 @@ extension VaultCheck {
             if revision < told {
                 note("provider", handle, Self.formerState, isRollback: true)
             } else if revision > told, try !isTold(handle, .providerUpdated, .providerAdded) {
-                note("provider", handle, "the audit trail does not tell of its last change")
+                note("provider", handle, "the audit trail does not record its last change")
             }
         }
         for handle in missing.keys where try !isTold(handle, .providerRemoved, .providerRemoved) {
-            note("provider", handle, "it is missing, and the audit trail does not tell of its removal")
+            note("provider", handle, "it is missing, and the audit trail does not record its removal")
         }
     }
 
-    /// Whether the trail has gone on to tell of a provider while the check was under way.
+    /// Whether the trail has gone on to record a provider while the check was under way.
     private func isTold(_ provider: Bytes16, _ kind: AuditKind, _ otherKind: AuditKind) throws(StoreError) -> Bool {
         let row = try tables.cursor(.laterRowsOfProvider)
         row.bind(1, audit.lastSequence)

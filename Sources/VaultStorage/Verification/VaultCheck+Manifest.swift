@@ -31,7 +31,7 @@ extension VaultCheck {
         told.bind(1, row.auditSequence)
         defer { told.reset() }
         if try !told.step() || !told.isNull(3) || !told.isNull(4) || told.isNull(6) {
-            note("vault", nil, "the audit trail does not tell of its last change")
+            note("vault", nil, "the audit trail does not record its last change")
         }
         if try AuditTrail(tables: tables, context: context).tellsOfLater(than: row) {
             note("vault", nil, Self.formerState, isRollback: true)

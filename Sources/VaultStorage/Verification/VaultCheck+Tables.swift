@@ -35,7 +35,7 @@ extension VaultCheck {
         defer { told.reset() }
         let kinds = [AuditKind.vaultCreated, .vaultMigrated].map(\.rawValue)
         if try !told.step() || !kinds.contains(told.integer(2)) {
-            report.note("migration", "\(version)", "the audit trail does not tell of it")
+            report.note("migration", "\(version)", "the audit trail does not record it")
         }
     }
 

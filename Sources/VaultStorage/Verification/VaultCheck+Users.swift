@@ -26,7 +26,7 @@ extension VaultCheck {
         try checkLogins(of: columns, view)
     }
 
-    /// The audit row that the user's cell is bound to must tell of this user in this revision.
+    /// The audit row that the user's cell is bound to must name this user in this revision.
     func checkAudited(_ user: UserColumns) throws(StoreError) {
         let row = try tables.cursor(.auditRow)
         row.bind(1, user.auditSequence)

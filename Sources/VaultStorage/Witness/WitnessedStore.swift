@@ -48,7 +48,7 @@ package final class WitnessedStore: VaultStore {
         self.terms = terms
         let file = terms.file
         let context = store.context
-        // A witness that cannot be read proves nothing: whoever takes it away must not open the way for an old state.
+        // A witness that cannot be read proves nothing: taking it away must not open the way for an old state.
         if let note = try await BlockingLane.care.run({ try file.read(context) }) {
             try await store.read { reader throws(StoreError) in try reader.check(against: note) }
         }

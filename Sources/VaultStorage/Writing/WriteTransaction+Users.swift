@@ -89,7 +89,7 @@ extension WriteTransaction {
         }
     }
 
-    /// What an operation has to tell of one user.
+    /// What an operation records of one user.
     struct Tale {
         var events: [(event: AuditEvent, login: LoginHandle?)] = []
 
@@ -98,7 +98,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Writes a changed user: a new revision, sealed under the primary root, and the audit rows that tell of it.
+    /// Writes a changed user: a new revision, sealed under the primary root, and the audit rows that record it.
     func save(_ user: inout OpenUser, telling tale: Tale) throws(StoreError) {
         user.columns.revision += 1
         user.columns.rootKey = context.keyring.primaryRoot.id
