@@ -6,17 +6,21 @@ enum RootKeyCheckup {
     static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
         do {
             let root = finding(try await vault.rootKeyStatus(), now: now)
-            guard try await vault.indexKeyStatus().isReplacing else { return [root] }
-            return [root, indexFinding]
+            return [root, indexFinding(try await vault.indexKeyStatus(), now: now)]
         } catch {
             let failure = Failure(error)
             return [.unseen(.rootKey, failure.message, level: .problem, hint: failure.hints.first)]
         }
     }
 
-    private static let indexFinding = DoctorFinding(
-        .warning, .indexKey, "is being replaced: the former one has not been given up",
-        hint: "go on with: vaultctl key rotate --index")
+    private static func indexFinding(_ status: IndexKeyStatus, now: Date) -> DoctorFinding {
+        guard status.isReplacing else {
+            return DoctorFinding(.ok, .indexKey, "was made \(Instant.relative(status.madeAt, now: now))")
+        }
+        return DoctorFinding(
+            .warning, .indexKey, "is being replaced: the former one has not been given up",
+            hint: "go on with: vaultctl key rotate --index")
+    }
 
     static func finding(_ status: RootKeyStatus, now: Date) -> DoctorFinding {
         guard status.isRotating else {
