@@ -79,6 +79,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         // The browser's way back to a command line. Apart from the transport, which services use without it.
@@ -95,7 +96,7 @@ let package = Package(
         .target(
             name: "VaultImport",
             dependencies: [
-                "OAuthClient", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
@@ -131,7 +132,7 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultImport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -210,13 +211,18 @@ let package = Package(
         .testTarget(
             name: "VaultImportTests",
             dependencies: [
-                "OAuthClient", "TestSupport", "VaultCrypto", "VaultImport",
+                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultImport",
+                "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         // Reads one store and says of each row what it is, for scripts/proofs/import.
         .executableTarget(
             name: "import-probe",
-            dependencies: ["OAuthClient", "VaultImport", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "OAuthClient", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultImport", "VaultStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "Tests/Probes/Import"),
         // What an event costs, in vaults of any size.
         .executableTarget(
@@ -292,6 +298,7 @@ let package = Package(
             dependencies: [
                 "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "RawSockets", "TestSupport", "TokenVault",
                 "TokenVaultHTTP", "VaultControl", "vaultctl",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -8,11 +8,9 @@ try KeyFiles.generate(at: "/etc/app/vault.key")
 let vault = try await Vault.create(at: "/var/lib/app/tokens.vault", unlockedBy: .keyFile("/etc/app/vault.key"))
 
 let transport = AsyncHTTPTransport()
-let metadata = try await Discovery.metadata(issuer: Issuer("https://login.acme.example"), transport: transport)
-try await vault.addProvider(
-    ProviderRegistration(
-        name: "acme", metadata: metadata, clientID: ClientID("my-app"),
-        redirectURI: RedirectURI("https://app.example/callback")))
-await transport.shutdown()
+let users = try await UserManager(vault: vault, transport: transport)
+try await users.addProvider(
+    "acme", issuer: "https://login.acme.example", clientID: "my-app", redirectURI: "https://app.example/callback")
 await vault.close()
+await transport.shutdown()
 // snippet.hide

@@ -23,7 +23,8 @@ extension FuzzTarget {
             try require(named == "https://a.example", "metadata of another issuer")
             let endpoints = [
                 metadata.tokenEndpoint, metadata.authorizationEndpoint, metadata.revocationEndpoint,
-                metadata.introspectionEndpoint, metadata.pushedAuthorizationRequestEndpoint, metadata.jwksURI,
+                metadata.introspectionEndpoint, metadata.pushedAuthorizationRequestEndpoint,
+                metadata.deviceAuthorizationEndpoint, metadata.jwksURI,
             ]
             for endpoint in endpoints.compactMap({ $0 }) {
                 try judge(endpoint, allowsInsecureLoopback: allowsInsecureLoopback)

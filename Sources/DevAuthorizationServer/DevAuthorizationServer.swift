@@ -15,7 +15,7 @@ import Synchronization
 /// let server = try await DevAuthorizationServer.start()
 /// let login = try #require(server.issueGrant(user: "alice"))
 /// server.faults.add(.status(500, afterActing: true))
-/// …
+/// // Your service renews alice's token here.
 /// await server.shutDown()
 /// ```
 public final class DevAuthorizationServer: Sendable {
@@ -129,6 +129,13 @@ public final class DevAuthorizationServer: Sendable {
 
     /// Expires the user's access tokens, as a resource server sees it; refresh tokens stay valid.
     public func expireAccessTokens(user: String) { _ = core.endAccessTokens { $0.user == user } }
+
+    /// Decides about a device (RFC 8628) as its user would at the verification URI; no user says no. `false`: no device
+    /// waits with this code.
+    @discardableResult
+    public func decideDevice(userCode: String, user: String?) -> Bool {
+        core.decideDevice(userCode: userCode, user: user)
+    }
 
     /// Makes every nonce handed out so far stale.
     public func forgetNonces() {

@@ -19,7 +19,9 @@ struct RootCommand: ParsableCommand {
             ProviderCommand.self,
             LoginCommand.self, TokenCommand.self, RequestCommand.self, UserCommand.self, KeyCommand.self,
             OutboxCommand.self, DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self,
-            BackupCommand.self, RestoreCommand.self, MaintainCommand.self, VersionCommand.self,
+            ReportCommand.self,
+            BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, MaintainCommand.self,
+            VersionCommand.self,
         ]
     )
 }

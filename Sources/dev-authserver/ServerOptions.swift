@@ -45,6 +45,14 @@ struct RegistrationOptions: ParsableArguments {
         transform: TrustedIssuer.init(argument:))
     var trustedIssuer: [TrustedIssuer] = []
 
+    @Option(
+        name: .customLong("resource-acr"),
+        help: .init("A way to authenticate that /resource accepts (RFC 9470). Repeatable.", valueName: "name"))
+    var resourceContextClass: [String] = []
+
+    @Option(help: .seconds("How long ago users of /resource may have authenticated at most."))
+    var resourceMaxAge: Seconds?
+
     @Flag(name: .customLong("require-par"), help: "Refuse authorization requests that were not pushed.")
     var requiresPushedRequests = false
 
@@ -61,6 +69,8 @@ struct RegistrationOptions: ParsableArguments {
         configuration.clients += client
         for index in configuration.clients.indices { configuration.clients[index].redirectURIs += redirectURI }
         configuration.resources = resource
+        configuration.resourceContextClasses = resourceContextClass
+        configuration.resourceMaximumAge = resourceMaxAge?.duration
         for issuer in trustedIssuer { configuration.trustedIssuers[issuer.name] = issuer.key }
         configuration.requiresPushedRequests = requiresPushedRequests
         configuration.scopes = scopes.split(separator: " ").map(String.init)
@@ -78,6 +88,12 @@ struct TokenOptions: ParsableArguments {
 
     @Option(help: .seconds("Lifetime of pushed authorization requests."))
     var pushedRequestLifetime = Seconds(AuthorizationServerConfiguration().pushedRequestLifetime)
+
+    @Option(help: .seconds("Lifetime of device codes (RFC 8628)."))
+    var deviceCodeLifetime = Seconds(AuthorizationServerConfiguration().deviceCodeLifetime)
+
+    @Option(help: .seconds("How long a device must wait between two questions."))
+    var devicePollInterval = Seconds(AuthorizationServerConfiguration().devicePollInterval)
 
     @Option(help: .seconds("Lifetime of authorization codes."))
     var codeLifetime = Seconds(AuthorizationServerConfiguration().codeLifetime)
@@ -135,6 +151,8 @@ struct TokenOptions: ParsableArguments {
         configuration.accessTokenLifetime = accessTokenLifetime.duration
         configuration.refreshTokenLifetime = refreshTokenLifetime?.duration
         configuration.pushedRequestLifetime = pushedRequestLifetime.duration
+        configuration.deviceCodeLifetime = deviceCodeLifetime.duration
+        configuration.devicePollInterval = devicePollInterval.duration
         configuration.codeLifetime = codeLifetime.duration
         configuration.refreshRotation = rotation
         configuration.graceWindow = grace.duration

@@ -59,6 +59,17 @@ struct DetectionTests {
         #expect(error?.hint != nil)
     }
 
+    /// Neither waited for nor read twice.
+    @Test func whatIsNotAFileIsRefused() throws {
+        let directory = try PrivateDirectory()
+        let pipe = directory.file("pipe")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/null", directory.path] {
+            let error = #expect(throws: ImportError.self) { try ImportSource(path: path) }
+            #expect(error?.code == .unreadableFile && error?.hint?.contains("save it in a file") == true, "\(path)")
+        }
+    }
+
     @Test func aUserKeyThatIsNotThereIsOneError() throws {
         let sample = try SampleDatabase(SampleDatabase.accounts)
         let error = #expect(throws: ImportError.self) {

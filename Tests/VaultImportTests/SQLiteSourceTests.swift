@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -118,5 +119,34 @@ struct SQLiteSourceTests {
     @Test func aMissingFileIsNamedAsSuch() {
         let error = #expect(throws: ImportError.self) { try ImportSource(path: "/nonexistent/source") }
         #expect(error?.code == .unreadableFile)
+    }
+
+    /// With and without a WAL that a crash has left. For root, the rights of files count only under another identity,
+    /// which Linux lets a single thread take on.
+    @Test(arguments: [true, false]) func aDatabaseWhereSQLiteMayMakeNoFilesIsRefusedWithAHint(_ hasWAL: Bool) throws {
+        let sample = try SampleDatabase(
+            "PRAGMA journal_mode = WAL", SampleDatabase.accounts, SampleDatabase.account(1))
+        if !hasWAL { try sample.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        let directory = try PrivateDirectory()
+        let path = directory.file("source.sqlite3")
+        for suffix in hasWAL ? ["", "-wal"] : [""] {
+            try FileManager.default.copyItem(atPath: sample.path + suffix, toPath: path + suffix)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path + suffix)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: directory.path)
+        defer {
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
+        }
+        let identity = try setFileIdentity(65_534)
+        defer { _ = try? setFileIdentity(UInt32(bitPattern: identity)) }
+        let error = #expect(throws: ImportError.self) { try ImportSource(path: path) }
+        #expect(error?.code == .unreadableFile && error?.hint?.contains("-wal") == true)
+    }
+
+    /// setfsuid(2), which Swift's module of the C library leaves out. Gives the identity that it was.
+    private func setFileIdentity(_ user: UInt32) throws -> Int32 {
+        typealias Function = @convention(c) (UInt32) -> Int32
+        let found = unsafe try #require(unsafe dlsym(nil, "setfsuid"))
+        return unsafe unsafeBitCast(found, to: Function.self)(user)
     }
 }

@@ -3,6 +3,8 @@
 SCENES: page → first line of a block, or its beginning → what is made before that block.
 """
 
+import json
+
 
 def vault(reader):
     """A vault with a provider that users log in to."""
@@ -72,6 +74,12 @@ def one_backup(reader):
     reader.values["BACKUP"] = f"$(ls {reader.disk}/backup/*.tvbackup | tail -n 1)"
 
 
+def identity_of_another_system(reader):
+    vault_with_logins(reader)
+    reader.run("age-keygen -o other.txt")
+    reader.values["age1…"] = "$(age-keygen -y other.txt)"
+
+
 def lost_vault(reader):
     reader.run(
         f"vaultctl backup create {reader.disk}/backup\n"
@@ -93,9 +101,50 @@ def secret_and_vault(reader):
     reader.run("export TOKENVAULT_VAULT=app.vault TOKENVAULT_KEY_FILE=app.key\nvaultctl init")
 
 
+def backups_on_another_disk(reader):
+    (reader.disk / "backup").mkdir(mode=0o700)
+    one_backup(reader)
+
+
+def some_logins(reader):
+    for user in ("bob", "carol"):
+        login(reader, user)
+
+
+def restored_vault(reader):
+    lost_vault(reader)
+    reader.run("vaultctl witness accept")
+
+
+def older_state(reader):
+    reader.run("cp app.vault old")
+    login(reader, "dave")
+    reader.run("cp old app.vault")
+
+
+def lost_key(reader):
+    reader.values["LOST"] = "$(vaultctl key list --identity recovery.txt | awk -F'\\t' '$2 == \"keyFile\" { print $1; exit }')"
+
+
+def key_in_wrong_hands(reader):
+    leaked_key(reader)
+    reader.values["LEAKED"] = reader.values["SLOT"]
+
+
+def dead_login(reader):
+    reader.values["ID"] = login(reader, "erin")
+
+
 def profiles(reader):
     (reader.directory / "profiles").mkdir()
     reader.file("profiles/acme.json", PROFILE)
+
+
+def other_system(reader):
+    vault(reader)
+    rows = [{"user": user, "provider": "acme", "subject": user, "refresh_token": reader.grant(user)["refresh_token"]}
+            for user in ("alice", "bob")]
+    reader.file("accounts.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
 
 PROFILE = """{
@@ -115,6 +164,25 @@ SCENES = {
         "vaultctl backup verify": one_backup,
         "vaultctl restore status": lost_vault,
         "vaultctl backup restore": lost_vault_with_log,
+    },
+    "docs/operating.md": {
+        "export TOKENVAULT_VAULT": vault_with_logins,
+        "age-keygen": recovery_key,
+        "vaultctl backup create": backups_on_another_disk,
+        "export TOKENVAULT_WITNESS": place_of_a_witness,
+        "vaultctl migrate discard": some_logins,
+        "vaultctl restore status": restored_vault,
+        "vaultctl witness show ||": older_state,
+        "vaultctl key list --identity": lost_key,
+        "vaultctl key remove LEAKED": key_in_wrong_hands,
+        "vaultctl damage list": damaged_row,
+        "vaultctl login list --state dead": dead_login,
+    },
+    "docs/cut-over.md": {
+        "vaultctl import run": other_system,
+    },
+    "docs/export.md": {
+        "vaultctl export": identity_of_another_system,
     },
     "docs/vaultctl.md": {
         "vaultctl request": note,

@@ -56,6 +56,10 @@ public struct AuthorizationServerConfiguration: Sendable {
 
     /// Resource indicators that may be asked for (RFC 8707), besides our own `/resource` and what lies below it.
     public var resources: [String] = []
+    /// What the resource wants of how its user authenticated (RFC 9470): one of these classes; empty is nothing.
+    public var resourceContextClasses: [String] = []
+    /// The same: how long ago at most.
+    public var resourceMaximumAge: Duration?
     /// Issuers that may vouch for users (RFC 7523 §2.1, RFC 8693), by the `iss` of their tokens, and their keys.
     public var trustedIssuers: [String: RegisteredKey] = [:]
     /// Whether authorization requests must be pushed (RFC 9126 §5).
@@ -63,6 +67,10 @@ public struct AuthorizationServerConfiguration: Sendable {
 
     public var codeLifetime: Duration = .seconds(60)
     public var pushedRequestLifetime: Duration = .seconds(60)
+    /// How long a user has to approve a device (RFC 8628).
+    public var deviceCodeLifetime: Duration = .seconds(600)
+    /// How long a device waits between two questions.
+    public var devicePollInterval: Duration = .seconds(5)
     /// How far `exp` of a client assertion may lie ahead.
     public var longestAssertionLifetime: Duration = .seconds(300)
     public var accessTokenLifetime: Duration = .seconds(3600)

@@ -56,6 +56,14 @@ extension ServerCore {
             proofs.forgetNonces()
             resourceProofs.forgetNonces()
             return Reply(.noContent)
+        case (.post, "devices", 3):
+            guard ["approve", "deny"].contains(segments[2]) else { return try act(segments[2], grants: { _ in false }) }
+            let user = segments[2] == "approve" ? try ControlBody(request.body).text("user") : nil
+            guard
+                decideDevice(
+                    userCode: segments[1], user: segments[2] == "approve" ? user ?? configuration.defaultUser : nil)
+            else { throw ControlError(sentence: "no device waits with this code", status: .notFound) }
+            return Reply(.noContent)
         case (.get, "grants", 1): return .json(grantSummaries)
         case (.post, "grants", 1): return .json(try issueGrant(ControlBody(request.body)))
         case (.post, "grants", 3): return try act(segments[2], grants: { $0.id == segments[1] })
@@ -116,6 +124,8 @@ extension ServerCore {
     }
 
     private static let overview: JSONValue = [
+        "POST /dev/devices/USER_CODE/approve, POST /dev/devices/USER_CODE/deny":
+            "decide about a device as its user would; {\"user\"} is optional",
         "GET /dev/log": "the requests so far; ?after=SEQUENCE for later ones",
         "DELETE /dev/log": "clear the log",
         "GET /dev/counters": "codes and tokens issued, rotated, reused; grants revoked",

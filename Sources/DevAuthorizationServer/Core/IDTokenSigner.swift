@@ -10,6 +10,13 @@ struct IDTokenClaims: JWTPayload {
     let exp: Int64
     let iat: Int64
     let nonce: String?
+    let acr: String?
+    let authTime: Int64?
+
+    enum CodingKeys: String, CodingKey {
+        case iss, sub, aud, exp, iat, nonce, acr
+        case authTime = "auth_time"
+    }
 
     func verify(using algorithm: some JWTAlgorithm) async throws {}
 }

@@ -19,6 +19,8 @@ final class ServerCore: Sendable {
     /// Discovery, made once: clients that start together all ask for it.
     let discovery: Reply
     let tickets = Mutex<[String: AuthorizationRequest]>([:])
+    /// User codes by the ticket of a page that asks about them.
+    let deviceTickets = Mutex<[String: String]>([:])
     /// Checks proofs at the authorization server's endpoints.
     let proofs: ProofChecker
     /// Checks proofs at the protected resource.
@@ -72,6 +74,12 @@ final class ServerCore: Sendable {
         case "/par":
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return push(request, &record)
+        case "/device_authorization":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return try authorizeDevice(request, &record)
+        case "/device":
+            guard request.method == .get || request.method == .post else { return .methodNotAllowed("GET, POST") }
+            return try device(request, &record)
         case "/revoke":
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return try revoke(request, &record)
@@ -93,7 +101,7 @@ final class ServerCore: Sendable {
         record.path = request.path
         var secret: String?
         switch request.path {
-        case "/token", "/revoke", "/introspect", "/par":
+        case "/token", "/revoke", "/introspect", "/par", "/device_authorization":
             guard let form = try? request.form() else { break }
             let assertion = form["client_assertion"].flatMap { CompactJWS($0) }
             record.grantType = form["grant_type"]
@@ -102,7 +110,7 @@ final class ServerCore: Sendable {
             record.assertionID = assertion?.claims["jti"]?.string
             record.resources = form.resources
             if request.path == "/par" { record.user = form["login_hint"] }
-            for role in ["code", "refresh_token", "token"] { record.note(role, form[role]) }
+            for role in ["code", "refresh_token", "token", "device_code"] { record.note(role, form[role]) }
             secret = form["refresh_token"] ?? form["code"] ?? form["token"]
         case "/authorize":
             guard let query = try? FormParameters(parsing: request.query ?? "") else { break }

@@ -109,6 +109,7 @@ extension ServerCore {
             user: user, client: authorization.client.id, redirectURI: authorization.redirectURI,
             scope: authorization.scope, resources: authorization.resources, challenge: authorization.challenge,
             keyThumbprint: authorization.keyThumbprint, openIDNonce: authorization.openIDNonce,
+            contextClass: authorization.contextClass, details: authorization.details,
             expiresAt: clock.age + configuration.codeLifetime)
         let text = ledger.withLock { $0.issueCode(code) }
         record.user = user

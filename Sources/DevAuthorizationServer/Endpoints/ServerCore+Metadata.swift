@@ -11,6 +11,7 @@ extension ServerCore {
             "authorization_endpoint": .string(base + "/authorize"),
             "pushed_authorization_request_endpoint": .string(base + "/par"),
             "require_pushed_authorization_requests": .bool(configuration.requiresPushedRequests),
+            "device_authorization_endpoint": .string(base + "/device_authorization"),
             "token_endpoint": .string(base + "/token"),
             "revocation_endpoint": .string(base + "/revoke"),
             "introspection_endpoint": .string(base + "/introspect"),
@@ -21,7 +22,7 @@ extension ServerCore {
             "response_modes_supported": ["query"],
             "grant_types_supported": [
                 "authorization_code", "refresh_token", "client_credentials", .string(assertionGrant),
-                .string(exchangeGrant),
+                .string(exchangeGrant), .string(deviceGrant),
             ],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": true,

@@ -58,7 +58,18 @@ extension ServerCore {
         case ("bearer", _): throw Challenge.dpop.error("invalid_token", reason: "bound token as Bearer")
         default: throw Challenge.bearer.error("invalid_token", reason: "Bearer token as DPoP")
         }
+        guard isStrongEnough(grant, at: now) else {
+            throw challenge.stepUp(configuration.resourceContextClasses, configuration.resourceMaximumAge)
+        }
         return (access, grant)
+    }
+
+    /// RFC 9470 §3.
+    private func isStrongEnough(_ grant: Grant, at now: Moment) -> Bool {
+        let classes = configuration.resourceContextClasses
+        guard classes.isEmpty || grant.contextClass.map(classes.contains) == true else { return false }
+        guard let age = configuration.resourceMaximumAge else { return true }
+        return grant.createdAt + age >= now
     }
 
     /// RFC 9449 §4.3, items 8 to 12, and §7.1.
@@ -89,6 +100,15 @@ extension ServerCore {
 /// The `WWW-Authenticate` values of the resource.
 private enum Challenge {
     case none, bearer, dpop
+
+    func stepUp(_ classes: [String], _ age: Duration?) -> OAuthError {
+        var error = error("insufficient_user_authentication", reason: "weak authentication")
+        guard var value = error.headers[.wwwAuthenticate] else { return error }
+        if !classes.isEmpty { value += ", acr_values=\"\(classes.joined(separator: " "))\"" }
+        if let age { value += ", max_age=\"\(age.components.seconds)\"" }
+        error.headers[.wwwAuthenticate] = value
+        return error
+    }
 
     func error(
         _ code: String, reason: String, status: HTTPResponse.Status = .unauthorized

@@ -40,6 +40,7 @@ extension ServerCore {
         case "authorization_code": tokens = try redeemCode(form, client: client, key: proof.thumbprint)
         case "refresh_token": tokens = try redeemRefreshToken(form, client: client, key: proof.thumbprint)
         case "client_credentials": tokens = try issueOwnToken(form, client: client, key: proof.thumbprint)
+        case Self.deviceGrant: tokens = try redeemDeviceCode(form, client: client, key: proof.thumbprint)
         case Self.assertionGrant: tokens = try redeemAssertion(form, client: client, key: proof.thumbprint)
         case Self.exchangeGrant: tokens = try exchangeToken(form, client: client, key: proof.thumbprint)
         default:
@@ -99,6 +100,24 @@ extension ServerCore {
         return try withLedger { (ledger, now) throws(OAuthError) in try ledger.redeem(redemption, at: now) }
     }
 
+    private func redeemDeviceCode(
+        _ form: FormParameters, client: RegisteredClient, key: String?
+    ) throws(OAuthError) -> IssuedTokens {
+        let redemption = DeviceRedemption(
+            code: try form.required("device_code"), client: client, verifier: form["code_verifier"],
+            keyThumbprint: key, resources: try resources(of: form))
+        // A refusal changes the record, too.
+        let now = clock.age
+        let result = ledger.withLock { ledger -> Result<IssuedTokens, OAuthError> in
+            do throws(OAuthError) {
+                return .success(try ledger.redeem(redemption, at: now))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
     /// RFC 6749 §4.4: for clients that authenticate, in their own name.
     private func issueOwnToken(
         _ form: FormParameters, client: RegisteredClient, key: String?
@@ -129,6 +148,9 @@ extension ServerCore {
         if configuration.announcesExpiry {
             members["expires_in"] = .seconds(lifetime)
         }
+        if let details = tokens.grant.details.flatMap({ JSONValue.parse($0.utf8) }) {
+            members["authorization_details"] = details
+        }
         if isExchange { members["issued_token_type"] = .string(Self.accessTokenType) }
         if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
         if tokens.access.scope.contains("openid") {
@@ -141,7 +163,7 @@ extension ServerCore {
         let now = clock.wall
         let claims = IDTokenClaims(
             iss: issuer, sub: grant.user, aud: grant.client, exp: now.seconds + 600, iat: now.seconds,
-            nonce: grant.openIDNonce)
+            nonce: grant.openIDNonce, acr: grant.contextClass, authTime: grant.createdAt.seconds)
         do {
             return try await signer.sign(claims)
         } catch {

@@ -38,6 +38,8 @@ extension Ledger {
             user: code.user, client: code.client, scope: code.scope, resources: code.resources,
             openIDNonce: code.openIDNonce, at: now)
         codes[redemption.code]?.grant = grant.id
+        grants[grant.id]?.contextClass = code.contextClass
+        grants[grant.id]?.details = code.details
         return issueTokens(
             grant: grant, client: redemption.client, resources: resources,
             keyThumbprint: redemption.keyThumbprint, at: now)
@@ -57,7 +59,7 @@ extension Ledger {
             grant: grants[grant.id] ?? grant, accessToken: token, access: record, refreshToken: refreshToken)
     }
 
-    private func check(_ verifier: String?, against challenge: String?) throws(OAuthError) {
+    func check(_ verifier: String?, against challenge: String?) throws(OAuthError) {
         switch (verifier, challenge) {
         case (nil, nil): return
         case (nil, .some):

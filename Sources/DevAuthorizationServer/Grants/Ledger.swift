@@ -7,6 +7,7 @@ struct Ledger: Sendable {
     /// Identifiers of `grants` in the order of their making.
     var grantOrder: [String] = []
     var codes: [String: CodeRecord] = [:]
+    var devices: [String: DeviceRecord] = [:]
     var accessTokens: [String: AccessRecord] = [:]
     var refreshTokens: [String: RefreshRecord] = [:]
     /// Keys of `refreshTokens` in the order of their making.

@@ -9,6 +9,9 @@ struct Grant: Sendable {
     let createdAt: Moment
     /// `nonce` of the authorization request (OpenID Connect Core §3.1.2.1).
     let openIDNonce: String?
+    /// `acr` of the log-in.
+    var contextClass: String?
+    var details: String?
     /// Number of refresh tokens that were issued.
     var generation = 0
     var revokedAt: Moment?
@@ -33,6 +36,9 @@ struct CodeRecord: Sendable {
     /// `dpop_jkt` (RFC 9449 §10).
     let keyThumbprint: String?
     let openIDNonce: String?
+    let contextClass: String?
+    /// `authorization_details` (RFC 9396), as they were asked for.
+    let details: String?
     let expiresAt: Moment
     /// The grant that the first redemption made.
     var grant: String?

@@ -10,6 +10,10 @@ struct AuthorizationRequest: Sendable {
     let resources: [String]
     let openIDNonce: String?
     let loginHint: String?
+    /// The first of `acr_values`: any user can authenticate in any way.
+    let contextClass: String?
+    /// `authorization_details` (RFC 9396): any are granted as they are asked for.
+    let details: String?
     let prompt: String?
 
     /// Everything but client and redirect URI: these faults are reported to the client by a redirect.
@@ -44,6 +48,17 @@ struct AuthorizationRequest: Sendable {
         }
         openIDNonce = form["nonce"]
         loginHint = form["login_hint"]
+        details = form["authorization_details"]
+        if let details {
+            guard case .array(let types)? = JSONValue.parse(details.utf8),
+                types.allSatisfy({ if case .object(let detail) = $0 { detail["type"]?.string != nil } else { false } })
+            else {
+                throw OAuthError(
+                    "invalid_authorization_details", "the details are no array of objects with types",
+                    reason: "malformed details")
+            }
+        }
+        contextClass = form["acr_values"]?.split(separator: " ").first.map(String.init)
         prompt = form["prompt"]
     }
 
@@ -60,6 +75,16 @@ struct AuthorizationRequest: Sendable {
             }
             return nil
         }
+        return try check(challenge, form)
+    }
+
+    /// RFC 8628 knows no challenge; a device that sends one is held to it.
+    static func optionalChallenge(_ form: FormParameters) throws(OAuthError) -> String? {
+        guard let challenge = form["code_challenge"] else { return nil }
+        return try check(challenge, form)
+    }
+
+    private static func check(_ challenge: String, _ form: FormParameters) throws(OAuthError) -> String {
         // An absent method would mean `plain`.
         guard form["code_challenge_method"] == "S256" else {
             throw .invalidRequest("code_challenge_method must be S256", reason: "challenge method")

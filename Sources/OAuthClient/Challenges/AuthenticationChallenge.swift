@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// ```swift
 /// let challenges = AuthenticationChallenge.all(in: response)
-/// if challenges.contains(where: { $0.scheme == "dpop" && $0["error"] == "use_dpop_nonce" }) { … }
+/// let wantsNonce = challenges.contains { $0.scheme == "dpop" && $0["error"] == "use_dpop_nonce" }
 /// ```
 ///
 /// The texts are the server's: untrusted, and left out of every rendering.

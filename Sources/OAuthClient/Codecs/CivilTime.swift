@@ -1,7 +1,16 @@
-/// A date and time of the proleptic Gregorian calendar, in UTC.
-struct CivilTime {
-    /// Seconds since 1970; nil if a part is out of its range.
-    static func seconds(
+/// Dates and times of the proleptic Gregorian calendar, in UTC.
+package enum CivilTime {
+    /// Whether this is a day of the calendar.
+    package static func isDay(year: Int, month: Int, day: Int) -> Bool {
+        guard (1...9_999).contains(year), (1...12).contains(month) else { return false }
+        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+        let days = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+        return (1...days).contains(day)
+    }
+
+    /// Seconds since 1970; nil if a part is out of its range. The 31st of a shorter month is a day of the next one:
+    /// who must not read that asks ``isDay(year:month:day:)`` first.
+    package static func seconds(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int
     ) -> Int? {
         guard (1...9_999).contains(year), (1...12).contains(month), (1...31).contains(day),
@@ -15,6 +24,35 @@ struct CivilTime {
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         return days * 86_400 + hour * 3_600 + minute * 60 + second
+    }
+
+    /// `2026-01-31T23:59:59.123` in UTC; nil beyond the years 1 to 9999.
+    ///
+    /// - Parameter separator: between date and time.
+    package static func text(milliseconds: Int64, separator: String = "T") -> String? {
+        let (days, time) = floored(Int(milliseconds), 86_400_000)
+        // The inverse of the above, after Howard Hinnant's civil_from_days.
+        let (era, dayOfEra) = floored(days + 719_468, 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        guard (1...9_999).contains(year) else { return nil }
+        let clock = [time / 3_600_000, time / 60_000 % 60, time / 1_000 % 60].map { digits($0, 2) }
+        return digits(year, 4) + "-" + digits(month, 2) + "-" + digits(day, 2) + separator
+            + clock.joined(separator: ":") + "." + digits(time % 1_000, 3)
+    }
+
+    private static func floored(_ number: Int, _ divisor: Int) -> (quotient: Int, remainder: Int) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
     /// A number of exactly `count` digits.

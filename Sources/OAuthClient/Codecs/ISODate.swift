@@ -22,11 +22,9 @@ package enum ISODate {
     package static func isDate(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let year = CivilTime.number(parts[0], 4), let month = CivilTime.number(parts[1], 2),
-            let day = CivilTime.number(parts[2], 2), (1...9_999).contains(year), (1...12).contains(month)
+            let day = CivilTime.number(parts[2], 2)
         else { return false }
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        let days = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-        return (1...days).contains(day)
+        return CivilTime.isDay(year: year, month: month, day: day)
     }
 
     private static func offset(_ zone: Substring) -> Int? {

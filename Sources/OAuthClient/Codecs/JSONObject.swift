@@ -60,6 +60,15 @@ package struct JSONObject: Sendable {
         return value(first.range)
     }
 
+    /// What stands under `name` as it is written; nil if nothing does, or different values do.
+    package func text(of name: String) -> String? {
+        let found = members.filter { $0.name == name }
+        guard let first = found.first,
+            found.dropFirst().allSatisfy({ bytes[$0.range].elementsEqual(bytes[first.range]) })
+        else { return nil }
+        return String(decoding: bytes[first.range], as: UTF8.self)
+    }
+
     private func value(_ range: Range<Int>) -> JSONValue {
         guard let first = bytes[range].first else { return .ambiguous }
         var scanner = JSONScanner(bytes, range)

@@ -24,6 +24,7 @@ extension ServerMetadata {
         revocationEndpoint = try reader.endpoint("revocation_endpoint")
         introspectionEndpoint = try reader.endpoint("introspection_endpoint")
         pushedAuthorizationRequestEndpoint = try reader.endpoint("pushed_authorization_request_endpoint")
+        deviceAuthorizationEndpoint = try reader.endpoint("device_authorization_endpoint")
         jwksURI = try reader.endpoint("jwks_uri")
         scopesSupported = try reader.list("scopes_supported") ?? []
         responseTypesSupported = try reader.list("response_types_supported") ?? []

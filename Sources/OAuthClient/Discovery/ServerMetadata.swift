@@ -6,6 +6,8 @@ public struct ServerMetadata: Hashable, Sendable {
     public var revocationEndpoint: EndpointURL?
     public var introspectionEndpoint: EndpointURL?
     public var pushedAuthorizationRequestEndpoint: EndpointURL?
+    /// Where devices ask for codes (RFC 8628 §4).
+    public var deviceAuthorizationEndpoint: EndpointURL?
     public var jwksURI: EndpointURL?
     public var scopesSupported: [String]
     public var responseTypesSupported: [String]

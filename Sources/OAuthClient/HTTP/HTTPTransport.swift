@@ -9,4 +9,12 @@ public protocol HTTPTransport: Sendable {
     ///
     /// - Throws: ``HTTPTransportError``. Its phase is `notSent` only if no byte of the request can have been written.
     func send(_ request: HTTPRequest, body: [UInt8], limits: HTTPLimits) async throws(HTTPTransportError) -> HTTPReply
+
+    /// Closes what is still open. Requests in flight fail; later ones are refused as not sent. Does nothing unless the
+    /// transport says otherwise.
+    func shutdown() async
+}
+
+extension HTTPTransport {
+    public func shutdown() async {}
 }

@@ -122,8 +122,15 @@ struct SuccessReading {
             }
             attributes[name] = text
         }
+        // RFC 9396 §7: what was granted, which may be less or more precise than what was asked for.
+        if let details = body.array(Self.authorizationDetails), details.utf8.count <= Self.longestDetails {
+            attributes[Self.authorizationDetails] = details
+        }
         return attributes
     }
+
+    private static let authorizationDetails = "authorization_details"
+    private static let longestDetails = 8_192
 
     private func refreshLifetime() -> Duration? {
         let lifetime = ReplyLifetime(body, rules.refreshLifetimes, startedAt: context.startedAt.timeIntervalSince1970)

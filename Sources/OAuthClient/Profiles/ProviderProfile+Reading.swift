@@ -184,6 +184,7 @@ extension ProviderProfile {
             rules.authentication = authentication
         }
         if let target = try section.choice("target", RevocationRules.Target.self) { rules.target = target }
+        rules.reach = try section.choice("reach", RevocationRules.Reach.self)
         if let statuses = try section.numbers("doneStatuses", in: 200...499) { rules.doneStatuses = statuses }
         rules.doneCodes = Set(try section.texts("doneCodes"))
         guard rules.doneCodes.allSatisfy({ OAuthErrorCode($0) != nil }) else {

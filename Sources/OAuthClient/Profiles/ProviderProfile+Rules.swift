@@ -96,6 +96,14 @@ extension ProviderProfile {
             case refreshToken, accessToken, both
         }
 
+        /// What ends with a token that is revoked.
+        package enum Reach: String, Hashable, Sendable, CaseIterable {
+            /// Its own chain.
+            case chain
+            /// Everything that the user has granted this client, in other log-ins too.
+            case clientUser
+        }
+
         package var method = Method.post
         package var carrier = Carrier.form
         /// The parameter's name.
@@ -107,13 +115,20 @@ extension ProviderProfile {
         package var doneStatuses: Set<Int> = [200]
         /// Error codes that mean the same, such as `invalid_token` where RFC 7009 §2.2 wants a 200.
         package var doneCodes: Set<String> = []
+        /// Nil: not known.
+        package var reach: Reach?
 
         package init() {}
+
+        /// Where an access token ends the grant, the grant is the user's and not a log-in's, unless the profile knows
+        /// better: a chain that is left alive does less harm than one that is ended for another's sake.
+        package var endsOtherChains: Bool { (reach ?? (target == .accessToken ? .clientUser : .chain)) == .clientUser }
 
         /// Whether requests are as RFC 7009 has them, however their replies are read.
         package var isStandardRequest: Bool {
             var request = Self()
             (request.target, request.doneStatuses, request.doneCodes) = (target, doneStatuses, doneCodes)
+            request.reach = reach
             return self == request
         }
     }

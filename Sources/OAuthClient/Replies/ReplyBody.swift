@@ -64,6 +64,12 @@ struct ReplyBody {
         }
     }
 
+    /// A member that is an array, as it is written.
+    func array(_ name: String) -> String? {
+        guard case .json(let object) = content, case .array? = object[name] else { return nil }
+        return object.text(of: name)
+    }
+
     private static func field(_ values: [String]) -> ReplyField {
         guard let first = values.first else { return .absent }
         guard values.allSatisfy({ $0 == first }) else { return .ambiguous }

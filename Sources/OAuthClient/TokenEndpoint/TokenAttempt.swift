@@ -16,6 +16,8 @@ package struct TokenAttempt: Sendable {
     package let startedAt: Date
     /// The OAuth error of the last reply, if it had one.
     package let errorReply: ErrorTokenResponse?
+    /// How many of the client's secrets were refused before the one that the outcome is about.
+    package internal(set) var refusedSecrets = 0
 
     private let reply: EndpointReply
     private let context: ClassificationContext

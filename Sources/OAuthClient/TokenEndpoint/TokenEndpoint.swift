@@ -78,6 +78,22 @@ package struct TokenEndpoint: Sendable {
             ProofSession(request.dpop), context)
     }
 
+    /// Asks whether the user has approved, and gets the tokens if so (RFC 8628 §3.4).
+    package func redeemDeviceCode(_ request: DeviceCodeRequest, context: ClassificationContext) async -> TokenAttempt {
+        var context = context
+        context.grantIsNew = true
+        var parameters = [
+            FormParameter("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+            FormParameter("device_code", request.deviceCode.reveal()),
+        ]
+        if let verifier = request.codeVerifier { parameters.append(FormParameter("code_verifier", verifier.reveal())) }
+        parameters += request.resources.map { FormParameter("resource", $0) }
+        return await run(
+            TokenRequest(
+                endpoint: binding.tokenEndpoint, parameters: parameters, scope: nil, extra: [], carriesGrant: true),
+            ProofSession(request.dpop), context)
+    }
+
     /// Gives a token of the app's own server in exchange for tokens of this one.
     ///
     /// It counts as something that can be spent, because many servers take an assertion once.
@@ -91,20 +107,24 @@ package struct TokenEndpoint: Sendable {
 
     /// Asks for a token of the client's own (RFC 6749 §4.4). The request carries nothing that can be spent, so a
     /// client secret that is refused is followed by the next one.
+    ///
+    /// - Parameter insistsOnScope: Whether a token of another scope is useless: then nothing is repeated without it.
     package func clientCredentials(
-        scope: Scope? = nil, resources: [String] = [], dpop: DPoPContext? = nil, extraParameters: [FormParameter] = []
+        scope: Scope? = nil, insistsOnScope: Bool = false, resources: [String] = [], dpop: DPoPContext? = nil,
+        extraParameters: [FormParameter] = []
     ) async -> TokenAttempt {
         let request = TokenRequest(
             endpoint: binding.tokenEndpoint,
             parameters: [FormParameter("grant_type", "client_credentials")]
                 + resources.map { FormParameter("resource", $0) },
-            scope: scope, extra: extraParameters, carriesGrant: false)
+            scope: scope, extra: extraParameters, carriesGrant: false, insistsOnScope: insistsOnScope)
         let context = ClassificationContext(expectedTokenType: dpop == nil ? .bearer : .dpop)
         var attempt = await run(request, ProofSession(dpop), context)
-        for candidate in binding.candidates.dropFirst() {
+        for (index, candidate) in binding.candidates.enumerated().dropFirst() {
             guard case .misconfigured(.client(.invalidClient)) = attempt.outcome else { break }
             let next = TokenEndpoint(sender.with(candidate), timeLeft: nil, nonces: nil, mayRepeat: nil)
             attempt = await next.run(request, ProofSession(dpop), context)
+            attempt.refusedSecrets = index
         }
         return attempt
     }

@@ -7,9 +7,9 @@ import Synchronization
 /// ```swift
 /// let manager = OAuthTokenManager(configuration: configuration, transport: transport)
 /// switch await manager.fetchAccessToken(with: code, codeVerifier: verifier) {
-/// case .successfulToken(let tokens): …
-/// case .errorToken(let reply): …    // the server said no: an answer
-/// case .error(let failure): …       // no usable answer
+/// case .successfulToken(let tokens): keep(tokens)
+/// case .errorToken(let reply): log("the server said no: \(reply)")
+/// case .error(let failure): log("there was no usable answer: \(failure)")
 /// }
 /// ```
 ///

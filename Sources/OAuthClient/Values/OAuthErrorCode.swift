@@ -28,6 +28,8 @@ public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let temporarilyUnavailable = OAuthErrorCode(known: "temporarily_unavailable")
     /// RFC 8628 §3.5.
     public static let slowDown = OAuthErrorCode(known: "slow_down")
+    public static let authorizationPending = OAuthErrorCode(known: "authorization_pending")
+    public static let expiredToken = OAuthErrorCode(known: "expired_token")
     /// RFC 8707 §2.
     public static let invalidTarget = OAuthErrorCode(known: "invalid_target")
     /// RFC 7009 §2.2.1.
@@ -48,7 +50,9 @@ public struct OAuthErrorCode: Hashable, Sendable, CustomStringConvertible {
 
     private static let printable: Set<OAuthErrorCode> = [
         .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope,
-        .accessDenied, .unsupportedResponseType, .serverError, .temporarilyUnavailable, .slowDown, .invalidTarget,
+        .accessDenied, .unsupportedResponseType, .serverError, .temporarilyUnavailable, .slowDown,
+        .authorizationPending,
+        .expiredToken, .invalidTarget,
         .unsupportedTokenType, .useDPoPNonce, .invalidDPoPProof, .interactionRequired, .loginRequired,
         .consentRequired, .accountSelectionRequired, .insufficientUserAuthentication,
     ]

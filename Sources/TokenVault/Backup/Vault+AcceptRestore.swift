@@ -15,7 +15,7 @@ extension Vault {
     @discardableResult
     public func acceptRestore(ofProvider provider: String?, limit: Int? = nil) async throws -> RestoreAcceptance {
         try requireOpen()
-        let handle = try await heldProvider(provider)
+        let handle = try await handle(ofProvider: provider)
         var acceptance = RestoreAcceptance()
         var cursor: Int64?
         repeat {
@@ -56,15 +56,9 @@ public struct RestoreAcceptance: Sendable, Equatable {
 }
 
 extension Vault {
-    /// The provider of this name; nil for the app.
-    func heldProvider(_ name: String?) async throws -> ProviderHandle? {
-        guard let name else { return nil }
-        return try await VaultError.translating { try await store.provider(named: name).handle }
-    }
-
     /// How many logins of a provider a restore holds, and at what risk.
     public func heldLogins(ofProvider provider: String?) async throws -> HeldLogins {
-        if let provider { _ = try await heldProvider(provider) }
+        if let provider { _ = try await handle(ofProvider: provider) }
         return try await heldLogins().first { $0.provider == provider }
             ?? HeldLogins(provider: provider, logins: 0, held: 0, risk: provider == nil ? .app : .none)
     }

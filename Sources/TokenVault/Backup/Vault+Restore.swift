@@ -53,9 +53,9 @@ extension Vault {
 
     /// The last row that a witness has seen. One that cannot be read knows none, and is told when it is next used.
     private func lastRow(of witness: VaultWitness?) async -> Int64? {
-        guard let file = witness.map({ WitnessFile($0.path) }) else { return nil }
+        guard let keeper = try? witness?.stored else { return nil }
         let context = store.context
-        return try? await BlockingLane.care.run { try file.read(context)?.position.sequence }
+        return try? await BlockingLane.witness.run { try keeper.read(context)?.position.sequence }
     }
 
     /// How many logins of each provider there are, and how many of them a restore holds. Takes as long as it takes to

@@ -1,5 +1,5 @@
 /// What callers may pass: what is not fit is refused before anything is read or sent.
-enum ArgumentCheck {
+package enum ArgumentCheck {
     /// Longer user ids are refused: they are read with every token.
     private static let longestUserId = 1_024
 
@@ -19,6 +19,35 @@ enum ArgumentCheck {
             throw VaultError(.invalidArgument, "the label is longer than \(longestUserId) bytes")
         }
         return label
+    }
+
+    /// Longer names of other systems are refused: they are in the cell of each login.
+    private static let longestSource = 64
+
+    /// What another system is called, from which logins come or to which they go.
+    package static func source(_ name: String) throws -> String {
+        guard (1...longestSource).contains(name.utf8.count) else {
+            throw VaultError(.invalidArgument, "the name of another system has from 1 to \(longestSource) bytes")
+        }
+        return name
+    }
+
+    private static let mostMetadata = 16
+    private static let longestMetadataName = 64
+    private static let longestMetadata = 4_096
+
+    static func metadata(_ metadata: [String: String]) throws -> [String: String] {
+        let length = metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard metadata.count <= mostMetadata, length <= longestMetadata,
+            metadata.keys.allSatisfy({ (1...longestMetadataName).contains($0.utf8.count) })
+        else {
+            throw VaultError(
+                .invalidArgument,
+                "a login has up to \(mostMetadata) values, with names of 1 to \(longestMetadataName) bytes, and "
+                    + "\(longestMetadata) bytes in all",
+                hint: "keep in your own tables what is larger, under the login's id")
+        }
+        return metadata
     }
 
     /// Longer URIs are refused: they are read with every token of the login.

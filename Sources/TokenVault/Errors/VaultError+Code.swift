@@ -51,9 +51,13 @@ extension VaultError.Code {
     public static let needsUserInteraction = Self("needsUserInteraction")
     /// The provider refused the authorization request or the authorization code.
     public static let logInRefused = Self("logInRefused")
+    /// The user did not approve the log-in in time.
+    public static let logInExpired = Self("logInExpired")
     /// The callback comes from another browser, or from the session of another user, than the one that began the
     /// log-in. The log-in can still be completed where it was begun.
     public static let logInNotBound = Self("logInNotBound")
+    /// Another account logged in at the provider than the one that the login is for. The login is as it was.
+    public static let otherAccount = Self("otherAccount")
     /// The provider gives no access token for the resource or the scope that was asked for. The login is not at fault,
     /// and its other tokens are good.
     public static let resourceRefused = Self("resourceRefused")
@@ -61,6 +65,11 @@ extension VaultError.Code {
     public static let userDisabled = Self("userDisabled")
     /// The vault was restored from a backup: nothing is sent for this login before the restore is accepted.
     public static let held = Self("held")
+    /// The system from which the login was imported owns its chain: nothing is sent for this login before the import is
+    /// accepted.
+    public static let heldBySource = Self("heldBySource")
+    /// It is not proven that the source of an import has stopped renewing.
+    public static let sourceNotQuiet = Self("sourceNotQuiet")
     /// This ``AccessTokenRenewal`` has been answered already. The second answer did nothing.
     public static let renewalAnswered = Self("renewalAnswered")
     /// The answer to this ``AccessTokenRenewal`` comes too late: something else has happened to the login. It did

@@ -6,8 +6,8 @@ public import FoundationEssentials
 /// for await event in users.events(userId: "alice") {
 ///     switch event.kind {
 ///     case .willExpire(let date): print("runs out at \(date)")
-///     case .refreshFailed: await askAliceToLogIn()
-///     case .missed: await lookAgain()
+///     case .refreshFailed(let failure): askToLogIn("alice", failure.reason)
+///     case .missed: lookAgain()
 ///     default: break
 ///     }
 /// }
@@ -26,6 +26,8 @@ public struct SessionEvent: Sendable, Equatable {
     /// With ``Kind/refreshFailed(_:)`` and ``Kind/error(_:)``: the provider's status, and its error code if that is a
     /// registered one, such as `400 invalid_grant`. ``Login/lastRefusal`` has its words.
     public internal(set) var answer: String?
+    /// Of an event that was read by ``UserManager/events(after:of:)``: where to go on once it has been dealt with.
+    public internal(set) var cursor: EventCursor?
 
     public enum Kind: Sendable, Equatable {
         /// The access token expires soon: comes three minutes before, or at once if less is left when the token is set.
@@ -38,6 +40,9 @@ public struct SessionEvent: Sendable, Equatable {
         case stateChanged(SessionState)
         /// The login is dead: nothing is sent for it before the app sets a new token.
         case refreshFailed(RefreshFailure)
+        /// The login lives again, after it was dead, terminated, or needed its user: it has a new token or chain, or its flag
+        /// was lifted.
+        case recovered
         /// The new token may do something else than the one before it.
         ///
         /// - Parameter isNarrower: Whether it lacks something that the one before could do.
@@ -71,6 +76,7 @@ extension SessionEvent.Kind {
         case .updated: "updated"
         case .stateChanged: "stateChanged"
         case .refreshFailed: "refreshFailed"
+        case .recovered: "recovered"
         case .scopeChanged: "scopeChanged"
         case .refreshTokenWillExpire: "refreshTokenWillExpire"
         case .error: "error"

@@ -38,7 +38,7 @@ extension SessionRow {
         (sequence, time) = (entry.sequence, entry.time)
         (self.user, self.login, self.look) = (user, login, look)
         isNewState = look?.isNew ?? true
-        isFirst = entry.kind == .loginCreated
+        isFirst = entry.kind == .loginCreated || entry.kind == .loginImported
         isNewToken = entry.replacesToken
         news = entry.news
         answer = entry.value(AuditEvent.Detail.Key.answer)
@@ -50,22 +50,24 @@ extension AuditEntry {
 
     /// A token for one resource moves the chain on, and leaves the login's own as it is.
     fileprivate var replacesToken: Bool {
-        guard let look, kind == .renewed || kind == .tokenUpdated else { return false }
+        guard let look, [.renewed, .tokenUpdated, .importFollowed, .loggedInAgain].contains(kind) else { return false }
         return look.token?.generation == look.generation
     }
 
     fileprivate var news: [SessionEvent.Kind] {
         switch kind {
-        case .renewed, .tokenUpdated:
-            guard replacesToken else { return [] }
-            return [.updated] + (scopeChange.map { [.scopeChanged(isNarrower: $0 == .narrower)] } ?? [])
+        case .renewed, .tokenUpdated, .importFollowed, .loggedInAgain:
+            guard replacesToken else { return recovery }
+            return [.updated] + (scopeChange.map { [.scopeChanged(isNarrower: $0 == .narrower)] } ?? []) + recovery
         case .loginDead:
             guard case .refreshFailed(let failure)? = look?.state else { return [] }
             return [.refreshFailed(RefreshFailure(failure))]
         case .renewalFailed: return cause.flatMap { VaultError.Code(obstacle: $0) }.map { [.error($0)] } ?? []
-        default: return []
+        default: return recovery
         }
     }
+
+    private var recovery: [SessionEvent.Kind] { look?.isRecovery == true ? [.recovered] : [] }
 }
 
 extension VaultError.Code {
@@ -75,7 +77,7 @@ extension VaultError.Code {
         case .needsUser: self = .needsUserInteraction
         case .misconfigured: self = .providerMisconfigured
         case .targetRefused, .transient, .notSent, .withdrawn, .successorOnly, .otherTokenTaken, .doubt, .challenge,
-            .introspected:
+            .introspected, .missing:
             return nil
         }
     }

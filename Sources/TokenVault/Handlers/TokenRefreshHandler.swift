@@ -55,8 +55,11 @@ public struct RefreshedAccessToken: Sendable {
     /// When it expires; nil if unknown: then it is used until a resource server is reported to refuse it.
     public let expiresAt: Date?
 
+    /// - Parameters:
+    ///   - accessToken: The new token.
+    ///   - expiresAt: By default what a token that is a JWT says itself (`exp`).
     public init(accessToken: AccessToken, expiresAt: Date? = nil) {
         self.accessToken = accessToken
-        self.expiresAt = expiresAt
+        self.expiresAt = expiresAt ?? accessToken.claimedExpiry
     }
 }

@@ -36,5 +36,7 @@ public struct LoginDiagnosis: Sendable, Equatable {
         case enableUser
         /// The vault was restored: accept the restore first.
         case acceptRestore
+        /// The system from which the login was imported renews it: accept the import once it no longer does.
+        case acceptImport
     }
 }

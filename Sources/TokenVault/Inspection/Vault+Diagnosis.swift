@@ -86,6 +86,7 @@ extension Vault {
         case .userDisabled: return .enableUser
         case .terminated: return .logIn
         case .held: return .acceptRestore
+        case .heldBySource: return .acceptImport
         case .needsUser: return .userMustAct
         case .dead: return .setTokenOrLogIn
         default: break

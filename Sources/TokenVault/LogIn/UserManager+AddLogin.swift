@@ -11,7 +11,7 @@ extension UserManager {
     ///   - name: The provider's name in this vault; nil for tokens that only the app can renew, through its
     ///     ``TokenRefreshHandler``.
     ///   - accessToken: May be left out if there is a refresh token: then the first call renews.
-    ///   - expiresAt: nil if unknown.
+    ///   - expiresAt: By default what a token that is a JWT says itself (`exp`); nil if it is not known either.
     ///   - refreshToken: Needs a provider. From now on this vault alone must use it.
     ///   - scope: What the tokens may be used for, if known.
     ///   - tokenType: By default `Bearer`, or `DPoP` with a key.
@@ -32,10 +32,11 @@ extension UserManager {
         var provider: StoredProvider?
         if let name { provider = try await VaultError.translating { try await vault.store.provider(named: name) } }
         let now = vault.now
+        let expiry = try GivenExpiry(expiresAt ?? accessToken?.claimedExpiry, now: now).checked()
         var session = SessionRecord(
             state: .established, accessToken: accessToken.map { SecretBytes(utf8: $0.reveal()) },
             tokenType: (tokenType ?? (dpopKey == nil ? .bearer : .dpop)).storedForm, scope: scope?.description,
-            createdAt: now, obtainedAt: now, expiresAt: try GivenExpiry(expiresAt, now: now).checked())
+            createdAt: now, obtainedAt: now, expiresAt: expiry)
         session.label = try ArgumentCheck.label(label)
         session.grantedScope = session.scope
         let draft = LoginDraft(

@@ -7,7 +7,8 @@ import VaultStorage
 struct GrantRequest: Sendable {
     let userId: String
     let provider: StoredProvider
-    let code: AuthorizationCode
+    /// Nil for a log-in on another device.
+    let code: AuthorizationCode?
     let verifier: CodeVerifier?
     let redirectURI: String?
     let scope: String?
@@ -21,10 +22,14 @@ struct GrantRequest: Sendable {
     var maximumAge: Duration?
     /// Where the access token is to be used (RFC 8707).
     var resources: [String] = []
+    /// The login whose chain the new one replaces.
+    var target: ReplacedLogin?
+
+    var deviceCode: DeviceCode?
 
     /// What was sent, and must not be shown if a reply echoes it.
     var secrets: [String] {
-        [code.reveal(), verifier?.reveal()].compactMap(\.self)
+        [code?.reveal(), deviceCode?.reveal(), verifier?.reveal()].compactMap(\.self)
             + provider.record.clientSecrets.compactMap { $0.string() }
     }
 
@@ -42,10 +47,12 @@ extension UserManager {
     /// Uses the code, once, and stores what it brings before anything else happens.
     func obtain(_ request: GrantRequest) async throws -> (login: Login, claims: IDTokenClaims?) {
         try await refuseDisabled(request.userId)
+        if let target = request.target { try await requireReplaceable(target) }
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
         vault.sessions.countLogIn(of: request.userId, 1)
         defer { vault.sessions.countLogIn(of: request.userId, -1) }
+        guard let code = request.code else { throw VaultError(.invalidArgument, "there is no authorization code") }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
         let keys = await idTokenKeys(for: request)
         let recorder = context.channel.recorder(of: .fetch)
@@ -56,12 +63,19 @@ extension UserManager {
             nonces: context.serverNonces
         )
         var exchange = CodeRequest(
-            code: request.code, codeVerifier: request.usesPKCE ? request.verifier : nil,
+            code: code, codeVerifier: request.usesPKCE ? request.verifier : nil,
             redirectURI: request.redirectURI, dpop: request.dpop)
         exchange.resources = request.resources
         let attempt = await endpoint.exchangeCode(
             exchange, context: ClassificationContext(expectedTokenType: request.key == nil ? .bearer : .dpop))
         guard case .success(let issued) = attempt.outcome else { throw await failure(attempt, request) }
+        return try await finish(issued, attempt, request, keys)
+    }
+
+    /// Checks what a grant has brought, and stores it.
+    func finish(
+        _ issued: IssuedTokens, _ attempt: TokenAttempt, _ request: GrantRequest, _ keys: JSONWebKeySet?
+    ) async throws -> (login: Login, claims: IDTokenClaims?) {
         let claims: IDTokenClaims?
         do {
             claims = try await self.claims(issued, attempt, request, keys)
@@ -76,7 +90,7 @@ extension UserManager {
     }
 
     /// Why there is no login.
-    private func failure(_ attempt: TokenAttempt, _ request: GrantRequest) async -> any Error {
+    func failure(_ attempt: TokenAttempt, _ request: GrantRequest) async -> any Error {
         let answer = attempt.answer(hiding: request.secrets)
         switch attempt.outcome {
         case .partial(let partial): await disown(partial.refreshToken, nil, request)
@@ -117,7 +131,10 @@ extension UserManager {
             userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
             key: request.key.map { KeyRecord($0, nonces: attempt.nonces) })
         do {
-            let login = try await insert(draft)
+            let login =
+                if let target = request.target { try await replace(target, with: draft, request) } else {
+                    try await insert(draft)
+                }
             if issued.expiresIn == nil || issued.isLifetimeAssumed { await context.learnExpiry(of: login.id.handle) }
             await keep(issued.others, of: login, attempt, request)
             return login
@@ -127,11 +144,15 @@ extension UserManager {
         }
     }
 
-    /// Tries more than once: the code is used up, so what it brought exists here only.
     func insert(_ draft: LoginDraft) async throws -> Login {
+        await vault.describe(try await storing { try await vault.insert(draft) }, isNew: true)
+    }
+
+    /// Tries more than once: the code is used up, so what it brought exists here only.
+    func storing<R>(_ write: () async throws -> R) async throws -> R {
         for failures in 1...6 {
             do {
-                return await vault.describe(try await vault.insert(draft), isNew: true)
+                return try await write()
             } catch let error as StoreError where error.mayPass && failures < 6 {
                 await vault.pause(Backoff.storing.pause(afterFailures: failures, random: context.random()))
             } catch {
@@ -153,7 +174,8 @@ extension UserManager {
 
     /// A grant that cannot be used is not left behind: through the outbox, or at once if even that cannot be written.
     private func disown(_ refresh: RefreshToken?, _ access: AccessToken?, _ request: GrantRequest) async {
-        guard RevocationStyle(request.provider.record).hasEndpoint else { return }
+        let style = RevocationStyle(request.provider.record)
+        guard style.hasEndpoint, request.target == nil || !style.endsOtherChains else { return }
         let record = OutboxRecord(
             provider: request.provider.handle, login: nil, user: nil,
             refreshToken: refresh.map { SecretBytes(utf8: $0.reveal()) },

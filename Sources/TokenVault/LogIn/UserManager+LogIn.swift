@@ -31,26 +31,50 @@ extension UserManager {
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
         let userId = try ArgumentCheck.userId(userId)
-        let label = try ArgumentCheck.label(label)
+        let wish = LogInWish(
+            redirectURI: redirectURI, scope: scope, dpop: dpop, label: try ArgumentCheck.label(label),
+            loginHint: loginHint, parameters: parameters, context: context)
         try parameters.check()
         // Otherwise the user would consent first, and the code would be spent for nothing.
         try await refuseDisabled(userId)
         let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
-        let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
+        return try await begin(wish, userId, provider)
+    }
+
+    /// What a log-in is to be, checked but for its context.
+    struct LogInWish {
+        var redirectURI: RedirectURI?
+        var scope: Scope?
+        var dpop: Bool?
+        var label: String?
+        var loginHint: String?
+        var parameters: LogInParameters
+        var context: [String: String]
+        /// The login whose chain the new one replaces.
+        var target: ReplacedLogin?
+    }
+
+    func begin(
+        _ wish: LogInWish, _ userId: String, _ provider: StoredProvider
+    ) async throws -> AuthorizationRequest {
+        let (scope, parameters) = (wish.scope, wish.parameters)
+        let key = try provider.record.dpop.wantsKey(wish.dpop) ? DPoPKey.generate() : nil
         let verifier = CodeVerifier.random()
         let profile = try VaultError.translatingValues { try provider.record.profile }
         var url = try Self.authorizationURL(
-            provider.record, profile, verifier, key, redirectURI: redirectURI, scope: scope, loginHint: loginHint)
+            provider.record, profile, verifier, key, redirectURI: wish.redirectURI, scope: scope,
+            loginHint: wish.loginHint)
         url.add(parameters)
         let binding = BrowserBinding.random()
         var record = AuthorizationRequestRecord(
             state: SecretBytes(utf8: url.state.reveal()), codeVerifier: SecretBytes(utf8: verifier.reveal()),
             provider: provider.handle, userId: userId, redirectURI: url.redirectURI,
             scope: scope?.description ?? provider.record.defaultScope,
-            dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: label,
-            createdAt: vault.now, expiresAt: vault.now.advanced(by: self.context.options.logInLifetime))
+            dpopPrivateKey: key.map { SecretBytes(copying: $0.revealRawRepresentation()) }, label: wish.label,
+            createdAt: vault.now, expiresAt: vault.now.advanced(by: context.options.logInLifetime))
         record.bindingHash = SecretBytes(copying: binding.hash)
-        record.context = try Self.checked(context)
+        record.context = try Self.checked(wish.context)
+        record.target = wish.target
         record.resources = parameters.resources
         record.idTokenNonce = url.nonce.map { SecretBytes(utf8: $0.reveal()) }
         record.maximumAge = url.maximumAge
@@ -205,7 +229,7 @@ extension UserManager {
     }
 
     /// What the app wants back, within bounds: it is kept until the callback comes.
-    private static func checked(_ context: [String: String]) throws -> [String: String] {
+    static func checked(_ context: [String: String]) throws -> [String: String] {
         guard context.count <= 16, context.allSatisfy({ $0.utf8.count <= 64 && $1.utf8.count <= 1_024 }) else {
             throw VaultError(.invalidArgument, "a log-in's context has up to 16 values of at most 1 KiB")
         }
@@ -239,22 +263,9 @@ extension GrantRequest {
                 nonces: request.nonces, label: request.label)
             grant.nonce = try request.idTokenNonce.map { try IDTokenNonce($0.string() ?? "") }
             grant.resources = request.resources
+            grant.target = request.target
             grant.maximumAge = request.maximumAge.map { .seconds($0) }
             return grant
-        }
-    }
-}
-
-extension ProviderRecord.DPoPPolicy {
-    /// Whether a login gets a key, given what was asked.
-    func wantsKey(_ asked: Bool?) throws -> Bool {
-        switch (self, asked) {
-        case (.never, true?):
-            throw VaultError(.invalidArgument, "DPoP is turned off for this provider")
-        case (.required, false?):
-            throw VaultError(.invalidArgument, "this provider requires DPoP")
-        case (.required, _), (.whenSupported, true?): true
-        case (.never, _), (.whenSupported, _): false
         }
     }
 }

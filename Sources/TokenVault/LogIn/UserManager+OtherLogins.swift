@@ -21,11 +21,15 @@ extension UserManager {
                     refreshToken: SecretBytes(utf8: token.reveal()),
                     refreshExpiresAt: issued.refreshExpiresIn.map { obtainedAt.advanced(by: $0) })
             }
+            let draft = LoginDraft(
+                userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
+                key: nil)
             do {
-                _ = try await insert(
-                    LoginDraft(
-                        userId: request.userId, provider: request.provider.handle, session: session, refresh: refresh,
-                        key: nil))
+                if let known = await knownLogin(like: other, beside: login, request) {
+                    _ = try await replace(known, with: draft, request)
+                } else {
+                    _ = try await insert(draft)
+                }
             } catch {
                 // The first login stands; this one can be had again by another log-in.
                 vault.logger.warning(
@@ -33,6 +37,21 @@ extension UserManager {
                     metadata: ["vault-login-handle": "\(login.id.handle.text)"])
             }
         }
+    }
+
+    /// The login that an earlier reply has brought beside this one, if the user logs in again and there is just one.
+    private func knownLogin(like other: OtherTokens, beside login: Login, _ request: GrantRequest) async
+        -> ReplacedLogin?
+    {
+        guard request.target != nil else { return nil }
+        let listings = try? await vault.store.logins(
+            ofUser: request.userId, after: nil, limit: Vault.mostLogins)
+        let like = (listings ?? []).compactMap(\.login).filter {
+            $0.handle != login.id.handle && $0.provider == request.provider.handle
+                && $0.session.label?.hasSuffix(other.label) ?? false
+        }
+        guard let found = like.first, like.count == 1 else { return nil }
+        return ReplacedLogin(login: found.handle, chain: found.position.chain, acceptsOtherAccount: true)
     }
 }
 

@@ -11,18 +11,7 @@ extension UserManager {
     /// ``RevocationReport/Outcome/unsupported``.
     @discardableResult
     public func logOut(_ login: LoginRef) async throws -> RevocationReport {
-        let login = try await vault.handle(of: login)
-        let styles = await revocationStyles(ofLogin: login)
-        await renewToRevoke(login, styles)
-        let now = vault.now
-        let plan = try await vault.updateLogin(login) { state in
-            let plan = state.planRevocation(styles, now: now)
-            state.outbox += plan.records
-            state.isRemoved = true
-            state.auditEvents.append(AuditEvent(.loggedOut))
-            return plan
-        }
-        return await finish([plan])
+        await finish([try await end(vault.handle(of: login), .loggedOut)])
     }
 
     /// Where an access token ends the grant, and the login's own has expired: one that works is fetched first, while
@@ -37,14 +26,50 @@ extension UserManager {
 
     private static let longestWaitBeforeLogOut = Duration.seconds(10)
 
+    /// Ends a login for good, and keeps it: it says ``SessionState/terminated(_:)`` with the reason until it is removed, or
+    /// until your app lets the user log in again into it. Its tokens and its key are destroyed here, and its grant is
+    /// revoked as at a log-out.
+    ///
+    /// ```swift
+    /// try await users.terminate(.login(login.id), reason: .globalBan)
+    /// ```
+    ///
+    /// A login that is terminated already gets the new reason, and there is nothing to revoke.
+    @discardableResult
+    public func terminate(_ login: LoginRef, reason: TerminationReason) async throws -> RevocationReport {
+        await finish([try await end(vault.handle(of: login), .terminated(reason))])
+    }
+
+    /// Ends a login in one transaction; its provider is still to be asked.
+    func end(_ login: LoginHandle, _ way: LoginEnd) async throws -> RevocationPlan {
+        let styles = way.revokes ? await revocationStyles(ofLogin: login) : [:]
+        if way.revokes { await renewToRevoke(login, styles) }
+        let now = vault.now
+        return try await vault.updateLogin(login) { state in
+            let plan = way.revokes ? state.planRevocation(styles, now: now) : RevocationPlan(forgotten: login)
+            state.outbox += plan.records
+            switch way.kind {
+            case .loggedOut:
+                state.isRemoved = true
+                state.auditEvents.append(AuditEvent(.loggedOut))
+            case .removed:
+                state.isRemoved = true
+                state.auditEvents.append(AuditEvent(.loginRemoved))
+            case .terminated(let reason):
+                guard state.session.state != .terminated || state.session.terminationReason != reason.code else {
+                    break
+                }
+                state.terminate(reason)
+                state.auditEvents.append(
+                    AuditEvent(.loginTerminated, [.init(AuditEvent.Detail.Key.reason, reason.description)]))
+            }
+            return plan
+        }
+    }
+
     /// Forgets a login without a word to its provider, where the grant lives on.
     public func removeLogin(_ login: LoginRef) async throws {
-        let login = try await vault.handle(of: login)
-        try await vault.updateLogin(login) { state in
-            state.isRemoved = true
-            state.auditEvents.append(AuditEvent(.loginRemoved))
-        }
-        vault.superseding.fire([login])
+        vault.superseding.fire([try await end(vault.handle(of: login), .removed).login])
     }
 
     // What the providers concerned want to be asked is read before the transaction that needs it. What cannot be found

@@ -51,6 +51,8 @@ enum AuditCause: String, CaseIterable, Sendable {
     case challenge
     /// The provider says of its own token that it is not active.
     case introspected
+    /// The source of an imported login no longer has it.
+    case missing
 }
 
 /// What a renewal did to the rights that a login has.

@@ -18,7 +18,8 @@ struct DueTime: Sendable {
         login: LoginHandle, position: ChainPosition, session: SessionRecord, refresh: RefreshRecord?,
         provider: ProviderHandle?, isInDoubt: Bool
     ) {
-        guard session.state != .terminated, session.failure == nil, !isInDoubt else {
+        guard session.state != .terminated, session.failure == nil, !isInDoubt, !session.isHeldBySource
+        else {
             instant = nil
             return
         }

@@ -9,6 +9,7 @@ extension Login {
         self.provider = provider
         state = SessionState(session, now: now)
         label = session.label
+        metadata = session.metadata
         scope = Scope(stored: session.scope)
         tokenType = TokenType(session.tokenType)
         generation = Int(stored.position.generation)
@@ -19,17 +20,32 @@ extension Login {
         isRefreshable = stored.refresh?.refreshToken != nil
         isDPoPBound = stored.key != nil
         failure = RefreshFailure(session)
+        needsUser = session.failure?.isDead == false
         notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
         isInDoubt = stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil
         attributes = session.attributes
         lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
         hiddenSubject = HiddenText(text: session.subject)
+        origin = session.origin.map { LoginOrigin($0) }
         resourceTokens = session.resourceTokens.map { token in
             ResourceToken(
                 resource: token.target.resource, requestedScope: Scope(stored: token.target.scope),
                 scope: Scope(stored: token.scope),
                 expiresAt: token.expiresAt?.date, isRejected: token.isRejected)
         }
+    }
+}
+
+extension LoginOrigin {
+    init(_ origin: ImportOrigin) {
+        let owner: Owner =
+            switch origin.owner {
+            case .source: .source
+            case .vault: .vault
+            case .contested: .contested
+            }
+        self.init(
+            source: origin.source, owner: owner, takenAt: origin.takenAt.date, isMissing: origin.isMissing)
     }
 }
 

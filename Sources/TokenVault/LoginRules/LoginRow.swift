@@ -37,14 +37,11 @@ extension StoredSession {
     /// As ``requireActive(now:)``; refuses one that is held, too.
     func requireUnheld(now: Timestamp) throws {
         try requireActive(now: now)
-        if isHeld { throw VaultError(.held, now: now) }
+        if isHeld { throw session.isHeldBySource ? .heldBySource : VaultError(.held, now: now) }
     }
 }
 
 extension SessionRecord {
-    /// Whether it is neither ended nor dead.
-    var isLiving: Bool { state != .terminated && failure?.isDead != true }
-
     /// Whether there is no access token of the login's own that is still valid.
     func hasExpired(at now: Timestamp) -> Bool {
         accessToken == nil || expiresAt.map { $0 <= now } ?? false

@@ -21,6 +21,7 @@ extension LoginState {
         }
         session.resourceTokens = []
         session.attributes = [:]
+        session.grantedAt = reply.obtainedAt
         if let scope = reply.scope { session.grantedScope = scope }
         return position.newChain
     }

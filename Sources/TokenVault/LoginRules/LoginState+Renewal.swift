@@ -32,7 +32,8 @@ extension LoginState {
         let next = isAnswer ? takeAnswer(reply) : position.successor
         if reply.target.isOwn { takeOwnToken(of: reply) } else { takeResourceToken(of: reply) }
         if reply.accessToken != nil, let idToken = reply.idToken { refresh?.idToken = idToken }
-        session.attributes.merge(reply.attributes) { $1 }
+        // Of a token for one resource nothing but what holds for all is kept.
+        session.attributes.merge(reply.attributes.filter { reply.target.isOwn || $0.key != Login.detailsName }) { $1 }
         if !isAnswer { replaceRefreshToken(with: reply) }
         for (origin, nonce) in reply.nonces { key?.nonces[origin] = nonce }
         if let expiresAt = reply.expiresAt, reply.accessToken != nil, expiresAt <= reply.obtainedAt {

@@ -143,6 +143,8 @@ extension LoginState {
     mutating func disown(_ reply: SpooledReply, spent: SecretBytes?, at now: Timestamp) {
         if position.chain == reply.position.chain, isLiving {
             keepLate(reply, spent: spent, at: now)
+        } else if isLiving, let own = refresh?.refreshToken, own == reply.refreshToken || own == spent {
+            // The provider gives one refresh token for every log-in: the grant is the one that lives.
         } else if let record = reply.revocation(at: now) {
             outbox.append(record)
         }

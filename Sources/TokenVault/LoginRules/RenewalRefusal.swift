@@ -6,6 +6,8 @@ enum RenewalRefusal: Equatable, Sendable {
     case terminated
     case userDisabled
     case held
+    /// The system from which it was imported owns its chain.
+    case heldBySource
     case dead(RefreshFailure.Reason)
     case needsUser
     case notRefreshable
@@ -47,7 +49,7 @@ extension RenewalRefusal {
         } else if session.state == .terminated {
             self = .terminated
         } else if isHeld {
-            self = .held
+            self = session.isHeldBySource ? .heldBySource : .held
         } else if let failure = session.failure {
             self = failure.isDead ? .dead(RefreshFailure.Reason(code: failure.reason)) : .needsUser
         } else if let notBefore = session.notBefore, notBefore > now,

@@ -15,6 +15,7 @@ extension VaultError {
             self.init(
                 .held, "the vault was restored from a backup and this login is held",
                 hint: "let the user log in again; or accept the restore: vaultctl restore accept")
+        case .heldBySource: self = .heldBySource
         case .dead(let reason):
             self.init(dead: reason)
         case .needsUser:
@@ -88,6 +89,11 @@ extension VaultError {
             self.init(.refreshFailed, "the provider ended this login", hint: hint)
         }
     }
+
+    static let heldBySource = VaultError(
+        .heldBySource,
+        "the system from which this login was imported still renews it, so nothing may be sent from here",
+        hint: "once that system no longer renews it, accept the import: vaultctl import accept")
 
     private static let ownershipSentence =
         "other processes no longer see this one as alive, so nothing may be sent from here"

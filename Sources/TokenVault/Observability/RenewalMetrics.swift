@@ -37,7 +37,12 @@ final class RenewalMetrics: Sendable {
             made.timers[provider] = timer
             return timer
         }
-        timer.recordNanoseconds(max(0, took.inMilliseconds).multipliedReportingOverflow(by: 1_000_000).partialValue)
+        timer.record(took)
+    }
+
+    /// A request for a token of the client itself.
+    func fetched(_ outcome: RenewalOutcome, provider: String) {
+        count("token_vault_client_tokens", provider, "outcome", outcome.description)
     }
 
     func dead(_ reason: RefreshFailure.Reason, provider: String) {
@@ -74,6 +79,15 @@ enum SchedulerGauge: String, Sendable {
     case openRenewals = "token_vault_renewals_open"
     case inDoubt = "token_vault_renewals_in_doubt"
     case outbox = "token_vault_outbox_depth"
+    /// Replies that could not be stored yet, of this process and of those that have ended.
+    case spool = "token_vault_spool_depth"
     /// Of the state in the last finished backup. Not set before there is one.
     case backupAge = "token_vault_backup_age_seconds"
+}
+
+extension Timer {
+    /// In whole milliseconds.
+    func record(_ time: Duration) {
+        recordNanoseconds(max(0, time.inMilliseconds).multipliedReportingOverflow(by: 1_000_000).partialValue)
+    }
 }

@@ -20,6 +20,8 @@ public struct Provider: Sendable, Equatable {
     /// How many client secrets there are: more than one while secrets are being exchanged.
     public let clientSecretCount: Int
     public let introspectionEndpoint: EndpointURL?
+    /// Where a log-in on another device begins (RFC 8628).
+    public let deviceAuthorizationEndpoint: EndpointURL?
     /// Where the keys are with which the provider signs id tokens.
     public let jwksURI: EndpointURL?
     /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
@@ -53,6 +55,8 @@ public struct ProviderRegistration: Sendable {
     public var pushedAuthorizationEndpoint: EndpointURL?
     /// Where the life of an access token is asked for (RFC 7662), if the profile says so.
     public var introspectionEndpoint: EndpointURL?
+    /// Where a log-in on another device begins (RFC 8628).
+    public var deviceAuthorizationEndpoint: EndpointURL?
     /// Where the keys are with which the provider signs id tokens. Without it id tokens are believed because they come from
     /// the token endpoint itself.
     public var jwksURI: EndpointURL?
@@ -115,6 +119,7 @@ public struct ProviderRegistration: Sendable {
             requiresIssuerInCallback: metadata.authorizationResponseIssParameterSupported)
         pushedAuthorizationEndpoint = metadata.pushedAuthorizationRequestEndpoint
         introspectionEndpoint = metadata.introspectionEndpoint
+        deviceAuthorizationEndpoint = metadata.deviceAuthorizationEndpoint
         jwksURI = metadata.jwksURI
         requiresPushedRequests = metadata.requirePushedAuthorizationRequests
     }

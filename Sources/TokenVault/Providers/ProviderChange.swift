@@ -29,6 +29,7 @@ public struct ProviderChange: Sendable {
     public var revocationEndpoint = Field<EndpointURL>.keep
     public var introspectionEndpoint = Field<EndpointURL>.keep
     public var pushedAuthorizationEndpoint = Field<EndpointURL>.keep
+    public var deviceAuthorizationEndpoint = Field<EndpointURL>.keep
     public var jwksURI = Field<EndpointURL>.keep
     public var requiresPushedRequests: Bool?
     public var clientID: ClientID?
@@ -55,6 +56,7 @@ public struct ProviderChange: Sendable {
         revocationEndpoint = field(metadata.revocationEndpoint)
         introspectionEndpoint = field(metadata.introspectionEndpoint)
         pushedAuthorizationEndpoint = field(metadata.pushedAuthorizationRequestEndpoint)
+        deviceAuthorizationEndpoint = field(metadata.deviceAuthorizationEndpoint)
         jwksURI = field(metadata.jwksURI)
         requiresPushedRequests = metadata.requirePushedAuthorizationRequests
         requiresIssuerInCallback = metadata.authorizationResponseIssParameterSupported

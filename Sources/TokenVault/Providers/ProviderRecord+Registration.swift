@@ -20,6 +20,7 @@ extension ProviderRecord {
         revocationEndpoint = registration.revocationEndpoint?.rawValue
         introspectionEndpoint = registration.introspectionEndpoint?.rawValue
         pushedAuthorizationEndpoint = registration.pushedAuthorizationEndpoint?.rawValue
+        deviceAuthorizationEndpoint = registration.deviceAuthorizationEndpoint?.rawValue
         jwksURI = registration.jwksURI?.rawValue
         defaultScope = registration.scope?.description
         redirectURI = registration.redirectURI?.rawValue
@@ -39,6 +40,7 @@ extension ProviderRecord {
         change.revocationEndpoint.apply(to: &revocationEndpoint, \.rawValue)
         change.introspectionEndpoint.apply(to: &introspectionEndpoint, \.rawValue)
         change.pushedAuthorizationEndpoint.apply(to: &pushedAuthorizationEndpoint, \.rawValue)
+        change.deviceAuthorizationEndpoint.apply(to: &deviceAuthorizationEndpoint, \.rawValue)
         change.jwksURI.apply(to: &jwksURI, \.rawValue)
         change.scope.apply(to: &defaultScope, \.description)
         change.redirectURI.apply(to: &redirectURI, \.rawValue)

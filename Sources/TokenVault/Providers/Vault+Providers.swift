@@ -28,6 +28,12 @@ extension Vault {
         try await VaultError.translating { try Provider(await store.provider(named: name).record) }
     }
 
+    /// The provider of this name; nil where none is named.
+    func handle(ofProvider name: String?) async throws -> ProviderHandle? {
+        guard let name else { return nil }
+        return try await VaultError.translating { try await store.provider(named: name).handle }
+    }
+
     /// How a provider is asked and understood: a shipped profile, or the one that was sealed with it.
     public func profile(ofProvider name: String) async throws -> ProviderProfile {
         let record = try await VaultError.translating { try await store.provider(named: name).record }
@@ -59,7 +65,9 @@ extension Provider {
                 redirectURI: record.redirectURI.map { try RedirectURI($0) }, dpop: DPoPPolicy(record.dpop),
                 profile: record.profileName, pushedAuthorizationEndpoint: endpoint(record.pushedAuthorizationEndpoint),
                 clientSecretCount: record.clientSecrets.count,
-                introspectionEndpoint: endpoint(record.introspectionEndpoint), jwksURI: endpoint(record.jwksURI),
+                introspectionEndpoint: endpoint(record.introspectionEndpoint),
+                deviceAuthorizationEndpoint: endpoint(record.deviceAuthorizationEndpoint),
+                jwksURI: endpoint(record.jwksURI),
                 requiresPushedRequests: record.requiresPushedRequests)
         }
     }

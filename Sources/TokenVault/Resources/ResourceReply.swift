@@ -7,4 +7,6 @@ public enum ResourceReply: Sendable, Equatable {
     case wantsNewProof
     /// The token was refused (`invalid_token`). ``UserManager/reportRejected(_:)`` gets another one.
     case refusedToken
+    /// The token is good, and the user must authenticate in another way, or again (RFC 9470).
+    case needsStepUp(StepUpChallenge)
 }

@@ -30,6 +30,10 @@ extension UserManager {
 
     /// Adds a token that is at hand. See ``authorize(_:for:_:)``.
     public func authorize(_ request: inout HTTPRequest, with token: VaultToken) async throws {
+        try await authorize(&request, with: PresentedToken(token))
+    }
+
+    func authorize(_ request: inout HTTPRequest, with token: PresentedToken) async throws {
         let target = try target(of: request)
         var fields = request.headerFields
         fields[.dpop] = nil
@@ -50,20 +54,25 @@ extension UserManager {
     }
 
     private func proof(
-        for request: HTTPRequest, to target: EndpointURL, with token: VaultToken
+        for request: HTTPRequest, to target: EndpointURL, with token: PresentedToken
     ) async throws -> DPoPProof {
-        let stored = try await VaultError.translating { try await vault.store.login(token.login.handle) }
-        guard let context = stored.key.flatMap({ DPoPContext($0) }) else {
+        guard let key = try await key(of: token) else {
             throw VaultError(.conflict, "the key of this token is gone", hint: "get a new token")
         }
         let offset = resourceServers.clockOffset(at: target.origin)
         return try VaultError.translatingValues {
             try DPoPProof.sign(
-                key: context.key, method: request.method, url: target.rawValue,
+                key: key, method: request.method, url: target.rawValue,
                 issuedAt: vault.wallClock().addingTimeInterval(offset / .seconds(1)),
-                nonce: resourceServers.nonce(for: token.login, at: target.origin),
+                nonce: resourceServers.nonce(for: token.prover, at: target.origin),
                 accessToken: token.accessToken)
         }
+    }
+
+    private func key(of token: PresentedToken) async throws -> DPoPKey? {
+        guard case .login(let login) = token.prover else { return token.clientKey }
+        let stored = try await VaultError.translating { try await vault.store.login(login.handle) }
+        return stored.key.flatMap { DPoPContext($0)?.key }
     }
 
     /// Says what a resource server's reply means for the token, and keeps the nonce and the clock that it brings.
@@ -85,12 +94,20 @@ extension UserManager {
         _ response: HTTPResponse, to request: HTTPRequest, authorizedWith token: VaultToken, startedAt: Date? = nil,
         body: [UInt8]? = nil
     ) async -> ResourceReply {
+        await read(response, to: request, PresentedToken(token), startedAt, body) { context.prove(token) }
+    }
+
+    /// - Parameter prove: called if the server took the token.
+    func read(
+        _ response: HTTPResponse, to request: HTTPRequest, _ token: PresentedToken, _ startedAt: Date?,
+        _ body: [UInt8]?, prove: () -> Void
+    ) async -> ResourceReply {
         guard let target = try? target(of: request) else { return .final }
         let newClock = token.tokenType == .dpop && hasLearnedClock(response, target, startedAt)
         let challenges = response.status == .unauthorized ? AuthenticationChallenge.all(in: response) : []
         let newNonce = token.tokenType == .dpop ? learnNonce(response, challenges, request, target, token) : nil
         let isRefusedByRule = await resourceRules(of: token).refusesToken(response, body: body)
-        if response.status.kind == .successful, !isRefusedByRule { context.prove(token) }
+        if response.status.kind == .successful, !isRefusedByRule { prove() }
         guard response.status == .unauthorized else { return isRefusedByRule ? .refusedToken : .final }
         var isAboutScope = false
         for challenge in challenges {
@@ -101,6 +118,8 @@ extension UserManager {
                 if isNewNonce || (newClock && challenge.error == .invalidDPoPProof) { return .wantsNewProof }
             case ("dpop", .invalidToken?), ("bearer", .invalidToken?):
                 return .refusedToken
+            case ("dpop", .insufficientUserAuthentication?), ("bearer", .insufficientUserAuthentication?):
+                return .needsStepUp(StepUpChallenge(challenge))
             case ("dpop", _?), ("bearer", _?): isAboutScope = true
             default: continue
             }
@@ -112,10 +131,10 @@ extension UserManager {
     /// Whether ``read(_:to:authorizedWith:startedAt:body:)`` needs the body of this reply: some providers say in a body
     /// with status 200 that the token has expired. Its length may not be known yet: of a longer one than 64 KiB, pass nil.
     public func needsBody(of response: HTTPResponse, authorizedWith token: VaultToken) async -> Bool {
-        await resourceRules(of: token).needsBody(response)
+        await resourceRules(of: PresentedToken(token)).needsBody(response)
     }
 
-    private func resourceRules(of token: VaultToken) async -> ProviderProfile.ResourceRules {
+    func resourceRules(of token: PresentedToken) async -> ProviderProfile.ResourceRules {
         guard let provider = token.provider else { return .init() }
         return await resourceServers.rules(of: provider, now: vault.now) {
             try? await vault.store.provider(provider).record.profile.resource
@@ -124,15 +143,14 @@ extension UserManager {
 
     private func learnNonce(
         _ response: HTTPResponse, _ challenges: [AuthenticationChallenge], _ request: HTTPRequest,
-        _ target: EndpointURL,
-        _ token: VaultToken
+        _ target: EndpointURL, _ token: PresentedToken
     ) -> DPoPNonce? {
         let nonce = DPoPNonce(in: response)
         let wantsNonce = challenges.contains { $0.scheme == "dpop" && $0.error == .useDPoPNonce }
         let isRefused: Bool? =
             wantsNonce ? true : response.status == .unauthorized || response.status.code >= 500 ? nil : false
         resourceServers.learn(
-            nonce, for: token.login, at: target.origin, sent: { request.provenNonce }, isRefused: isRefused)
+            nonce, for: token.prover, at: target.origin, sent: { request.provenNonce }, isRefused: isRefused)
         return nonce
     }
 
@@ -148,6 +166,9 @@ extension UserManager {
 }
 
 extension UserManager {
+    /// Refuses what ``authorize(_:with:)`` refuses.
+    package func checkTarget(of request: HTTPRequest) throws { _ = try target(of: request) }
+
     /// The URL, if a token may go there.
     private func target(of request: HTTPRequest) throws -> EndpointURL {
         // What a path could add to the host name, or a host name to the path, goes nowhere.

@@ -6,6 +6,8 @@ extension LoginState {
     /// The refresh token, because its end is the end of the grant (RFC 7009 §2.1); the access token where there is
     /// nothing else, and where the provider wants both. An expired one ends nothing, and is not sent.
     func planRevocation(_ styles: [ProviderHandle: RevocationStyle], now: Timestamp) -> RevocationPlan {
+        // To revoke it would end the user's login there.
+        if session.isHeldBySource { return RevocationPlan(login: handle, records: [], outcome: .ownedBySource) }
         let style = provider.map { styles[$0] ?? .unknown }
         let target = style?.target ?? .refreshToken
         let living = session.livingAccessToken(at: now)

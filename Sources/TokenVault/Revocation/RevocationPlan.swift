@@ -22,6 +22,11 @@ struct RevocationPlan: Sendable {
 }
 
 extension RevocationPlan {
+    /// Of a login whose grant is left alone.
+    init(forgotten login: LoginHandle) {
+        self.init(login: login, records: [], outcome: .nothingToRevoke)
+    }
+
     /// Of a login of which nothing can be read.
     init(unreadable login: LoginHandle) {
         self.init(login: login, records: [], outcome: .unreadable)

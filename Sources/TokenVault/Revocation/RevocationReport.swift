@@ -31,6 +31,8 @@ public struct RevocationReport: Sendable, Equatable {
         case nothingToRevoke
         /// The provider has no way to revoke this: the grant lives on there until it expires.
         case unsupported
+        /// The grant belongs to the system from which the login was imported, and lives on there.
+        case ownedBySource
         /// Not confirmed yet; the tokens stay sealed in the outbox until it is.
         case pending(VaultError)
         /// Not confirmed for so long that nothing more is tried; see
@@ -44,7 +46,7 @@ public struct RevocationReport: Sendable, Equatable {
         /// it.
         public var isSettled: Bool {
             switch self {
-            case .revoked, .nothingToRevoke, .unsupported: true
+            case .revoked, .nothingToRevoke, .unsupported, .ownedBySource: true
             case .pending, .givenUp, .unreadable: false
             }
         }

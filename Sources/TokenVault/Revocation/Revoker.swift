@@ -110,12 +110,21 @@ final class Revoker: Sendable {
                 .unknownProvider, "the provider that could revoke this is no longer in the vault")
             return await settle(current, .pending(error), retryAfter: nil, nonces: [:])
         }
+        if RevocationStyle(provider).endsOtherChains, await livesOn(current.record) {
+            return await settle(current, .nothingToRevoke, retryAfter: nil, nonces: [:])
+        }
         let recorder = channel.recorder(of: .revoke)
         let result = await ask(current.record, provider, over: recorder)
         let outcome = await settle(
             current, result.outcome, retryAfter: result.retryAfter, nonces: result.nonces)
         recorder?.announce()
         return outcome
+    }
+
+    /// Whether another chain has taken this one's place, and would end with it.
+    private func livesOn(_ record: OutboxRecord) async -> Bool {
+        guard let login = record.login, let stored = try? await vault.store.login(login) else { return false }
+        return stored.provider == record.provider && stored.isLiving
     }
 
     /// What one request came to.
@@ -166,9 +175,10 @@ final class Revoker: Sendable {
         var outcome = outcome
         let resolution: OutboxResolution
         switch outcome {
-        case .revoked, .nothingToRevoke: resolution = .done
+        case .revoked: resolution = .done
+        case .nothingToRevoke: resolution = .superseded
         case .unsupported: resolution = .abandoned
-        case .pending, .givenUp, .unreadable:
+        case .pending, .givenUp, .unreadable, .ownedBySource:
             if vault.now.since(entry.record.createdAt) >= options.revocationLifetime {
                 resolution = .expired
                 outcome = .givenUp

@@ -88,7 +88,8 @@ extension SchedulerRun {
                 context.conduct.change(provider) { $0.pace.leaveAlone(until: uptime + hold) }
             }
             return .seconds(1)
-        case .refused(.held), .refused(.providerMissing), .refused(.notRefreshable), .refused(.mayNotSendAgain):
+        case .refused(.held), .refused(.heldBySource), .refused(.providerMissing), .refused(.notRefreshable),
+            .refused(.mayNotSendAgain):
             return SchedulerState.longRest
         case .renewed, .satisfied, .superseded, .refused, .failed, .successorOnly:
             return SchedulerState.shortRest

@@ -101,6 +101,7 @@ final class SchedulerRun: Sendable {
                 context.metrics.set(.backupAge, to: max(0, vault.now.since(last) / .seconds(1)))
             }
         }
+        if let spool = try? vault.store.spool.depth() { context.metrics.set(.spool, to: Double(spool.entries)) }
         await keepTrailShort()
         guard options.retriesRevocations, let done = try? await users.retryRevocations(.due, limit: 256) else { return }
         guard !done.results.isEmpty else { return }

@@ -5,11 +5,17 @@ import VaultStorage
 
 /// The nonces and clocks of resource servers, in memory.
 ///
-/// They are kept apart from those of authorization servers, even where both have one origin (RFC 9449 §9). A login has one
-/// key for life, so its id stands for the key.
+/// They are kept apart from those of authorization servers, even where both have one origin (RFC 9449 §9).
 final class ResourceServers: Sendable {
+    /// Whose key makes the proofs. A login has one key for life, and a client one in each process, so their ids stand for
+    /// the keys.
+    enum Prover: Hashable, Sendable {
+        case login(LoginID)
+        case client(ProviderHandle)
+    }
+
     private struct Proving: Hashable, Sendable {
-        let login: LoginID
+        let prover: Prover
         let origin: String
     }
 
@@ -31,9 +37,9 @@ final class ResourceServers: Sendable {
     }
 
     /// For the next proof: the newest that the server gave to any login, unless it has shown that it binds them to keys.
-    func nonce(for login: LoginID, at origin: String) -> DPoPNonce? {
+    func nonce(for prover: Prover, at origin: String) -> DPoPNonce? {
         let newest = shared.newest(at: origin)
-        let proving = Proving(login: login, origin: origin)
+        let proving = Proving(prover: prover, origin: origin)
         return state.withLock { state in
             let own = state.nonces[proving]
             guard let newest, newest != own else { return own }
@@ -50,9 +56,9 @@ final class ResourceServers: Sendable {
     ///   - sent: The nonce in the proof that was answered. Asked for only if it decides.
     ///   - isRefused: Whether the server wanted another one; nil: the reply does not say.
     func learn(
-        _ nonce: DPoPNonce?, for login: LoginID, at origin: String, sent: () -> String?, isRefused: Bool?
+        _ nonce: DPoPNonce?, for prover: Prover, at origin: String, sent: () -> String?, isRefused: Bool?
     ) {
-        let proving = Proving(login: login, origin: origin)
+        let proving = Proving(prover: prover, origin: origin)
         let lent = state.withLock { state in
             if let nonce { state.nonces.insert(nonce, for: proving) }
             return state.lent[proving]

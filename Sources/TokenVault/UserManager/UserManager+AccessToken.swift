@@ -20,8 +20,12 @@ extension UserManager {
     public func accessToken(
         for login: LoginRef, _ request: TokenRequest = TokenRequest()
     ) async throws -> VaultToken {
-        let target = try request.target
-        return try await token(vault.session(of: login), target, request)
+        do {
+            let target = try request.target
+            return try await token(session(of: login), target, request)
+        } catch {
+            throw context.calls.failed(error)
+        }
     }
 
     /// A good access token of this user's only login.
@@ -29,9 +33,13 @@ extension UserManager {
     public func accessToken(
         userId: String, minimumValidity: Duration? = nil, deadline: Duration? = nil
     ) async throws -> VaultToken {
-        try await token(
-            vault.session(.user(ArgumentCheck.userId(userId))), .own,
-            TokenRequest(minimumValidity: minimumValidity, deadline: deadline))
+        do {
+            return try await token(
+                session(of: .user(userId)), .own,
+                TokenRequest(minimumValidity: minimumValidity, deadline: deadline))
+        } catch {
+            throw context.calls.failed(error)
+        }
     }
 
     /// Renews the access token of this user's only login now, whatever is left of it: ``TokenRequest/renewed``.
@@ -47,7 +55,7 @@ extension UserManager {
         for login: LoginRef, _ request: TokenRequest = TokenRequest()
     ) async throws -> VaultToken? {
         let target = try request.target
-        let snapshot = try await vault.session(of: login)
+        let snapshot = try await session(of: login)
         return try goodToken(in: snapshot, target, for: request.demand(in: snapshot, target))
     }
 
@@ -62,15 +70,27 @@ extension UserManager {
     ) async throws -> VaultToken {
         let demand = request.demand(in: snapshot, target)
         if snapshot.session.failure != nil { context.announceFailureIfUntold(snapshot) }
-        if let token = try goodToken(in: snapshot, target, for: demand) { return token }
+        if let token = try goodToken(in: snapshot, target, for: demand) {
+            context.calls.served()
+            return token
+        }
         if let scope = target.scope { try TokenRequest.check(scope, against: snapshot.session.grantedScope) }
-        return try await engine.renewedToken(snapshot, target: target, demand: demand, deadline: request.deadline)
+        let start = vault.timeSource.uptime()
+        do {
+            let token = try await engine.renewedToken(
+                snapshot, target: target, demand: demand, deadline: request.deadline)
+            context.calls.served(after: vault.timeSource.uptime() - start)
+            return token
+        } catch {
+            context.calls.record(vault.timeSource.uptime() - start)
+            throw error
+        }
     }
 
     private func goodToken(
         in snapshot: SessionSnapshot, _ target: TokenTarget, for demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot, target).isEnough(for: demand) ? try vault.usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot, target).isEnough(for: demand) ? try context.usableToken(in: snapshot, target) : nil
     }
 
     /// Reports that a resource server refused this token (401). It is not given out again, and is renewed now: once for

@@ -9,16 +9,16 @@ extension UserManager {
     /// - Parameters:
     ///   - login: The login that gets it.
     ///   - accessToken: The new token.
-    ///   - expiresAt: nil if unknown: then it is used until a resource server is reported to refuse it. One that is
-    ///     more than ten years away counts as ten years.
+    ///   - expiresAt: By default what a token that is a JWT says itself (`exp`). If neither says it, the token is used
+    ///     until a resource server is reported to refuse it. One that is more than ten years away counts as ten years.
     ///   - refreshToken: Starts a new chain. Without one, a living chain keeps its refresh token; a dead one no longer
     ///     has one, and the login is renewed by the ``TokenRefreshHandler``.
     @discardableResult
     public func updateAccessToken(
-        for login: LoginRef, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
+        for login: LoginRef, accessToken: AccessToken, expiresAt: Date? = nil, refreshToken: RefreshToken? = nil
     ) async throws -> Login {
         let (login, now) = await (try vault.handle(of: login), vault.now)
-        let expiry = try GivenExpiry(expiresAt, now: now).checked()
+        let expiry = try GivenExpiry(expiresAt ?? accessToken.claimedExpiry, now: now).checked()
         let updated: LoginState
         do {
             updated = try await vault.updateLogin(login) { state in
@@ -36,9 +36,13 @@ extension UserManager {
 
     /// Sets a new access token for this user's only login.
     /// See ``updateAccessToken(for:accessToken:expiresAt:refreshToken:)``.
+    ///
+    /// ```swift
+    /// try await users.updateAccessToken(userId: "alice", accessToken: AccessToken("eyJhbGciOi"))
+    /// ```
     @discardableResult
     public func updateAccessToken(
-        userId: String, accessToken: AccessToken, expiresAt: Date?, refreshToken: RefreshToken? = nil
+        userId: String, accessToken: AccessToken, expiresAt: Date? = nil, refreshToken: RefreshToken? = nil
     ) async throws -> Login {
         try await updateAccessToken(
             for: .user(userId), accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken)
@@ -55,6 +59,7 @@ extension LoginState {
             key = nil
             session.resourceTokens = []
             session.attributes = [:]
+            session.grantedAt = nil
             session.doubtCause = nil
             session.cameAfterDoubt = false
             session.tokenType = TokenType.bearer.storedForm

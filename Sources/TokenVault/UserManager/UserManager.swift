@@ -18,11 +18,17 @@ import VaultStorage
 /// - ``init(vault:transport:refreshHandler:options:sessionHandler:)``
 /// - ``setSessionHandler(_:)``
 /// - ``vault``
+/// ### Providers
+/// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:)``
 /// ### Logging in
 /// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
+/// - ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``
 /// - ``completeLogIn(_:boundTo:expectedUserId:)``
 /// - ``completeUnboundLogIn(_:)``
 /// - ``logIn(userId:provider:authorizationCode:codeVerifier:redirectURI:dpopKey:label:nonce:resources:)``
+/// - ``logIn(into:authorizationCode:codeVerifier:redirectURI:dpopKey:nonce:resources:acceptsOtherAccount:)``
+/// - ``beginDeviceLogIn(userId:provider:scope:dpop:label:usesPKCE:parameters:context:)``
+/// - ``completeDeviceLogIn(_:)``
 /// - ``addLogin(userId:provider:accessToken:expiresAt:refreshToken:scope:tokenType:dpopKey:label:)``
 /// ### Tokens
 /// - ``accessToken(for:_:)``
@@ -32,23 +38,35 @@ import VaultStorage
 /// - ``updateAccessToken(for:accessToken:expiresAt:refreshToken:)``
 /// - ``updateAccessToken(userId:accessToken:expiresAt:refreshToken:)``
 /// - ``reportRejected(_:)``
+/// ### Labels and metadata
+/// - ``setLabel(_:of:)``
+/// - ``setMetadata(_:of:)``
+/// ### Tokens of the client itself
+/// - ``clientToken(provider:_:parameters:dpop:)``
+/// - ``reportRejected(clientToken:)``
 /// ### Requests to APIs
 /// - ``authorize(_:for:_:)``
 /// - ``authorize(_:with:)``
 /// - ``read(_:to:authorizedWith:startedAt:body:)``
 /// - ``needsBody(of:authorizedWith:)``
+/// - ``authorize(_:withClientToken:)``
+/// - ``read(_:to:authorizedWithClientToken:startedAt:body:)``
+/// - ``needsBody(of:authorizedWithClientToken:)``
 /// ### Watching
 /// - ``sessionState(of:)``
 /// - ``sessionPhase(of:)``
 /// - ``sessionStates(of:)``
 /// - ``events(of:)``
 /// - ``events(userId:)``
+/// - ``events(after:of:)``
 /// ### When something went wrong
 /// - ``recover()``
 /// - ``revive(_:)``
 /// ### Ends
 /// - ``logOut(_:)``
 /// - ``removeLogin(_:)``
+/// - ``terminate(_:reason:)``
+/// - ``endLogins(where:by:progress:)``
 /// - ``disableUser(_:)``
 /// - ``enableUser(_:)``
 /// - ``eraseUser(_:)``
@@ -58,9 +76,11 @@ public final class UserManager: Sendable {
     public let vault: Vault
     let engine: RenewalEngine
     let recovery: Recovery
+    let clientTokens: ClientTokens
     private let backgroundRecovery: BackgroundRecovery?
     /// What resource servers want in proofs. In memory: forgetting it costs one more request.
     let resourceServers: ResourceServers
+    private let pulls = LoginPulls()
 
     /// - Parameters:
     ///   - vault: Open. Any number of managers may share it.
@@ -82,6 +102,7 @@ public final class UserManager: Sendable {
             options: options)
         engine = RenewalEngine(context)
         recovery = Recovery(engine)
+        clientTokens = ClientTokens(context)
         resourceServers = ResourceServers(ServerNonces(gate: NonceGate(vault.timeSource)))
         // Before anything is served: tokens that came and could not be stored.
         let restored = await context.restoreSpooled()
@@ -97,6 +118,18 @@ public final class UserManager: Sendable {
     }
 
     var context: RenewalContext { engine.context }
+
+    /// The login that is meant. Users whom the vault does not know are pulled from where the app says, if it does.
+    func session(of login: LoginRef) async throws -> SessionSnapshot {
+        do {
+            return try await vault.session(of: login)
+        } catch let error as VaultError where error.code == .unknownUser {
+            guard let source = context.options.loginSource, let userId = login.userId else { throw error }
+            try await pulls.pull(userId, from: source, into: vault)
+            return try await vault.session(of: login)
+        }
+    }
+
     var revoker: Revoker { context.revoker }
 
     /// Installs a handler in this manager, or takes the installed one away.

@@ -10,6 +10,8 @@ public struct Login: Sendable, Equatable {
     public let state: SessionState
     /// What the app called this login, to tell several apart.
     public let label: String?
+    /// What the app keeps with the login: see ``UserManager/setMetadata(_:of:)``.
+    public let metadata: [String: String]
     public let scope: Scope?
     public let tokenType: TokenType
     /// How many links of the login's chain have been stored.
@@ -27,12 +29,18 @@ public struct Login: Sendable, Equatable {
     public let isDPoPBound: Bool
     /// The *refresh failed* flag.
     public let failure: RefreshFailure?
+    /// Whether the provider wants the user to act before it renews this login. It is not dead.
+    public let needsUser: Bool
     /// No renewal is tried before this time: a backoff, or because the server asked for it.
     public let notBefore: Date?
     /// A renewal may have reached the server and no usable reply came; the same refresh token is sent again.
     public let isInDoubt: Bool
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
+    /// What was granted in detail (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil: the provider
+    /// did not say. Also among ``attributes``.
+    public var authorizationDetails: String? { attributes[Self.detailsName] }
+    static let detailsName = "authorization_details"
     /// What the provider said when it last refused to renew this login; nil after a success.
     public let lastRefusal: Refusal?
     /// The user's id at the provider, if a checked id token has named it. No rendering shows it: it may be an e-mail
@@ -41,6 +49,8 @@ public struct Login: Sendable, Equatable {
     let hiddenSubject: HiddenText
     /// Access tokens beside the login's own, for single resources or of narrower scopes.
     public let resourceTokens: [ResourceToken]
+    /// Where the login was imported from; nil: it was not, or its imported chain has ended.
+    public let origin: LoginOrigin?
     /// How many refresh tokens this user may have at the provider, and has here. Nil where the provider's profile gives
     /// no limit, in listings of more than one user, and in what a change of tokens returns.
     public internal(set) var tokenLimit: TokenLimit?
@@ -72,6 +82,27 @@ public struct Login: Sendable, Equatable {
         /// Whether one more log-in ends the oldest.
         public var isReached: Bool { held >= maximum }
     }
+}
+
+/// Which other system a login comes from, and who owns its chain.
+public struct LoginOrigin: Sendable, Hashable {
+    /// Who may spend the refresh token.
+    public enum Owner: String, Sendable, Hashable, CaseIterable {
+        /// The other system: this vault serves the access token, and sends nothing.
+        case source
+        /// This vault.
+        case vault
+        /// Both have: this vault sends nothing until an operator decides.
+        case contested
+    }
+
+    /// What the operator calls the other system.
+    public let source: String
+    public let owner: Owner
+    /// When tokens of it were last taken over.
+    public let takenAt: Date
+    /// The last complete reading of the source did not find the login.
+    public let isMissing: Bool
 }
 
 /// Where the expiry of an access token comes from.

@@ -5,8 +5,8 @@
 /// try await users.logOut(.login(login.id))
 /// ```
 ///
-/// Where a user is named, the login that is meant is the only one that is not terminated, or the only one at all. If
-/// there are several, the call throws ``VaultError/Code/ambiguousLogin`` with their ids; it never guesses.
+/// Where a user is named, the login that is meant is the only one that lives, else the only dead one, else the only one
+/// at all. If there are several, the call throws ``VaultError/Code/ambiguousLogin`` with their ids; it never guesses.
 public struct LoginRef: Sendable {
     enum Choice: Sendable {
         case login(LoginID)
@@ -15,6 +15,14 @@ public struct LoginRef: Sendable {
     }
 
     let choice: Choice
+
+    /// Nil where the login is named by its id.
+    var userId: String? {
+        switch choice {
+        case .login: nil
+        case .user(let userId), .userAtProvider(let userId, _): userId
+        }
+    }
 
     /// This login.
     public static func login(_ id: LoginID) -> Self { Self(choice: .login(id)) }

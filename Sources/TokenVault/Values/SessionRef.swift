@@ -1,7 +1,7 @@
 /// Names a session that is looked at: that of one login, or that of a user, which all of their logins make up together.
 ///
 /// ```swift
-/// for await state in users.sessionStates(of: .user("alice")) { … }
+/// for await state in users.sessionStates(of: .user("alice")) { print(state) }
 /// ```
 public struct SessionRef: Sendable {
     enum Choice: Sendable {

@@ -24,4 +24,7 @@ public struct TerminationReason: Hashable, Sendable, CustomStringConvertible {
     public static let userDeleted = Self(code: 3)
     /// The user is no longer allowed to use this.
     public static let unauthorized = Self(code: 4)
+
+    /// The reasons that this version knows.
+    public static let known: [TerminationReason] = [.userDisabled, .globalBan, .userDeleted, .unauthorized]
 }

@@ -31,6 +31,11 @@ public struct UserManagerOptions: Sendable {
     /// Whether ``UserManager/authorize(_:for:_:)`` puts tokens into plain `http` requests to
     /// this machine: for development servers. Any user of the machine can listen on a port that is free.
     public var allowsInsecureLoopback: Bool
+    /// Whether the access token of a dead login is given out until it expires. False: such a login gives nothing at all,
+    /// so that no call is made on the user's behalf before a new token is set.
+    public var servesTokensOfDeadLogins: Bool
+    /// Asked for users whom the vault does not know. Nil: there is no such system.
+    public var loginSource: (any LoginSource)?
     /// Where figures go; nil: where the process has configured swift-metrics to send them. `docs/observability.md`
     /// lists them.
     public var metrics: (any MetricsFactory)?
@@ -51,6 +56,8 @@ public struct UserManagerOptions: Sendable {
         revealsSecretBodiesToListener: Bool = false,
         handlerTimeLimit: Duration? = Self.usualHandlerTimeLimit,
         allowsInsecureLoopback: Bool = false,
+        servesTokensOfDeadLogins: Bool = true,
+        loginSource: (any LoginSource)? = nil,
         metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -65,6 +72,8 @@ public struct UserManagerOptions: Sendable {
         self.revealsSecretBodiesToListener = revealsSecretBodiesToListener
         self.handlerTimeLimit = handlerTimeLimit
         self.allowsInsecureLoopback = allowsInsecureLoopback
+        self.servesTokensOfDeadLogins = servesTokensOfDeadLogins
+        self.loginSource = loginSource
         self.metrics = metrics
         self.tracer = tracer
         self.random = random

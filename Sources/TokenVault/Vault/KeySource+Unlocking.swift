@@ -17,7 +17,7 @@ extension KeySource {
                 try SecretDescriptor(descriptor, title: "key").read()
             }
         case .command(let arguments):
-            return try await Self.held { () throws(VaultCryptoError) in try KeyProgram.keyLine(arguments) }
+            return try await Self.held { () throws(VaultCryptoError) in try OperatorProgram.keyLine(arguments) }
         case .keyFile(let path) where KeyFileReader.isDescriptor(path):
             return try await Self.held { () throws(VaultCryptoError) in try KeyFileReader(path: path).read() }
         default: return self

@@ -27,6 +27,11 @@ extension Vault {
     }
 
     func insert(_ draft: LoginDraft) async throws -> StoredLogin {
+        try await store.insertLogin(scheduled(draft))
+    }
+
+    /// Leaves a login that is to be inserted due when it is due.
+    func scheduled(_ draft: LoginDraft) -> LoginDraft {
         var draft = draft
         let (session, refresh, provider) = (draft.session, draft.refresh, draft.provider)
         draft.schedule = { login in
@@ -35,6 +40,6 @@ extension Vault {
                 isInDoubt: false
             ).instant
         }
-        return try await store.insertLogin(draft)
+        return draft
     }
 }

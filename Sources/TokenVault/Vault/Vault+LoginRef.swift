@@ -31,9 +31,9 @@ extension Vault {
                 $0.login.map { $0.provider == provider } ?? true
             }
         }
-        let living = listings.filter { $0.login.map { $0.session.state != .terminated } ?? false }
-        if living.isEmpty, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
-        let candidates = living.isEmpty ? listings : living
+        let candidates = listings.filterMeant { $0.login?.session }
+        let isNone = candidates.allSatisfy { $0.login.map { $0.session.state == .terminated } ?? true }
+        if isNone, let damage = listings.compactMap(\.damage).first { throw VaultError(damage) }
         guard let only = candidates.first else {
             throw VaultError(.notLoggedIn, "the user has no login at this provider", hint: "let the user log in")
         }

@@ -62,7 +62,7 @@ extension Vault {
     ) async throws -> any VaultStore {
         guard let witness = options.witness else { return store }
         do {
-            return try await VaultError.translating { try await WitnessedStore(store, witness.terms(options)) }
+            return try await VaultError.translating { try await WitnessedStore(store, try witness.terms(options)) }
         } catch {
             await store.shutDown()
             throw error
@@ -86,10 +86,10 @@ extension Vault {
         do {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
-                let (file, context) = (WitnessFile(witness.path), store.context)
-                let holdsAll = try await BlockingLane.care.run {
+                let (keeper, context) = (try witness.stored, store.context)
+                let holdsAll = try await BlockingLane.witness.run {
                     // A witness that cannot be read knows nothing of a restore.
-                    guard let seen = try? file.read(context) else { return true }
+                    guard let seen = try? keeper.read(context) else { return true }
                     return seen.incarnation >= context.incarnation
                 }
                 if holdsAll {
@@ -98,7 +98,7 @@ extension Vault {
                     try await store.record(AuditEvent(.witnessReplaced))
                 }
                 let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
-                try await BlockingLane.care.run { try file.advance(to: note, context, isForced: true) }
+                try await BlockingLane.witness.run { try keeper.advance(to: note, context, isForced: true) }
                 return holdsAll
             }
             await vault.close()
@@ -163,12 +163,33 @@ extension Vault {
 }
 
 extension VaultWitness {
-    fileprivate func terms(_ options: VaultOptions) -> WitnessedStore.Terms {
+    /// As the storage layer asks it.
+    var stored: any Witness {
+        get throws(StoreError) {
+            switch keeper {
+            case .file(let path): return WitnessFile(path)
+            case .program(let arguments):
+                do throws(VaultCryptoError) { return try WitnessProgram(arguments) } catch {
+                    throw StoreError(
+                        .invalidValue, "the witness: \(error.reason)",
+                        hint: "name a program by its absolute path, then its arguments")
+                }
+            }
+        }
+    }
+
+    fileprivate func terms(_ options: VaultOptions) throws(StoreError) -> WitnessedStore.Terms {
         let (time, logger) = (options.timeSource, options.logger)
         return WitnessedStore.Terms(
-            file: WitnessFile(path), log: intentLog.map { IntentLog($0) }, everyCommit: isWrittenAtEveryCommit,
+            witness: try stored, log: intentLog.map { IntentLog($0) }, everyCommit: isWrittenAtEveryCommit,
             uptime: { time.uptime() }, pause: { try? await time.sleep(for: $0) },
-            alarm: { logger.warning("the witness is behind", metadata: ["reason": "\($0.reason)"]) })
+            alarm: { error in
+                let reason: Logger.Metadata = ["reason": "\(error.reason)"]
+                guard error.code == .rollbackSuspected else {
+                    return logger.warning("the witness is behind", metadata: reason)
+                }
+                logger.error("the witness refuses the vault, and nothing more is written", metadata: reason)
+            })
     }
 }
 

@@ -35,7 +35,12 @@ package import VaultStorage
 /// - ``user(_:)``
 /// - ``logins(ofUser:after:limit:)``
 /// - ``login(_:)``
+/// - ``logins(where:after:pageSize:)``
+/// - ``loginCounts(where:progress:)``
 /// - ``survey(provider:progress:)``
+/// - ``endings(within:where:)``
+/// - ``storedEvents(after:of:limit:)``
+/// - ``eventHead()``
 /// - ``pendingRevocations(after:limit:)``
 /// ### Keys
 /// - ``keySlots()``
@@ -51,6 +56,8 @@ package import VaultStorage
 /// - ``replaceDataKeys(madeBefore:progress:)``
 /// - ``indexKeyStatus()``
 /// - ``replaceIndexKey(progress:)``
+/// - ``auditKeyStatus()``
+/// - ``replaceAuditKey()``
 /// - ``planRekey(provenBy:)``
 /// - ``rekey(_:)``
 /// ### Looking after it
@@ -87,6 +94,9 @@ package import VaultStorage
 /// - ``heldLogins()``
 /// - ``heldLogins(ofProvider:)``
 /// - ``acceptRestore(ofProvider:limit:)``
+/// ### Logins of another system
+/// - ``acceptImport(from:provider:limit:rate:proof:)``
+/// - ``importStatus()``
 /// ### Damaged rows
 /// - ``damage(limit:)``
 /// - ``damagedRow(_:)``

@@ -3,7 +3,8 @@ import FoundationEssentials
 public import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import OAuthClient
+public import OAuthClient
+public import ServiceLifecycle
 import Synchronization
 public import TokenVault
 
@@ -31,7 +32,7 @@ public import TokenVault
 /// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
 /// is refused with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
 /// `UserManagerOptions.allowsInsecureLoopback`.
-public final class AuthorizingClient: Sendable {
+public final class AuthorizingClient: Service {
     private let users: UserManager
     private let options: Options
     private let client: HTTPClient
@@ -62,6 +63,12 @@ public final class AuthorizingClient: Sendable {
         if isFirst { try? await client.shutdown() }
     }
 
+    /// In a service group: waits for the end, and closes what is still open then. Put it between the vault and the server.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+
     /// Sends a request with a token of this login.
     ///
     /// - Throws: `VaultError` if there is no good token; `HTTPTransportError` if no reply came; `CancellationError`; and
@@ -74,7 +81,30 @@ public final class AuthorizingClient: Sendable {
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
         var authorized = request
         let token = try await users.authorize(&authorized, for: login, tokenRequest)
-        return try await send(request, body, authorized, with: token)
+        return try await send(request, body, authorized, with: .login(token))
+    }
+
+    /// Sends a request with a token of the client itself, for work that is no user's. See ``send(_:body:for:_:)``.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - body: What it carries.
+    ///   - provider: The provider's name in the vault.
+    ///   - tokenRequest: For what the token is. See `UserManager.clientToken`.
+    ///   - parameters: Added to the request for the token, such as `audience`.
+    public func send(
+        _ request: HTTPRequest, body: RequestBody = .none, asClientOf provider: String,
+        _ tokenRequest: TokenRequest = TokenRequest(), parameters: [FormParameter] = []
+    ) async throws -> ResourceResponse {
+        var tokenRequest = tokenRequest
+        tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
+        let source = ClientTokenSource(provider: provider, request: tokenRequest, parameters: parameters)
+        // A request that no token may go with fails before one is fetched.
+        try users.checkTarget(of: request)
+        let token = try await source.token(users)
+        var authorized = request
+        try await users.authorize(&authorized, withClientToken: token)
+        return try await send(request, body, authorized, with: .client(token), source)
     }
 
     /// Sends a request with a token of this user's only login. See ``send(_:body:for:_:)``.
@@ -86,7 +116,8 @@ public final class AuthorizingClient: Sendable {
 
     /// Sends what was authorized with this token, and the request again as often as it makes sense.
     private func send(
-        _ request: HTTPRequest, _ body: RequestBody, _ authorized: HTTPRequest, with first: VaultToken
+        _ request: HTTPRequest, _ body: RequestBody, _ authorized: HTTPRequest, with first: SentToken,
+        _ source: ClientTokenSource? = nil
     ) async throws -> ResourceResponse {
         var token = first
         var trial = try await attempt(authorized, body, token)
@@ -96,7 +127,11 @@ public final class AuthorizingClient: Sendable {
             let response = trial.response
             switch trial.meaning {
             case .final:
-                if response.head.status != .unauthorized { brake.release(token.login, request) }
+                if response.head.status != .unauthorized { brake.release(token.owner, request) }
+                return response
+            case .needsStepUp(let challenge):
+                var response = response
+                response.stepUp = challenge
                 return response
             case .wantsNewProof:
                 guard proofs < Self.mostProofs, body.canBeSentAgain else { return response }
@@ -105,11 +140,11 @@ public final class AuthorizingClient: Sendable {
             case .refusedToken:
                 guard mayRenew else {
                     // A new token is refused like the old one: the token is not the problem.
-                    brake.pull(token.login, request, at: trial.startedAt)
+                    brake.pull(token.owner, request, at: trial.startedAt)
                     return response
                 }
-                guard !brake.holds(token.login, request, at: trial.startedAt),
-                    let newer = await newerToken(than: token), body.canBeSentAgain
+                guard !brake.holds(token.owner, request, at: trial.startedAt),
+                    let newer = await newerToken(than: token, source), body.canBeSentAgain
                 else { return response }
                 mayRenew = false
                 token = newer
@@ -127,7 +162,7 @@ public final class AuthorizingClient: Sendable {
 
     /// A repeat that waits for those before it, so that its nonce has not been used up meanwhile.
     private func prove(
-        again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken, _ tries: Int,
+        again request: HTTPRequest, _ body: RequestBody, _ token: SentToken, _ tries: Int,
         until end: ContinuousClock.Instant
     ) async throws -> Trial {
         let gate = users.resourceGate
@@ -142,36 +177,54 @@ public final class AuthorizingClient: Sendable {
     }
 
     /// With a new proof, which has the latest nonce.
-    private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: VaultToken) async throws -> Trial {
+    private func attempt(again request: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
         var authorized = request
-        try await users.authorize(&authorized, with: token)
+        switch token {
+        case .login(let token): try await users.authorize(&authorized, with: token)
+        case .client(let token): try await users.authorize(&authorized, withClientToken: token)
+        }
         return try await attempt(authorized, body, token)
     }
 
-    private func attempt(_ authorized: HTTPRequest, _ body: RequestBody, _ token: VaultToken) async throws -> Trial {
+    private func attempt(_ authorized: HTTPRequest, _ body: RequestBody, _ token: SentToken) async throws -> Trial {
         let startedAt = users.vault.wallClock()
         var response = try await exchange(authorized, body, token)
-        let shown =
-            await users.needsBody(of: response.head, authorizedWith: token)
-            ? await response.readAhead() : nil
-        let meaning = await users.read(
-            response.head, to: authorized, authorizedWith: token, startedAt: startedAt, body: shown)
+        let meaning: ResourceReply
+        switch token {
+        case .login(let token):
+            let needsBody = await users.needsBody(of: response.head, authorizedWith: token)
+            meaning = await users.read(
+                response.head, to: authorized, authorizedWith: token, startedAt: startedAt,
+                body: needsBody ? response.readAhead() : nil)
+        case .client(let token):
+            let needsBody = await users.needsBody(of: response.head, authorizedWithClientToken: token)
+            meaning = await users.read(
+                response.head, to: authorized, authorizedWithClientToken: token, startedAt: startedAt,
+                body: needsBody ? response.readAhead() : nil)
+        }
         return Trial(response: response, meaning: meaning, startedAt: startedAt)
     }
 
     /// Nil if there is none: the reply that was given is then the truth.
-    private func newerToken(than token: VaultToken) async -> VaultToken? {
+    private func newerToken(than token: SentToken, _ source: ClientTokenSource?) async -> SentToken? {
         do {
-            try await users.reportRejected(token)
-            let newer = try await users.accessToken(replacing: token, deadline: options.tokenDeadline)
-            return newer.generation > token.generation ? newer : nil
+            switch token {
+            case .login(let token):
+                try await users.reportRejected(token)
+                let newer = try await users.accessToken(replacing: token, deadline: options.tokenDeadline)
+                return newer.generation > token.generation ? .login(newer) : nil
+            case .client(let token):
+                try await users.reportRejected(clientToken: token)
+                guard let newer = try await source?.token(users) else { return nil }
+                return newer.generation > token.generation ? .client(newer) : nil
+            }
         } catch {
             return nil
         }
     }
 
     private func exchange(
-        _ request: HTTPRequest, _ body: RequestBody, _ token: VaultToken
+        _ request: HTTPRequest, _ body: RequestBody, _ token: SentToken
     ) async throws -> ResourceResponse {
         var outgoing = HTTPClientRequest(
             url: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")")
@@ -202,5 +255,16 @@ public final class AuthorizingClient: Sendable {
             .stream(stream.map { ByteBuffer(bytes: $0) }, length: length.map { .known($0) } ?? .unknown)
         }
         return open(stream)
+    }
+}
+
+/// How a request's token of the client itself is had, also for a repeat.
+private struct ClientTokenSource {
+    let provider: String
+    let request: TokenRequest
+    let parameters: [FormParameter]
+
+    func token(_ users: UserManager) async throws -> ClientToken {
+        try await users.clientToken(provider: provider, request, parameters: parameters)
     }
 }

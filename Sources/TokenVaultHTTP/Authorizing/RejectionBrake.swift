@@ -1,13 +1,12 @@
 import FoundationEssentials
 import HTTPTypes
 import Synchronization
-import TokenVault
 
 /// Keeps a server that refuses even new tokens from having one renewed for every request: after such a refusal its next
 /// ones renew nothing for a minute.
 final class RejectionBrake: Sendable {
     fileprivate struct Place: Hashable {
-        let login: LoginID
+        let owner: SentToken.Owner
         let authority: String
     }
 
@@ -15,31 +14,31 @@ final class RejectionBrake: Sendable {
     private static let capacity = 4_096
     private let pulled = Mutex<[Place: Date]>([:])
 
-    func holds(_ login: LoginID, _ request: HTTPRequest, at now: Date) -> Bool {
+    func holds(_ owner: SentToken.Owner, _ request: HTTPRequest, at now: Date) -> Bool {
         pulled.withLock { pulled in
             // A clock that was set back must not hold for ever.
-            guard let until = pulled[Place(login, request)] else { return false }
+            guard let until = pulled[Place(owner, request)] else { return false }
             return now < until && until.timeIntervalSince(now) <= Self.pause
         }
     }
 
-    func pull(_ login: LoginID, _ request: HTTPRequest, at now: Date) {
+    func pull(_ owner: SentToken.Owner, _ request: HTTPRequest, at now: Date) {
         pulled.withLock { pulled in
             if pulled.count >= Self.capacity { pulled = pulled.filter { $0.value > now } }
             if pulled.count >= Self.capacity { pulled = [:] }
-            pulled[Place(login, request)] = now.addingTimeInterval(Self.pause)
+            pulled[Place(owner, request)] = now.addingTimeInterval(Self.pause)
         }
     }
 
-    func release(_ login: LoginID, _ request: HTTPRequest) {
+    func release(_ owner: SentToken.Owner, _ request: HTTPRequest) {
         pulled.withLock { pulled in
-            if !pulled.isEmpty { pulled[Place(login, request)] = nil }
+            if !pulled.isEmpty { pulled[Place(owner, request)] = nil }
         }
     }
 }
 
 extension RejectionBrake.Place {
-    fileprivate init(_ login: LoginID, _ request: HTTPRequest) {
-        self.init(login: login, authority: (request.authority ?? "").lowercased())
+    fileprivate init(_ owner: SentToken.Owner, _ request: HTTPRequest) {
+        self.init(owner: owner, authority: (request.authority ?? "").lowercased())
     }
 }

@@ -12,10 +12,15 @@ public import TokenVault
 public struct ResourceResponse: Sendable {
     public let head: HTTPResponse
     public private(set) var body: Body
-    /// The token that the request went out with.
-    public let token: VaultToken
+    /// What the API wants of the user's authentication (RFC 9470); nil: nothing. The reply is then a 401.
+    public internal(set) var stepUp: StepUpChallenge?
+    private let sent: SentToken
+    /// The login's token that the request went out with; nil: it was one of the client's own.
+    public var token: VaultToken? { if case .login(let token) = sent { token } else { nil } }
+    /// The token of the client itself that the request went out with; nil: it was a login's.
+    public var clientToken: ClientToken? { if case .client(let token) = sent { token } else { nil } }
 
-    init(_ response: HTTPClientResponse, token: VaultToken) throws(HTTPTransportError) {
+    init(_ response: HTTPClientResponse, token: SentToken) throws(HTTPTransportError) {
         var fields = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { throw HTTPTransportError(.maybeSent, .protocolViolation) }
@@ -26,7 +31,7 @@ public struct ResourceResponse: Sendable {
         }
         head = HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
         body = Body(response.body)
-        self.token = token
+        sent = token
     }
 
     /// The whole body, unless it is long or breaks off. It can still be read afterwards, as it came.

@@ -39,14 +39,40 @@ struct VaultAccess {
     var witness: VaultWitness? {
         get throws(Failure) {
             let log = options.witnessLog ?? environment("TOKENVAULT_WITNESS_LOG")
-            guard let path = options.witness ?? environment("TOKENVAULT_WITNESS") else {
+            guard let keeper = try witnessKeeper else {
                 guard log == nil else {
-                    throw .usage("a witness log needs a witness", hint: "use --witness PATH, or set TOKENVAULT_WITNESS")
+                    throw .usage(
+                        "a witness log needs a witness",
+                        hint: "use --witness PATH or --witness-command JSON, or set TOKENVAULT_WITNESS")
                 }
                 return nil
             }
-            return VaultWitness(path, intentLog: log)
+            return VaultWitness(keeper, intentLog: log)
         }
+    }
+
+    /// An option comes before a variable, whatever it names.
+    private var witnessKeeper: VaultWitness.Keeper? {
+        get throws(Failure) {
+            let option = "--witness-command"
+            if let keeper = try Self.keeper(options.witness, options.witnessCommand, "--witness", option) {
+                return keeper
+            }
+            let variables = ["TOKENVAULT_WITNESS", "TOKENVAULT_WITNESS_COMMAND"]
+            return try Self.keeper(
+                environment(variables[0]), environment(variables[1]), variables[0], variables[1])
+        }
+    }
+
+    private static func keeper(
+        _ path: String?, _ program: String?, _ pathName: String, _ programName: String
+    ) throws(Failure) -> VaultWitness.Keeper? {
+        guard path == nil || program == nil else {
+            throw .usage("\(pathName) and \(programName) cannot be combined", hint: "use only one of them")
+        }
+        if let path { return .file(path) }
+        guard let program else { return nil }
+        return .program(try ProgramArguments.parse(program, programName, example: ProgramArguments.witness))
     }
 
     private var passphraseMemoryLimit: ByteCount? {
@@ -96,7 +122,9 @@ struct VaultAccess {
 
     func requireWitness() throws -> VaultWitness {
         guard let witness = try witness else {
-            throw Failure.usage("no witness specified", hint: "use --witness PATH, or set TOKENVAULT_WITNESS")
+            throw Failure.usage(
+                "no witness specified",
+                hint: "use --witness PATH or --witness-command JSON, or set TOKENVAULT_WITNESS")
         }
         return witness
     }

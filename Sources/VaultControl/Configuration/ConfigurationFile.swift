@@ -42,13 +42,14 @@ struct ConfigurationFile: Sendable {
         settings = try Self.parse(text, of: path)
     }
 
-    /// For settings that neither an option nor a variable gives. A variable that names a key takes the place of every
-    /// setting that does.
+    /// For settings that neither an option nor a variable gives. A variable that names a key, or a witness, takes the place
+    /// of every setting that does.
     func completing(_ environment: [String: String]) -> [String: String] {
         let isSet = { (variable: String) in environment[variable].map { !$0.isEmpty } ?? false }
-        let namesKey = ConfigurationSetting.all.contains { $0.isKey && isSet($0.variable) }
+        let named = Set(ConfigurationSetting.all.filter { isSet($0.variable) }.compactMap(\.names))
         var environment = environment
-        for (setting, text) in settings where !isSet(setting.variable) && !(setting.isKey && namesKey) {
+        for (setting, text) in settings where !isSet(setting.variable) {
+            if let names = setting.names, named.contains(names) { continue }
             environment[setting.variable] = text
         }
         return environment
@@ -61,7 +62,7 @@ extension ConfigurationFile {
         _ text: String, of path: String
     ) throws(Failure) -> [(setting: ConfigurationSetting, text: String)] {
         var found: [String: String] = [:]
-        var keyName: String?
+        var naming: [ConfigurationSetting.Named: String] = [:]
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             do throws(ConfigurationProblem) {
@@ -70,12 +71,14 @@ extension ConfigurationFile {
                 guard found[setting.name] == nil else {
                     throw ConfigurationProblem("\(setting.name) is set twice", column: entry.nameColumn)
                 }
-                if setting.isKey, let other = keyName {
-                    throw ConfigurationProblem(
-                        "\(other) and \(setting.name) cannot be combined", hint: "name one key",
-                        column: entry.nameColumn)
+                if let names = setting.names {
+                    if let other = naming[names] {
+                        throw ConfigurationProblem(
+                            "\(other) and \(setting.name) cannot be combined", hint: "name one \(names.rawValue)",
+                            column: entry.nameColumn)
+                    }
+                    naming[names] = setting.name
                 }
-                if setting.isKey { keyName = setting.name }
                 do throws(ConfigurationProblem) {
                     found[setting.name] = try setting.text(of: entry.value)
                 } catch {

@@ -17,24 +17,32 @@ struct ConfigurationSetting: Sendable {
     /// The option's name without its hyphens.
     let name: String
     let kind: Kind
-    /// Whether it says which key opens the vault: of these there is one.
-    var isKey = false
+    /// What it names, if only one setting may name that.
+    var names: Named?
+
+    enum Named: String, CaseIterable {
+        /// Opens the vault.
+        case key
+        /// Remembers its newest state.
+        case witness
+    }
 
     /// `key-file` stands for `TOKENVAULT_KEY_FILE`.
     var variable: String { "TOKENVAULT_" + name.uppercased().replacing("-", with: "_") }
 
     static let all = [
         ConfigurationSetting(name: "vault", kind: .path),
-        ConfigurationSetting(name: "key-file", kind: .path, isKey: true),
-        ConfigurationSetting(name: "credential", kind: .text, isKey: true),
-        ConfigurationSetting(name: "key-command", kind: .program, isKey: true),
-        ConfigurationSetting(name: "wrap-command", kind: .program, isKey: true),
-        ConfigurationSetting(name: "identity", kind: .path, isKey: true),
-        ConfigurationSetting(name: "passphrase-file", kind: .path, isKey: true),
+        ConfigurationSetting(name: "key-file", kind: .path, names: .key),
+        ConfigurationSetting(name: "credential", kind: .text, names: .key),
+        ConfigurationSetting(name: "key-command", kind: .program, names: .key),
+        ConfigurationSetting(name: "wrap-command", kind: .program, names: .key),
+        ConfigurationSetting(name: "identity", kind: .path, names: .key),
+        ConfigurationSetting(name: "passphrase-file", kind: .path, names: .key),
         ConfigurationSetting(name: "passphrase-memory-limit", kind: .size),
         ConfigurationSetting(name: "ca-file", kind: .path),
         ConfigurationSetting(name: "trust-file-system", kind: .flag),
-        ConfigurationSetting(name: "witness", kind: .path),
+        ConfigurationSetting(name: "witness", kind: .path, names: .witness),
+        ConfigurationSetting(name: "witness-command", kind: .program, names: .witness),
         ConfigurationSetting(name: "witness-log", kind: .path),
         ConfigurationSetting(name: "log-format", kind: .choice(["text", "json"])),
     ]
@@ -81,7 +89,8 @@ struct ConfigurationSetting: Sendable {
         switch kind {
         case .path: "\(name) = \"/etc/tokenvault/\(name)\""
         case .text: "\(name) = \"vault.key\""
-        case .program: "\(name) = [\"/usr/bin/pass\", \"show\", \"vault-key\"]"
+        case .program:
+            "\(name) = \(names == .witness ? ProgramArguments.witness : ProgramArguments.key)"
         case .size: "\(name) = \"512M\""
         case .flag: "\(name) = true"
         case .choice(let words): "\(name) = \"\(words.last ?? "")\""

@@ -1,5 +1,6 @@
 import OAuthClient
 import TokenVault
+import VaultImport
 
 extension Failure {
     /// Every error that can reach a user, in the user's words.
@@ -8,8 +9,10 @@ extension Failure {
         case let failure as Failure: self = failure
         case let error as VaultError: self.init(error)
         case let error as DiscoveryError: self.init(error)
+        case let error as ExportError: self.init(error)
         case let error as OAuthValueError: self.init(error)
         case let error as OutputError: self.init(error)
+        case let error as ImportError: self.init(error)
         case let error as HTTPTransportError: self.init(.provider, code: "network", error.description)
         case is CancellationError: self.init(.partlyDone, code: "interrupted", "interrupted")
         default: self.init(.machine, code: "unexpected", "an unexpected error occurred (\(type(of: error)))")
@@ -45,6 +48,13 @@ extension Failure {
         self.init(.usage, code: "invalidArgument", error.description, hints: hints)
     }
 
+    private init(_ error: ExportError) {
+        let isMachine = error.code == .notWritten
+        self.init(
+            isMachine ? .machine : .usage, code: isMachine ? "outputFailed" : "invalidArgument", error.message,
+            hints: error.hint.map { [$0] } ?? [])
+    }
+
     private init(_ error: DiscoveryError) {
         let hints =
             switch error.code {
@@ -58,6 +68,28 @@ extension Failure {
             default: ["specify the endpoints: --token-endpoint, --authorization-endpoint"]
             }
         self.init(.provider, code: "discovery", error.description, hints: hints)
+    }
+
+    private init(_ error: ImportError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .unreadableFile: .notFound
+            case .damagedSource: .damaged
+            case .busySource: .busy
+            default: .usage
+            }
+        self.init(
+            status, code: error.code.name, error.message,
+            hints: [Self.hint(for: error.code) ?? error.hint].compactMap(\.self))
+    }
+
+    /// What to do in terms of the command line.
+    private static func hint(for code: ImportError.Code) -> String? {
+        switch code {
+        case .severalStores: "name the one that is meant: --kind KIND or --table TABLE"
+        case .secretNeeded, .wrongSecret: "give the source's own secret: --better-auth-secret-file or --nango-key-file"
+        default: nil
+        }
     }
 
     private init(_ error: OutputError) {
@@ -94,9 +126,13 @@ extension Failure {
                 + "write to the vault"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
         case .refreshStalled: "see which process holds the renewal, and what to do: vaultctl login show LOGIN"
+        case .sourceNotQuiet:
+            "stop what renews there, then read it to its end: vaultctl import run SOURCE --final"
         case .busy: "another process is writing; try again, and if this persists, look for a stalled process"
         case .unknownRow: "list all damaged rows: vaultctl damage list"
         case .unknownBackup: "list all backups: vaultctl backup list"
+        case .heldBySource:
+            "see what is held: vaultctl import status; once the other system no longer renews: vaultctl import accept"
         case .held:
             "see what is held, and at what risk: vaultctl restore status; or ask the user to log in again: "
                 + "vaultctl login begin"
@@ -115,14 +151,14 @@ extension ExitStatus {
         case .refreshFailed, .lostResponse, .notRefreshable, .needsUserInteraction, .userDisabled:
             self = .loginDead
         case .providerMisconfigured, .tryLater, .refreshStalled, .network, .deadlineExceeded, .protocolViolation,
-            .logInRefused:
+            .logInRefused, .logInExpired, .otherAccount, .resourceRefused:
             self = .provider
         case .wrongKey, .keyMissing, .keyExists, .keyTruncated, .keyMalformed, .keyUnsafe,
             .keyTooCostly, .keyUnavailable:
             self = .key
         case .damaged, .quarantined, .notAVault, .notABackup:
             self = .damaged
-        case .rollbackSuspected, .held:
+        case .rollbackSuspected, .held, .heldBySource:
             self = .rollback
         case .busy:
             self = .busy

@@ -36,11 +36,8 @@ enum InputFile {
         }
     }
 
-    /// Of the call that has just failed.
-    static func reason() -> String {
-        let error = errno
-        return unsafe String(cString: strerror(error)).lowercased()
-    }
+    /// Of the call that has just failed, unless another error is named.
+    static func reason(of error: Int32 = errno) -> String { unsafe String(cString: strerror(error)).lowercased() }
 
     /// Where a file lies: `.` for a name alone.
     static func directory(of path: String) -> String {

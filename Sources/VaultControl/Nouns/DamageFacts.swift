@@ -1,4 +1,5 @@
 import FoundationEssentials
+import OAuthClient
 import TokenVault
 
 /// How a damaged row is shown. Its cells are sealed and stay so.
@@ -49,13 +50,9 @@ enum DamageFacts {
         case .integer(let value): String(value)
         case .real(let value): String(value)
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
-        case .blob(let bytes) where bytes.count <= 32: hexadecimal(bytes)
+        case .blob(let bytes) where bytes.count <= 32: Hex.encode(bytes)
         case .blob(let bytes): Count.of(bytes.count, "byte")
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     static func sheet(_ row: DamagedRow.StoredRow) -> Sheet {

@@ -19,9 +19,12 @@ enum LoginFacts {
             Field("user", login.userId).column("USER"),
             Field("provider", login.provider).orWords("none: the app renews this login itself").column("PROVIDER"),
             Field("label", login.label).column("LABEL"),
+            Field("metadata", login.metadata.isEmpty ? nil : metadata(login)).words(
+                login.metadata.isEmpty ? nil : metadataWords(login)),
+            Field("origin", login.origin.map(sheet)).label("imported from").words(login.origin.map(words)),
             Field("state", StateWords.code(login.state))
-                .words(StateWords.long(login, now: now), inPipe: LoginStanding(login).rawValue)
-                .column("STATE", StateWords.short(login), inPipe: LoginStanding(login).rawValue),
+                .words(StateWords.long(login, now: now), inPipe: login.standing.rawValue)
+                .column("STATE", StateWords.short(login), inPipe: login.standing.rawValue),
             Field(
                 "failure",
                 login.failure.map { [.data("reason", $0.reason.description), .data("at", $0.date)] as Sheet }
@@ -60,6 +63,31 @@ enum LoginFacts {
             Field("nextStep", [.data("step", step.word), .data("at", step.at)] as Sheet)
                 .words(NextStepWords.words(diagnosis, now: now), inPipe: NextStepWords.words(diagnosis, now: nil)),
         ]
+    }
+
+    private static func metadata(_ login: Login) -> Sheet {
+        Sheet(login.metadata.sorted { $0.key < $1.key }.map { .data($0.key, $0.value) })
+    }
+
+    private static func metadataWords(_ login: Login) -> String {
+        login.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
+    }
+
+    private static func sheet(_ origin: LoginOrigin) -> Sheet {
+        [
+            .data("source", origin.source), .data("owner", origin.owner.rawValue), .data("takenAt", origin.takenAt),
+            .data("isMissing", origin.isMissing),
+        ]
+    }
+
+    private static func words(_ origin: LoginOrigin) -> String {
+        let owner =
+            switch origin.owner {
+            case .source: origin.isMissing ? "which no longer has it" : "which renews it"
+            case .vault: "and renewed here"
+            case .contested: "and renewed by both, so no longer from here"
+            }
+        return "\(Printable.shortened(origin.source)), \(owner)"
     }
 
     /// In the provider's words, which lines escape where they are written.

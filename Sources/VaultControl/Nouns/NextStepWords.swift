@@ -34,6 +34,8 @@ enum NextStepWords {
         case .acceptRestore:
             "the vault was restored from a backup: accept it for this provider (vaultctl restore status), or ask the user "
                 + "to log in again"
+        case .acceptImport:
+            "the system from which it was imported renews it; once it no longer does: vaultctl import accept"
         }
     }
 
@@ -53,6 +55,7 @@ enum NextStepWords {
         case .logIn: ("logIn", nil)
         case .enableUser: ("enableUser", nil)
         case .acceptRestore: ("acceptRestore", nil)
+        case .acceptImport: ("acceptImport", nil)
         }
     }
 

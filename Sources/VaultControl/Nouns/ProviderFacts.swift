@@ -32,6 +32,7 @@ enum ProviderFacts {
             Field("profile", provider.profile),
             Field("pushedAuthorizationEndpoint", provider.pushedAuthorizationEndpoint?.rawValue),
             Field("introspectionEndpoint", provider.introspectionEndpoint?.rawValue),
+            Field("deviceAuthorizationEndpoint", provider.deviceAuthorizationEndpoint?.rawValue),
             Field("jwksUri", provider.jwksURI?.rawValue),
             Field("requiresPushedRequests", provider.requiresPushedRequests).label("pushed requests")
                 .words(provider.requiresPushedRequests ? "required" : nil),

@@ -16,6 +16,9 @@ enum RevocationFacts {
                 "\(Count.of(unreadable, "damaged login")) could not be revoked; the grants stay valid at the provider"
             )
         }
+        if report.results.contains(where: { $0.outcome == .ownedBySource }) {
+            invocation.warn("a grant was not revoked, because the system it was imported from uses it: end it there")
+        }
         guard report.results.allSatisfy({ $0.outcome.isSettled || $0.outcome == .unreadable }) else {
             invocation.warn("not every provider has confirmed; the vault keeps the revocations until they have")
             invocation.hint("try again: vaultctl outbox retry")
@@ -66,6 +69,7 @@ enum RevocationFacts {
             case .revoked: ("revoked", nil)
             case .nothingToRevoke: ("nothingToRevoke", nil)
             case .unsupported: ("unsupported", nil)
+            case .ownedBySource: ("ownedBySource", nil)
             case .pending(let error): ("pending", error.code.name)
             case .givenUp: ("givenUp", nil)
             case .unreadable: ("unreadable", nil)
@@ -80,6 +84,7 @@ enum RevocationFacts {
         case .revoked: "revoked"
         case .nothingToRevoke: "nothing to revoke"
         case .unsupported: "cannot be revoked; stays valid until it expires"
+        case .ownedBySource: "not revoked: the system it was imported from uses it"
         case .pending(let error): "not confirmed yet: \(error.message)"
         case .givenUp: "given up; stays valid until it expires"
         case .unreadable: "damaged, could not be revoked; stays valid until it expires"

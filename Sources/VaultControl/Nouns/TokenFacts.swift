@@ -6,26 +6,34 @@ import TokenVault
 /// What can be shown of a token without revealing it.
 enum TokenFacts {
     static func sheet(_ token: VaultToken, now: Date, isRevealed: Bool = false) -> Sheet {
-        let seconds = token.expiresAt.map { Int(max(0, min($0.timeIntervalSince(now), 1e15))) }
-        let sheet: Sheet = [
-            Field("login", token.login),
-            Field("tokenType", token.tokenType.description),
-            Field("expiresAt", token.expiresAt).orWords("unknown"),
-            .data("expiresIn", seconds),
-            Field("scope", token.scope?.description),
-            Field("generation", token.generation),
-            Field("fingerprint", fingerprint(token)),
+        [Field("login", token.login)]
+            + facts(token.tokenType, token.expiresAt, token.scope, now)
+            + [Field("generation", token.generation)]
+            + secret(token.accessToken, isRevealed)
+    }
+
+    static func sheet(_ token: ClientToken, now: Date, isRevealed: Bool = false) -> Sheet {
+        [Field("provider", token.provider)]
+            + facts(token.tokenType, token.expiresAt, token.scope, now)
+            + [Field("resource", token.resource)]
+            + secret(token.accessToken, isRevealed)
+    }
+
+    private static func facts(_ type: TokenType, _ expiresAt: Date?, _ scope: Scope?, _ now: Date) -> Sheet {
+        [
+            Field("tokenType", type.description),
+            Field("expiresAt", expiresAt).orWords("unknown"),
+            .data("expiresIn", expiresAt.map { Int(max(0, min($0.timeIntervalSince(now), 1e15))) }),
+            Field("scope", scope?.description),
         ]
-        return isRevealed ? sheet + [.data("accessToken", token.accessToken.reveal())] : sheet
+    }
+
+    private static func secret(_ token: AccessToken, _ isRevealed: Bool) -> Sheet {
+        [Field("fingerprint", fingerprint(token))] + (isRevealed ? [.data("accessToken", token.reveal())] : [])
     }
 
     /// Enough to distinguish two tokens, too little to find one: the first 64 bits of its SHA-256.
-    private static func fingerprint(_ token: VaultToken) -> String {
-        SHA256.hash(data: Array(token.accessToken.reveal().utf8)).prefix(8)
-            .map { byte in
-                let digits = String(byte, radix: 16)
-                return digits.count == 1 ? "0" + digits : digits
-            }
-            .joined()
+    private static func fingerprint(_ token: AccessToken) -> String {
+        Hex.encode(SHA256.hash(data: Array(token.reveal().utf8)).prefix(8))
     }
 }

@@ -70,6 +70,12 @@ struct GlobalOptions: ParsableArguments, OutputChoice {
 
     @Option(
         help: .init(
+            "The program that remembers it instead, as a JSON array (or TOKENVAULT_WITNESS_COMMAND).", valueName: "json"
+        ))
+    var witnessCommand: String?
+
+    @Option(
+        help: .init(
             "The file that names each login before its refresh token is sent (or TOKENVAULT_WITNESS_LOG).",
             valueName: "path"), completion: .file())
     var witnessLog: String?

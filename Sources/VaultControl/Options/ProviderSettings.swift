@@ -37,6 +37,9 @@ struct ProviderSettings: ParsableArguments {
 
     @Option(help: .init("The introspection endpoint (RFC 7662), likewise.", valueName: "url"))
     var introspectionEndpoint: String?
+
+    @Option(help: .init("The device authorization endpoint (RFC 8628), likewise.", valueName: "url"))
+    var deviceAuthorizationEndpoint: String?
 }
 
 extension DPoPPolicy {
@@ -55,6 +58,7 @@ struct ProviderValues {
     let revocationEndpoint: EndpointURL?
     let pushedAuthorizationEndpoint: EndpointURL?
     let introspectionEndpoint: EndpointURL?
+    let deviceAuthorizationEndpoint: EndpointURL?
     let scope: Scope?
     let redirectURI: RedirectURI?
 
@@ -70,6 +74,7 @@ struct ProviderValues {
         revocationEndpoint = try endpoint(settings.revocationEndpoint?.replacing("{client_id}", with: client.rawValue))
         pushedAuthorizationEndpoint = try endpoint(settings.pushedAuthorizationEndpoint)
         introspectionEndpoint = try endpoint(settings.introspectionEndpoint)
+        deviceAuthorizationEndpoint = try endpoint(settings.deviceAuthorizationEndpoint)
         scope = if let text = settings.scope { try Scope(text) } else { nil }
         redirectURI = if let text = settings.redirectURI { try RedirectURI(text) } else { nil }
     }

@@ -48,23 +48,74 @@ package struct NewFile {
 
     /// Gives false if the file system, or the missing of `/proc`, does not let it.
     private func writeWithoutName(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Bool {
-        let withoutName = 0o20000000 | O_DIRECTORY
-        let descriptor = unsafe open(parent, withoutName | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            if [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) { return false }
-            throw Failure(error: errno)
-        }
+        guard let descriptor = try openWithoutName() else { return false }
         defer { _ = close(descriptor) }
         try unsafe fill(descriptor, bytes)
-        let source = "/proc/self/fd/\(descriptor)"
-        guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0 else { return true }
+        guard giveName(to: descriptor) != 0 else { return true }
         guard [ENOENT, EXDEV, EPERM, EOPNOTSUPP, EINVAL].contains(errno) else { throw Failure(error: errno) }
         return false
+    }
+
+    /// Nil if the file system does not let it.
+    func openWithoutName() throws(Failure) -> Int32? {
+        let withoutName = 0o20000000 | O_DIRECTORY
+        let descriptor = unsafe open(parent, withoutName | O_RDWR | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { return descriptor }
+        if [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) { return nil }
+        throw Failure(error: errno)
+    }
+
+    private func giveName(to descriptor: Int32) -> Int32 {
+        unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+    }
+
+    /// Gives a whole file without a name this one. Where the file system does not let it, a copy of the file gets it.
+    func name(descriptor: Int32) throws(Failure) {
+        guard giveName(to: descriptor) != 0 else { return }
+        guard [ENOENT, EXDEV, EPERM, EOPNOTSUPP, EINVAL].contains(errno) else { throw Failure(error: errno) }
+        let (copy, temporary) = try openUnderOtherName()
+        defer { _ = close(copy) }
+        do throws(Failure) {
+            guard fchmod(copy, 0o600) == 0 else { throw Failure(error: errno) }
+            try Self.copy(descriptor, to: copy)
+            guard fsync(copy) == 0 else { throw Failure(error: errno) }
+            try name(temporary)
+        } catch {
+            unsafe _ = unlink(temporary)
+            throw error
+        }
+    }
+
+    private static func copy(_ source: Int32, to target: Int32) throws(Failure) {
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        let size = piece.count
+        var offset = off_t(0)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe pread(source, $0.baseAddress, size, offset) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(error: errno) }
+            guard count > 0 else { return }
+            let failure = unsafe piece.withUnsafeBytes { bytes -> Failure? in
+                do throws(Failure) {
+                    try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), to: target)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            if let failure { throw failure }
+            offset += off_t(count)
+        }
     }
 
     private func fill(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(Failure) {
         // The umask may have taken bits away from the owner.
         guard fchmod(descriptor, 0o600) == 0 else { throw Failure(error: errno) }
+        try unsafe Self.write(bytes, to: descriptor)
+        guard fsync(descriptor) == 0 else { throw Failure(error: errno) }
+    }
+
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Failure) {
         var offset = 0
         while offset < bytes.count {
             let done = unsafe Glibc.write(
@@ -73,7 +124,6 @@ package struct NewFile {
             guard done > 0 else { throw Failure(error: done < 0 ? errno : ENOSPC) }
             offset += done
         }
-        guard fsync(descriptor) == 0 else { throw Failure(error: errno) }
     }
 
     // MARK: Under another name
@@ -82,19 +132,29 @@ package struct NewFile {
     private static let idLength = 26
 
     private func writeUnderOtherName(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-        let temporary = "\(path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
-        let descriptor = unsafe open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure(error: errno) }
+        let (descriptor, temporary) = try openUnderOtherName()
         defer { _ = close(descriptor) }
         do throws(Failure) {
-            // Held for as long as the file is written: a file with a free lock has been left behind.
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure(error: errno) }
             try unsafe fill(descriptor, bytes)
             try name(temporary)
         } catch {
             unsafe _ = unlink(temporary)
             throw error
         }
+    }
+
+    func openUnderOtherName() throws(Failure) -> (descriptor: Int32, path: String) {
+        let temporary = "\(path).\(Base32.encode(SecureRandom.bytes16()))\(Self.suffix)"
+        let descriptor = unsafe open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(error: errno) }
+        // Held for as long as the file is written: a file with a free lock has been left behind.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = errno
+            _ = close(descriptor)
+            unsafe _ = unlink(temporary)
+            throw Failure(error: error)
+        }
+        return (descriptor, temporary)
     }
 
     /// Gives a whole file of another name this one, in whatever way the file system can do it.
@@ -141,7 +201,7 @@ package struct NewFile {
 
     private var parent: String { PathName.directory(of: path) }
 
-    private func synchronizeDirectory() throws(Failure) {
+    func synchronizeDirectory() throws(Failure) {
         let directory = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw Failure(error: errno) }
         defer { _ = close(directory) }

@@ -9,10 +9,13 @@ enum KeyedHash {
         case nameIndex = "TokenVault pname"
         case slotKeyID = "TokenVault keyid"
         case witness = "TokenVault witns"
+        case contentPart = "TokenVault part "
+        case contentNone = "TokenVault none "
     }
 
     static func hash(
-        _ message: UnsafeRawBufferPointer, key: UnsafeRawPointer, domain: Domain, into value: inout Bytes16
+        _ message: UnsafeRawBufferPointer, key: UnsafeRawPointer, keyByteCount: Int = SealingKey.byteCount,
+        domain: Domain, into value: inout Bytes16
     ) {
         let personal = domain.personalisation
         unsafe withUnsafeMutableBytes(of: &value) { output in
@@ -21,7 +24,7 @@ enum KeyedHash {
                 unsafe _ = crypto_generichash_blake2b_salt_personal(
                     target.u8, output.count,
                     message.baseAddress?.u8, UInt64(message.count),
-                    key.u8, SealingKey.byteCount,
+                    key.u8, keyByteCount,
                     nil, name.u8
                 )
             }
@@ -39,6 +42,8 @@ extension KeyedHash.Domain {
     private static let nameIndexBytes = bytes(of: .nameIndex)
     private static let slotKeyIDBytes = bytes(of: .slotKeyID)
     private static let witnessBytes = bytes(of: .witness)
+    private static let contentPartBytes = bytes(of: .contentPart)
+    private static let contentNoneBytes = bytes(of: .contentNone)
 
     private static func bytes(of domain: Self) -> Bytes16 {
         Bytes16(Array(domain.rawValue.utf8)) ?? .zero
@@ -51,6 +56,8 @@ extension KeyedHash.Domain {
         case .nameIndex: Self.nameIndexBytes
         case .slotKeyID: Self.slotKeyIDBytes
         case .witness: Self.witnessBytes
+        case .contentPart: Self.contentPartBytes
+        case .contentNone: Self.contentNoneBytes
         }
     }
 }

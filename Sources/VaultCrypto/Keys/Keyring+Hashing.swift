@@ -51,7 +51,14 @@ extension Keyring {
     }
 
     package func auditMAC(previous: AuditMAC, row: borrowing AssociatedData) -> AuditMAC {
-        unsafe row.withUnsafeBytes { unsafe auditMAC(previous: previous, row: $0) }
+        Self.auditMAC(previous: previous, row: row, under: auditKey)
+    }
+
+    /// The same under another key of the trail.
+    package static func auditMAC(
+        previous: AuditMAC, row: borrowing AssociatedData, under key: SealingKey
+    ) -> AuditMAC {
+        unsafe row.withUnsafeBytes { unsafe auditMAC(previous: previous, row: $0, key) }
     }
 
     private static func auditMAC(
@@ -68,10 +75,11 @@ extension Keyring {
         return result
     }
 
-    /// Guards what a witness remembers of the audit chain.
-    package func witnessMAC(of statement: [UInt8]) -> Bytes16 {
+    /// Guards what a witness remembers of the audit chain up to this row.
+    package func witnessMAC(of statement: [UInt8], upTo sequence: Int64) -> Bytes16 {
         var mac = Bytes16.zero
-        unsafe KeyedHash.hash(statement, key: auditKey.pointer, domain: .witness, into: &mac)
+        unsafe KeyedHash.hash(
+            statement, key: auditKey(ofRow: sequence).pointer, domain: .witness, into: &mac)
         return mac
     }
 }

@@ -7,11 +7,15 @@ extension Keyring {
         static let primaryMadeAt: UInt8 = 5
         static let formerIndexKey: UInt8 = 6
         static let indexMadeAt: UInt8 = 7
+        static let formerAuditKeys: UInt8 = 8
+        static let auditMadeAt: UInt8 = 9
     }
 
     private enum KeyTag {
         static let id: UInt8 = 1
         static let key: UInt8 = 2
+        /// Of a former audit key: the last row under it.
+        static let through: UInt8 = 3
     }
 
     /// The keyring as a cell of kind `keyring` under the vault key.
@@ -28,6 +32,16 @@ extension Keyring {
         record.append(Tag.primaryMadeAt, primaryMadeAt)
         if let formerIndexKey { record.append(Tag.formerIndexKey, record: Self.record(of: formerIndexKey)) }
         record.append(Tag.indexMadeAt, indexMadeAt)
+        if !formerAuditKeys.isEmpty {
+            var former = RecordList()
+            for entry in formerAuditKeys {
+                var element = Self.record(of: entry.key)
+                element.append(KeyTag.through, entry.through)
+                former.append(element)
+            }
+            record.append(Tag.formerAuditKeys, list: former)
+        }
+        record.append(Tag.auditMadeAt, auditMadeAt)
         return try SealedCell.seal(record, kind: .keyring, key: vaultKey, associatedData: associatedData)
     }
 
@@ -54,8 +68,9 @@ extension Keyring {
     private static func read(_ record: RecordReader) throws(VaultCryptoError) -> Keyring {
         var record = record
         var (primary, index, formerIndex, audit): (SealingKey?, SealingKey?, SealingKey?, SealingKey?)
-        var (primaryMadeAt, indexMadeAt): (Int64?, Int64?)
+        var (primaryMadeAt, indexMadeAt, auditMadeAt): (Int64?, Int64?, Int64?)
         var retired: [SealingKey] = []
+        var formerAudit: [FormerAuditKey] = []
         while let field = try record.next() {
             switch field.tag {
             case Tag.primaryRoot: primary = try key(from: field.record())
@@ -69,6 +84,12 @@ extension Keyring {
             case Tag.primaryMadeAt: primaryMadeAt = try field.int64()
             case Tag.formerIndexKey: formerIndex = try key(from: field.record())
             case Tag.indexMadeAt: indexMadeAt = try field.int64()
+            case Tag.formerAuditKeys:
+                var elements = field.elements()
+                while let element = try unsafe elements.next() {
+                    formerAudit.append(try unsafe formerAuditKey(from: RecordReader(element), after: formerAudit.last))
+                }
+            case Tag.auditMadeAt: auditMadeAt = try field.int64()
             default: try field.ignoreIfOptional()
             }
         }
@@ -78,10 +99,30 @@ extension Keyring {
         return Keyring(
             Parts(
                 primaryRoot: primary, primaryMadeAt: primaryMadeAt, retiredRoots: retired, indexKey: index,
-                indexMadeAt: indexMadeAt, formerIndexKey: formerIndex, auditKey: audit))
+                indexMadeAt: indexMadeAt, formerIndexKey: formerIndex, auditKey: audit, auditMadeAt: auditMadeAt,
+                formerAuditKeys: formerAudit))
     }
 
-    private static func key(from record: RecordReader) throws(VaultCryptoError) -> SealingKey {
+    private static func formerAuditKey(
+        from record: RecordReader, after last: FormerAuditKey?
+    ) throws(VaultCryptoError) -> FormerAuditKey {
+        var through: Int64?
+        let key = try key(from: record) { field throws(VaultCryptoError) in
+            guard field.tag == KeyTag.through else { return try field.ignoreIfOptional() }
+            through = try field.int64()
+        }
+        guard let through, through > last?.through ?? 0 else {
+            throw VaultCryptoError(.malformedRecord, "a former audit key does not say for which rows it is")
+        }
+        return FormerAuditKey(key: key, through: through)
+    }
+
+    private static func key(
+        from record: RecordReader,
+        _ other: (RecordField) throws(VaultCryptoError) -> Void = { field throws(VaultCryptoError) in
+            try field.ignoreIfOptional()
+        }
+    ) throws(VaultCryptoError) -> SealingKey {
         var record = record
         var id: KeyID?
         var key: SealingKey?
@@ -91,7 +132,7 @@ extension Keyring {
             case KeyTag.key:
                 guard let id else { throw VaultCryptoError(.malformedRecord, "the keyring holds a key without an id") }
                 key = try unsafe SealingKey(id: id, copying: field.keyBytes())
-            default: try field.ignoreIfOptional()
+            default: try other(field)
             }
         }
         guard let key else { throw VaultCryptoError(.malformedRecord, "the keyring lacks a key") }

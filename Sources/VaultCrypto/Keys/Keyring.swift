@@ -1,5 +1,5 @@
 /// The keys that the vault key protects: root keys, of which one seals and the others only open; the index key, and a
-/// former one while it is being replaced; the audit key. A value of keys that never changes: a rotation makes a new keyring.
+/// former one while it is being replaced; the audit key, and those of earlier parts of the trail. A value of keys that never changes: a rotation makes a new keyring.
 package final class Keyring: Sendable, Redacted {
     /// Seals user cells and everything else that has no user.
     package let primaryRoot: SealingKey
@@ -14,6 +14,17 @@ package final class Keyring: Sendable, Redacted {
     /// Finds rows that have not been moved to ``indexKey`` yet; nil unless it is being replaced.
     package let formerIndexKey: SealingKey?
     package let auditKey: SealingKey
+    /// When it took a former one's place, in milliseconds since 1970; nil for a vault's first.
+    package let auditMadeAt: Int64?
+    /// Keys of earlier parts of the audit trail, the oldest first.
+    package let formerAuditKeys: [FormerAuditKey]
+
+    /// A key of the audit trail that another one has followed.
+    package struct FormerAuditKey: Sendable {
+        package let key: SealingKey
+        /// The last row under it. The one before it in the list says where it begins.
+        package let through: Int64
+    }
 
     /// What a keyring is made of, to make another one of it.
     struct Parts {
@@ -24,6 +35,8 @@ package final class Keyring: Sendable, Redacted {
         var indexMadeAt: Int64?
         var formerIndexKey: SealingKey?
         var auditKey: SealingKey
+        var auditMadeAt: Int64?
+        var formerAuditKeys: [FormerAuditKey] = []
     }
 
     init(_ parts: Parts) {
@@ -34,6 +47,8 @@ package final class Keyring: Sendable, Redacted {
         indexMadeAt = parts.indexMadeAt
         formerIndexKey = parts.formerIndexKey
         auditKey = parts.auditKey
+        auditMadeAt = parts.auditMadeAt
+        formerAuditKeys = parts.formerAuditKeys
     }
 
     convenience init(
@@ -47,7 +62,8 @@ package final class Keyring: Sendable, Redacted {
     private func with(_ change: (inout Parts) -> Void) -> Keyring {
         var parts = Parts(
             primaryRoot: primaryRoot, primaryMadeAt: primaryMadeAt, retiredRoots: retiredRoots, indexKey: indexKey,
-            indexMadeAt: indexMadeAt, formerIndexKey: formerIndexKey, auditKey: auditKey)
+            indexMadeAt: indexMadeAt, formerIndexKey: formerIndexKey, auditKey: auditKey, auditMadeAt: auditMadeAt,
+            formerAuditKeys: formerAuditKeys)
         change(&parts)
         return Keyring(parts)
     }
@@ -64,7 +80,7 @@ package final class Keyring: Sendable, Redacted {
     package func continues(_ other: Keyring) -> Bool {
         let pairs = [
             ([indexKey] + (formerIndexKey.map { [$0] } ?? []), other.indexKey),
-            ([auditKey], other.auditKey),
+            ([auditKey] + formerAuditKeys.map(\.key), other.auditKey),
             ([primaryRoot] + retiredRoots, other.primaryRoot),
         ]
         return pairs.contains { keys, key in keys.contains { $0.isSame(as: key) } }
@@ -121,4 +137,30 @@ package final class Keyring: Sendable, Redacted {
 
     /// The same keys without the index key that no row needs.
     package var droppingFormerIndexKey: Keyring { with { $0.formerIndexKey = nil } }
+
+    // MARK: Audit keys
+
+    /// More than anyone needs: a former key goes with the last row under it.
+    package static let mostFormerAuditKeys = 32
+
+    /// The key of a row of the trail.
+    package func auditKey(ofRow sequence: Int64) -> SealingKey {
+        formerAuditKeys.first { sequence <= $0.through }?.key ?? auditKey
+    }
+
+    /// The same keys with another key for the rows after this one.
+    ///
+    /// - Parameter time: Now, in milliseconds since 1970.
+    package func replacingAuditKey(by new: SealingKey, after sequence: Int64, at time: Int64) -> Keyring {
+        with {
+            $0.formerAuditKeys.append(FormerAuditKey(key: $0.auditKey, through: sequence))
+            $0.auditKey = new
+            $0.auditMadeAt = time
+        }
+    }
+
+    /// The same keys without one under which there is no row.
+    package func droppingAuditKey(_ id: KeyID) -> Keyring {
+        with { $0.formerAuditKeys.removeAll { $0.key.id == id } }
+    }
 }

@@ -42,7 +42,7 @@ import Glibc
         }
     }
 
-    private static func spawn(
+    static func spawn(
         _ arguments: [String], _ environment: [String], _ streams: [Int32], _ process: inout pid_t
     ) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
@@ -69,8 +69,17 @@ import Glibc
         defer { for index in unsafe words.indices { unsafe free(words[index]) } }
         var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
-        return unsafe posix_spawn(&process, arguments[0], &actions, &attributes, &words, &variables)
+        // A process that is just being started elsewhere may hold the file open for a moment to which a script was written.
+        for _ in 0..<mostBusyTries {
+            let failure = unsafe posix_spawn(&process, arguments[0], &actions, &attributes, &words, &variables)
+            guard failure == ETXTBSY else { return failure }
+            usleep(10_000)
+        }
+        return ETXTBSY
     }
+
+    /// For two seconds.
+    private static let mostBusyTries = 200
 
     /// Reads what it prints until it has closed its streams; false if the time was over before.
     mutating func collect(limit: Int, until deadline: ContinuousClock.Instant) -> Bool {
@@ -105,23 +114,14 @@ import Glibc
             if bytes.isEmpty { bytes.reserveCapacity(limit) }
             if !isTooLong { bytes += chunk[..<count] }
         } else {
-            errors += chunk[..<min(count, KeyProgram.maximumErrorByteCount - errors.count)]
+            errors += chunk[..<min(count, OperatorProgram.maximumErrorByteCount - errors.count)]
         }
         return true
     }
 
     /// The exit code, or 128 and the number of the signal; nil if it has not ended in time.
     mutating func wait(until deadline: ContinuousClock.Instant) -> Int32? {
-        var status: Int32 = 0
-        while true {
-            let ended = unsafe waitpid(process, &status, WNOHANG)
-            if ended == process { break }
-            if ended < 0, errno != EINTR { return nil }
-            guard ContinuousClock.now < deadline else { return nil }
-            _ = usleep(2_000)
-        }
-        process = 0
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+        ChildProcess.exitCode(of: &process, until: deadline)
     }
 
     mutating func takeOutput() -> SecretBytes {
@@ -131,11 +131,7 @@ import Glibc
 
     /// Ends whatever still runs of it.
     mutating func end() {
-        if process > 0 {
-            _ = kill(-process, SIGKILL)
-            var status: Int32 = 0
-            while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-        }
+        ChildProcess.kill(process)
         Self.wipe(&bytes)
         Self.close(output)
         Self.close(error)

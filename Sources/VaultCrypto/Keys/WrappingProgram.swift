@@ -5,7 +5,6 @@
 /// round. Exit code 75 means *try again*, any other but 0 a refusal. A line `key-name: TEXT` on standard error of `wrap`
 /// says what it calls the key that it used.
 package struct WrappingProgram: SlotUnlocker, SlotMaker {
-    private static let tryAgain: Int32 = 75
     private static let timeLimit = Duration.seconds(10)
     private static let keyNamePrefix = "key-name: "
 
@@ -15,7 +14,7 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
 
     /// - Parameter variables: names of variables of this process that the program gets beside `PATH`, `HOME` and `LANG`.
     package init(_ arguments: [String], passing variables: [String] = []) throws(VaultCryptoError) {
-        _ = try KeyProgram(arguments, environment: [], timeLimit: Self.timeLimit)
+        _ = try OperatorProgram(arguments, environment: [], timeLimit: Self.timeLimit)
         self.arguments = arguments
         passed = variables
     }
@@ -67,20 +66,19 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
 
     private func run(
         _ verb: String, _ input: SecretBytes, slot: Bytes16, limit: Int
-    ) throws(VaultCryptoError) -> KeyProgram.Outcome {
+    ) throws(VaultCryptoError) -> OperatorProgram.Outcome {
         let program = try program(slot: slot)
-        var outcome = try Self.run(program, verb, input, limit)
-        if outcome.status == Self.tryAgain { outcome = try Self.run(program, verb, input, limit) }
+        let outcome = try Self.ask(program, verb, input, limit)
         if let refusal = program.refusal(outcome) { throw refusal }
         return outcome
     }
 
-    private static func run(
-        _ program: KeyProgram, _ verb: String, _ input: SecretBytes, _ limit: Int
-    ) throws(VaultCryptoError) -> KeyProgram.Outcome {
-        let result: Result<KeyProgram.Outcome, VaultCryptoError> = unsafe input.withUnsafeBytes { input in
+    private static func ask(
+        _ program: OperatorProgram, _ verb: String, _ input: SecretBytes, _ limit: Int
+    ) throws(VaultCryptoError) -> OperatorProgram.Outcome {
+        let result: Result<OperatorProgram.Outcome, VaultCryptoError> = unsafe input.withUnsafeBytes { input in
             do throws(VaultCryptoError) {
-                return .success(try unsafe program.run([verb], input: input, limit: limit))
+                return .success(try unsafe program.ask(verb, input: input, limit: limit))
             } catch {
                 return .failure(error)
             }
@@ -88,12 +86,12 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
         return try result.get()
     }
 
-    private func program(slot: Bytes16) throws(VaultCryptoError) -> KeyProgram {
+    private func program(slot: Bytes16) throws(VaultCryptoError) -> OperatorProgram {
         let names = Set(["PATH", "HOME", "LANG"] + passed)
-        var environment = KeyProgram.inherited { names.contains(String($0.prefix { $0 != "=" })) }
+        var environment = OperatorProgram.inherited { names.contains(String($0.prefix { $0 != "=" })) }
         environment.append("TOKENVAULT_SLOT=\(Base32.encode(slot))")
         if let vault { environment.append("TOKENVAULT_VAULT_ID=\(Base32.encode(vault))") }
-        return try KeyProgram(arguments, environment: environment, timeLimit: Self.timeLimit)
+        return try OperatorProgram(arguments, environment: environment, timeLimit: Self.timeLimit)
     }
 
     /// Control characters were taken out: lines are told apart by the `?` in place of their breaks.

@@ -29,38 +29,19 @@ enum X25519 {
         into target: UnsafeMutableRawBufferPointer
     ) throws(VaultCryptoError) {
         let salt = share + recipient.bytes
-        let isDone = unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { memory -> Bool in
-            guard let start = memory.baseAddress, peer.count == Recipient.byteCount else { return false }
-            defer { unsafe sodium_memzero(start, memory.count) }
-            let shared = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<32])
-            let extracted = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[32...])
+        let isDone = unsafe withUnsafeTemporaryAllocation(byteCount: 32, alignment: 16) { shared -> Bool in
+            guard let start = shared.baseAddress, peer.count == Recipient.byteCount else { return false }
+            defer { unsafe sodium_memzero(start, shared.count) }
             // Gives an error for a peer of low order, whose shared secret is all zero.
             let status = unsafe peer.withUnsafeBufferPointer { peer -> Int32 in
                 guard let peer = peer.baseAddress else { return -1 }
                 return unsafe crypto_scalarmult_curve25519(start.u8, secret.u8, peer)
             }
             guard status == 0 else { return false }
-            unsafe salt.withUnsafeBytes { unsafe hmac(key: $0, UnsafeRawBufferPointer(shared), into: extracted) }
-            // One block is all that is wanted: T(1) = HMAC(PRK, info ‖ 1).
-            unsafe (info + [1]).withUnsafeBytes {
-                unsafe hmac(key: UnsafeRawBufferPointer(extracted), $0, into: target)
-            }
+            unsafe HKDF.derive(UnsafeRawBufferPointer(shared), salt: salt, info: info, into: target)
             return true
         }
         guard isDone else { throw refused }
-    }
-
-    private static func hmac(
-        key: UnsafeRawBufferPointer, _ message: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
-    ) {
-        guard let keyStart = key.baseAddress, let start = message.baseAddress, let output = target.baseAddress else {
-            return
-        }
-        var state = crypto_auth_hmacsha256_state()
-        unsafe crypto_auth_hmacsha256_init(&state, keyStart.u8, key.count)
-        unsafe crypto_auth_hmacsha256_update(&state, start.u8, UInt64(message.count))
-        unsafe crypto_auth_hmacsha256_final(&state, output.u8)
-        unsafe sodium_memzero(&state, MemoryLayout.size(ofValue: state))
     }
 
     private static var refused: VaultCryptoError {

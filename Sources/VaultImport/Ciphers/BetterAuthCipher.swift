@@ -1,4 +1,5 @@
 import Crypto
+import OAuthClient
 import VaultCrypto
 
 /// How Better Auth encrypts tokens: XChaCha20-Poly1305 under the SHA-256 of a secret, in hexadecimal digits.
@@ -32,14 +33,14 @@ struct BetterAuthCipher {
         // A plain token may consist of hexadecimal digits too. Shorter than nonce and tag it is no ciphertext.
         let isSealed =
             text.utf8.count > ForeignCipher.overhead * 2 && text.utf8.count.isMultiple(of: 2)
-            && text.utf8.allSatisfy { HexDigits.value($0) != nil }
+            && text.utf8.allSatisfy { Hex.value($0) != nil }
         guard isSealed else { return .plain }
         guard let unversioned else { return .maybeSealed }
         return open(text[...], unversioned)
     }
 
     private func open(_ hex: Substring, _ key: [UInt8]) -> Reading {
-        guard let sealed = HexDigits.bytes(hex.utf8), let opened = ForeignCipher.open(sealed, key: key),
+        guard let sealed = Hex.decode(hex.utf8), let opened = ForeignCipher.open(sealed, key: key),
             let text = String(validating: opened, as: UTF8.self)
         else { return .notDecryptable }
         return .opened(text)

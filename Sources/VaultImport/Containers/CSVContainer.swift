@@ -6,13 +6,22 @@ final class CSVContainer: TableContainer {
     private let limits: ImportLimits
     private let hasHeader: Bool
 
-    /// - Parameter header: the columns of a file without a header.
+    /// - Parameters:
+    ///   - header: the columns of a file without a header.
+    ///   - tables: what an earlier look has shown; nil to look.
     init(
-        limits: ImportLimits, header: [String]?, open: @escaping () throws(ImportError) -> ByteStream
+        limits: ImportLimits, header: [String]?, tables: [TableShape]? = nil,
+        open: @escaping () throws(ImportError) -> ByteStream
     ) throws(ImportError) {
         self.open = open
         self.limits = limits
         hasHeader = header == nil
+        self.tables = if let tables { tables } else { [try Self.shape(header, limits, open)] }
+    }
+
+    private static func shape(
+        _ header: [String]?, _ limits: ImportLimits, _ open: () throws(ImportError) -> ByteStream
+    ) throws(ImportError) -> TableShape {
         let names: [String]
         if let header {
             names = header
@@ -27,7 +36,7 @@ final class CSVContainer: TableContainer {
             throw ImportError(
                 .unfitPlan, "two columns of the CSV file have one name", hint: "name its columns yourself")
         }
-        tables = [TableShape(name: "", columns: ColumnIndex(names))]
+        return TableShape(name: "", columns: ColumnIndex(names))
     }
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {

@@ -1,3 +1,5 @@
+import OAuthClient
+
 /// One line of a `COPY` block in PostgreSQL's text format.
 enum CopyText {
     static func values(_ line: [UInt8]) -> [RawValue] {
@@ -34,7 +36,7 @@ enum CopyText {
             case UInt8(ascii: "v"): bytes.append(0x0B)
             case UInt8(ascii: "0")...UInt8(ascii: "7"):
                 bytes.append(number(escaped - UInt8(ascii: "0"), &rest, digits: 2, base: 8))
-            case UInt8(ascii: "x") where rest.first.flatMap(HexDigits.value) != nil:
+            case UInt8(ascii: "x") where rest.first.flatMap(Hex.value) != nil:
                 bytes.append(number(0, &rest, digits: 2, base: 16))
             default: bytes.append(escaped)
             }
@@ -45,7 +47,7 @@ enum CopyText {
     private static func number(_ first: UInt8, _ rest: inout ArraySlice<UInt8>, digits: Int, base: UInt8) -> UInt8 {
         var value = first
         for _ in 0..<digits {
-            guard let next = rest.first, let digit = HexDigits.value(next), digit < base else { break }
+            guard let next = rest.first, let digit = Hex.value(next), digit < base else { break }
             value = value &* base &+ digit
             rest.removeFirst()
         }

@@ -1,3 +1,5 @@
+import OAuthClient
+
 /// The values of a row in an `INSERT`.
 extension DumpLexer {
     /// A tuple after its opening parenthesis. Nil if it is longer than a record may be, or has something that is no
@@ -48,7 +50,7 @@ extension DumpLexer {
         case "TRUE": return .bool(true)
         case "FALSE": return .bool(false)
         case "X" where stream.peek() == UInt8(ascii: "'"):
-            return string(escapes: false, &budget).flatMap { HexDigits.bytes($0) }.map { .bytes($0) }
+            return string(escapes: false, &budget).flatMap { Hex.decode($0) }.map { .bytes($0) }
         case "E" where stream.peek() == UInt8(ascii: "'"): return string(escapes: true, &budget).map(Self.text)
         case "N" where stream.peek() == UInt8(ascii: "'"): return string(escapes: isMySQL, &budget).map(Self.text)
         case let introducer where introducer.hasPrefix("_"):
@@ -113,12 +115,12 @@ extension DumpLexer {
     private func hexadecimal(_ budget: inout Int) -> RawValue? {
         _ = stream.next()
         var digits: [UInt8] = []
-        while let byte = stream.peek(), HexDigits.value(byte) != nil {
+        while let byte = stream.peek(), Hex.value(byte) != nil {
             budget -= 1
             if budget >= 0 { digits.append(byte) }
             _ = stream.next()
         }
-        return budget < 0 ? nil : HexDigits.bytes(digits).map { .bytes($0) }
+        return budget < 0 ? nil : Hex.decode(digits).map { .bytes($0) }
     }
 
     private static func isNumberByte(_ byte: UInt8) -> Bool {

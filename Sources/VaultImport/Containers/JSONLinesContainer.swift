@@ -11,18 +11,24 @@ final class JSONLinesContainer: TableContainer {
     /// From how many lines the columns are known. Not from one: it may be the odd one, or leave out what is null.
     private static let linesOfShape = 200
 
-    init(limits: ImportLimits, open: @escaping () throws(ImportError) -> ByteStream) throws(ImportError) {
+    /// - Parameter tables: what an earlier look has shown; nil to look.
+    init(
+        limits: ImportLimits, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
+    ) throws(ImportError) {
         self.open = open
         self.limits = limits
-        let cursor = JSONLinesCursor(try open(), limits)
+        self.tables = if let tables { tables } else { [try Self.shape(JSONLinesCursor(try open(), limits))] }
+    }
+
+    private static func shape(_ cursor: JSONLinesCursor) throws(ImportError) -> TableShape {
         var names: [String] = []
         var known: Set<String> = []
-        for _ in 0..<Self.linesOfShape {
+        for _ in 0..<linesOfShape {
             guard let reading = try cursor.next() else { break }
             guard case .record(let record) = reading, known.count < 2_000 else { continue }
             for name in record.columns.names where known.insert(name).inserted { names.append(name) }
         }
-        tables = [TableShape(name: "", columns: ColumnIndex(names))]
+        return TableShape(name: "", columns: ColumnIndex(names))
     }
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor { JSONLinesCursor(try open(), limits) }

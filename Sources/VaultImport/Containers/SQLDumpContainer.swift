@@ -14,10 +14,21 @@ final class SQLDumpContainer: TableContainer {
         var rows: [String: Record] = [:]
     }
 
-    init(limits: ImportLimits, open: @escaping () throws(ImportError) -> ByteStream) throws(ImportError) {
+    /// - Parameter tables: what an earlier look has shown; nil to look.
+    init(
+        limits: ImportLimits, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
+    ) throws(ImportError) {
         self.open = open
         self.limits = limits
-        let scanner = DumpScanner(try open(), longest: limits.recordBytes, wanted: [])
+        self.tables =
+            if let tables {
+                tables
+            } else {
+                try Self.shapes(DumpScanner(try open(), longest: limits.recordBytes, wanted: []))
+            }
+    }
+
+    private static func shapes(_ scanner: DumpScanner) throws(ImportError) -> [TableShape] {
         var shapes: [String: ColumnIndex] = [:]
         var names: [String] = []
         while let item = try scanner.next() {
@@ -28,7 +39,7 @@ final class SQLDumpContainer: TableContainer {
             shapes[name] = ColumnIndex(columns)
             names.append(name)
         }
-        tables = names.compactMap { name in shapes[name].map { TableShape(name: name, columns: $0) } }
+        return names.compactMap { name in shapes[name].map { TableShape(name: name, columns: $0) } }
     }
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {

@@ -14,13 +14,20 @@ final class SQLiteContainer: TableContainer {
         let cursor: ForeignCursor
     }
 
-    init(path: String, limits: ImportLimits) throws(ImportError) {
+    /// - Parameter tables: what an earlier look has shown; nil to look.
+    init(path: String, limits: ImportLimits, tables: [TableShape]? = nil) throws(ImportError) {
         self.limits = limits
         do throws(StoreError) {
-            database = try ForeignDatabase(path: path)
-            tables = try database.tables().map { TableShape(name: $0.name, columns: ColumnIndex($0.columns)) }
+            let database = try ForeignDatabase(path: path)
+            self.database = database
+            self.tables =
+                if let tables {
+                    tables
+                } else {
+                    try database.tables().map { TableShape(name: $0.name, columns: ColumnIndex($0.columns)) }
+                }
         } catch {
-            throw ImportError(reading: error)
+            throw Self.opening(path, error)
         }
     }
 
@@ -56,6 +63,23 @@ final class SQLiteContainer: TableContainer {
         } catch {
             throw ImportError(reading: error)
         }
+    }
+
+    private static func opening(_ path: String, _ error: StoreError) -> ImportError {
+        let read = ImportError(reading: error)
+        guard read.code == .unreadableFile, error.code != .outOfMemory,
+            let stream = try? ByteStream(path: path), isWALDatabase(stream.head())
+        else { return read }
+        // To read it without them, a copy of it would be needed: a second place with tokens in the clear, which is for its
+        // owner to make and to wipe.
+        return ImportError(
+            .unreadableFile, "the source has a WAL, and SQLite may not make its files beside it",
+            hint: "while nothing writes to it, copy it, and its -wal file if there is one, to a directory of your own")
+    }
+
+    /// The versions for writing and for reading (https://sqlite.org/fileformat.html §1.3.3).
+    private static func isWALDatabase(_ head: ArraySlice<UInt8>) -> Bool {
+        head.dropFirst(18).prefix(2).elementsEqual([2, 2])
     }
 
     private static func foreign(_ table: TableShape) -> ForeignTable {
@@ -126,8 +150,7 @@ extension ImportError {
         default:
             self.init(
                 .unreadableFile, "SQLite cannot open the source",
-                hint: "a database that is in use needs a directory in which SQLite may make files; "
-                    + "or read a copy: sqlite3 FILE '.backup COPY'")
+                hint: "check its permissions, and those of its directory")
         }
     }
 }

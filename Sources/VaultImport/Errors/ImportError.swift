@@ -29,6 +29,8 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let secretNeeded = Code("secret-needed")
         /// The secret does not open the first encrypted value.
         public static let wrongSecret = Code("wrong-secret")
+        /// The program that opens tokens could not be run, or did not do what it must.
+        public static let programFailed = Code("program-failed")
         /// The plan does not fit the source.
         public static let unfitPlan = Code("unfit-plan")
     }

@@ -14,10 +14,18 @@ final class ByteStream {
     private(set) var failure: ImportError?
 
     init(path: String) throws(ImportError) {
-        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // Not to wait for a pipe that has no writer.
+        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard opened >= 0 else {
             throw ImportError(
                 .unreadableFile, "the source cannot be opened", hint: "check its path and its permissions")
+        }
+        var status = stat()
+        guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw ImportError(
+                .unreadableFile, "the source is not a file",
+                hint: "a source is read more than once: save it in a file first")
         }
         descriptor = opened
         window = [UInt8](repeating: 0, count: Self.windowBytes)

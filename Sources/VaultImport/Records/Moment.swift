@@ -1,4 +1,5 @@
 import FoundationEssentials
+import OAuthClient
 
 /// What a value says where a time is wanted.
 enum Moment: Equatable {
@@ -90,24 +91,14 @@ private struct WrittenTime {
                 fraction = part
             }
         }
-        guard let days = Self.days(year, month, day), hour < 24, minute < 60, second <= 60 else { return nil }
+        guard CivilTime.isDay(year: year, month: month, day: day),
+            let whole = CivilTime.seconds(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        else { return nil }
         _ = scanner.take(" ")
         guard let zone = scanner.zone(), scanner.isAtEnd else { return nil }
         offset = zone.isWritten ? zone.seconds : nil
-        seconds = Double(days * 86_400 + hour * 3_600 + minute * 60 + second) + fraction
-    }
-
-    /// Days since 1970, after Howard Hinnant's days_from_civil; nil for a day that is in no calendar.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        guard year >= 1, (1...12).contains(month) else { return nil }
-        let length = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-        guard (1...length).contains(day) else { return nil }
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        seconds = Double(whole) + fraction
     }
 }
 

@@ -1,3 +1,4 @@
+import OAuthClient
 import VaultCrypto
 
 /// Which chains and accounts have been met, and on which row: 24 bytes each, in a table that is at least 7/16 full, and
@@ -29,10 +30,7 @@ struct ChainIndex {
 
     /// The first eight hexadecimal digits of a fingerprint, for reports.
     func short(_ text: String) -> String {
-        fingerprint(of: text).array.prefix(4).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined()
+        Hex.encode(fingerprint(of: text).array.prefix(4))
     }
 
     /// Notes a name with the row and the moment of its tokens. If it was met before: where, and whether this one is newer

@@ -64,22 +64,3 @@ package struct ImportReport {
         return line.text
     }
 }
-
-/// One JSON object.
-private struct JSONLine {
-    private var members: [String] = []
-
-    var text: String { "{" + members.joined(separator: ",") + "}" }
-
-    mutating func add(_ name: String, _ value: String) { members.append("\"\(name)\":\(JSONText.quote(value))") }
-    mutating func add(_ name: String, _ value: Int) { members.append("\"\(name)\":\(value)") }
-
-    mutating func add(_ name: String, _ values: [String]) {
-        members.append("\"\(name)\":[\(values.map(JSONText.quote).joined(separator: ","))]")
-    }
-
-    mutating func add(_ name: String, _ values: [String: Int]) {
-        let pairs = values.sorted { $0.key < $1.key }.map { "\(JSONText.quote($0.key)):\($0.value)" }
-        members.append("\"\(name)\":{\(pairs.joined(separator: ","))}")
-    }
-}

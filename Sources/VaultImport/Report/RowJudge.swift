@@ -5,19 +5,13 @@ import OAuthClient
 struct RowJudge {
     private let plan: ImportPlan
     private let now: Date
-    private let accountsMayRepeat: Bool
-    private let isAllauth: Bool
+    private let accounts: AccountRepetition
     private var chains: ChainIndex?
 
     init(source: ImportSource, now: Date) {
         plan = source.plan
         self.now = now
-        let kind = source.detection.kind
-        let isDatabase = source.detection.format == .sqlite || source.detection.format == .sqlDump
-        // Their tables allow one row for each account. Files and queries allow anything.
-        let unique: Set<StoreKind> = [.authJS, .betterAuth, .springSecurity, .socialAuth]
-        accountsMayRepeat = !(isDatabase && unique.contains(kind)) && kind != .msal
-        isAllauth = kind == .allauth && isDatabase
+        accounts = source.detection.accounts
     }
 
     mutating func fingerprint(_ token: RefreshToken) throws(ImportError) -> String {
@@ -74,8 +68,13 @@ struct RowJudge {
 
     /// Parts are separated by what stands in none of them: lengths.
     private func account(_ login: SourceLogin) -> String? {
-        // allauth's own constraint covers all rows but those without an app.
-        guard accountsMayRepeat, let subject = login.subject, !(isAllauth && login.clientID != nil) else { return nil }
+        let mayRepeat =
+            switch accounts {
+            case .allowed: true
+            case .withoutClient: login.clientID == nil
+            case .never: false
+            }
+        guard mayRepeat, let subject = login.subject else { return nil }
         let parts = [login.provider, subject, login.clientID?.rawValue ?? "", login.userKey]
         return "a" + parts.map { "\($0.utf8.count):\($0)" }.joined()
     }

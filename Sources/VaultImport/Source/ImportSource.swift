@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// let source = try ImportSource(path: "db.sqlite3", plan: ImportPlan(userKey: .email))
-/// for try await row in source { … }
+/// for try await row in source { print(row) }
 /// ```
 ///
 /// Iteration reads the file where it is called: give a large file a task of its own.
@@ -15,6 +15,7 @@ public struct ImportSource: AsyncSequence, Sendable {
     public let detection: StoreDetection
     public let plan: ImportPlan
     private let opening: Opening
+    private let found: FoundStore
 
     enum Opening: Sendable {
         case file(String)
@@ -35,21 +36,24 @@ public struct ImportSource: AsyncSequence, Sendable {
     private init(_ opening: Opening, _ plan: ImportPlan) throws(ImportError) {
         self.opening = opening
         self.plan = plan
-        detection = try SourceReader.Detected(opening, plan).detection
+        found = try FoundStore(opening, plan)
+        detection = found.detection
     }
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(opening: opening, plan: plan) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(opening: opening, plan: plan, found: found) }
 
     /// Reads row after row. The source is opened with the first one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let opening: Opening
         private let plan: ImportPlan
+        private let found: FoundStore
         private var reader: SourceReader?
         private var count = 0
 
-        init(opening: Opening, plan: ImportPlan) {
+        init(opening: Opening, plan: ImportPlan, found: FoundStore) {
             self.opening = opening
             self.plan = plan
+            self.found = found
         }
 
         /// Other tasks get their turn after so many rows.
@@ -68,7 +72,7 @@ public struct ImportSource: AsyncSequence, Sendable {
         /// Without a turn for others.
         package mutating func nextRow() throws(ImportError) -> SourceRow? {
             if let reader { return try reader.next() }
-            let opened = try SourceReader(opening, plan)
+            let opened = try SourceReader(opening, plan, found)
             reader = opened
             return try opened.next()
         }

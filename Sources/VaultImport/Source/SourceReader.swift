@@ -1,58 +1,9 @@
 /// The rows of an open source. Used by one thread at a time.
 final class SourceReader {
-    /// What a look into the file has shown.
-    enum Detected {
-        case tables(any TableContainer, StoreMatch)
-        case msal(MSALCache)
-
-        init(_ opening: ImportSource.Opening, _ plan: ImportPlan) throws(ImportError) {
-            let stream = try Self.stream(opening)
-            let format = try FormatDetection.format(
-                of: stream.head(), hasCSVPlan: plan.header != nil)
-            try stream.check()
-            if format == .json {
-                guard plan.kind == nil || plan.kind == .msal else {
-                    throw ImportError(.unknownStore, "the source is one JSON document, which only MSAL's cache is")
-                }
-                self = .msal(try MSALCache(stream, plan))
-                return
-            }
-            let container = try Self.container(format, opening, plan)
-            self = .tables(container, try StoreMatch.find(in: container, plan))
-        }
-
-        private static func stream(_ opening: ImportSource.Opening) throws(ImportError) -> ByteStream {
-            switch opening {
-            case .file(let path): try ByteStream(path: path)
-            case .bytes(let bytes): ByteStream(bytes)
-            }
-        }
-
-        private static func container(
-            _ format: SourceFormat, _ opening: ImportSource.Opening, _ plan: ImportPlan
-        ) throws(ImportError) -> any TableContainer {
-            let open = { () throws(ImportError) in try stream(opening) }
-            switch (format, opening) {
-            case (.sqlite, .file(let path)): return try SQLiteContainer(path: path, limits: plan.limits)
-            case (.sqlite, .bytes), (.json, _):
-                throw ImportError(.unknownFormat, "SQLite databases are read from files")
-            case (.jsonLines, _): return try JSONLinesContainer(limits: plan.limits, open: open)
-            case (.csv, _): return try CSVContainer(limits: plan.limits, header: plan.header, open: open)
-            case (.sqlDump, _): return try SQLDumpContainer(limits: plan.limits, open: open)
-            }
-        }
-
-        var detection: StoreDetection {
-            switch self {
-            case .tables(_, let match): match.detection
-            case .msal(let cache): cache.detection
-            }
-        }
-    }
-
     private enum Stage {
         case registrations(any RecordCursor, RegistrationReader)
         case logins(any RecordCursor)
+        case decrypted(DecryptedRows)
         case msal(MSALCursor)
         case ended
     }
@@ -61,28 +12,39 @@ final class SourceReader {
     private let logins: LoginReader?
     private let context: StoreContext?
 
-    init(_ opening: ImportSource.Opening, _ plan: ImportPlan) throws(ImportError) {
-        switch try Detected(opening, plan) {
-        case .msal(let cache):
-            stage = .msal(MSALCursor(cache, plan))
+    init(_ opening: ImportSource.Opening, _ plan: ImportPlan, _ found: FoundStore) throws(ImportError) {
+        switch found {
+        case .msal:
+            guard plan.secrets.decryptCommand == nil else {
+                throw ImportError(.unfitPlan, "MSAL's cache has no columns that a decrypt command could open")
+            }
+            stage = .msal(MSALCursor(try MSALCache(opening.stream(), plan), plan))
             logins = nil
             context = nil
-        case .tables(let container, let match):
+        case .tables(let format, let tables, let match):
+            let container = try opening.container(format, plan, tables: tables)
             let context = try StoreContext(plan: plan, format: container.format)
             for (link, table) in match.links {
                 try container.prepareLookup(in: table, by: link.to, of: match.columns(of: link, plan))
             }
             self.context = context
-            logins = LoginReader(
+            let logins = LoginReader(
                 description: match.description, context: context, container: container, table: match.table,
                 links: match.links)
+            self.logins = logins
             if let table = match.registrations, let rule = match.description.registrations {
                 let reader = RegistrationReader(description: rule, context: context, table: table)
                 stage = .registrations(try container.rows(of: table), reader)
             } else {
-                stage = .logins(try container.rows(of: match.table))
+                stage = try Self.stage(logins)
             }
         }
+    }
+
+    private static func stage(_ logins: LoginReader) throws(ImportError) -> Stage {
+        let cursor = try logins.container.rows(of: logins.table)
+        guard let decryptor = logins.context.decryptor else { return .logins(cursor) }
+        return .decrypted(DecryptedRows(logins, cursor, decryptor))
     }
 
     var unknownMembers: [String] { context?.unknownMembers ?? [] }
@@ -97,9 +59,12 @@ final class SourceReader {
             case .registrations(let cursor, let reader):
                 if let reading = try cursor.next() { return try reader.row(reading) }
                 guard let logins else { return nil }
-                stage = .logins(try logins.container.rows(of: logins.table))
+                stage = try Self.stage(logins)
             case .logins(let cursor):
                 if let reading = try cursor.next(), let logins { return try logins.row(reading) }
+                stage = .ended
+            case .decrypted(let rows):
+                if let row = try rows.next() { return row }
                 stage = .ended
             }
         }

@@ -1,5 +1,5 @@
 /// Finds the store in a container.
-struct StoreMatch {
+struct StoreMatch: Sendable {
     let description: StoreDescription
     let table: TableShape
     let links: [(link: StoreLink, table: TableShape)]
@@ -40,7 +40,8 @@ struct StoreMatch {
         try Self.checkUserKey(description, table, links, plan)
         detection = StoreDetection(
             kind: description.kind, format: container.format, table: table.name.isEmpty ? nil : table.name,
-            evidence: Self.evidence(description, table, links.map(\.1), registrations, container))
+            evidence: Self.evidence(description, table, links.map(\.1), registrations, container),
+            accounts: container.format.hasConstraints ? description.accountsInTables : .allowed)
     }
 
     private static func descriptions(_ plan: ImportPlan) -> [StoreDescription] {

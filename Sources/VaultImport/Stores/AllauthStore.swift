@@ -26,6 +26,8 @@ extension StoreDescription {
         description.subject = ["account.uid", "uid"]
         description.clientID = ["app.clientid", "clientid"]
         description.expiresAt = ["expiresat"]
+        // UNIQUE (app, account) does not bind the nulls of apps that are only in Django's settings.
+        description.accountsInTables = .withoutClient
         description.prepare = { (row, _) throws(RowStop) in
             if let provider = row[["account.provider", "provider"]]?.text, oauth1Providers.contains(provider) {
                 throw .reject(.notOAuth2)

@@ -16,7 +16,7 @@ extension StoreDescription {
         description.expiresAt = ["expiresat"]
         description.scope = ["scope"]
         description.idToken = ["idtoken"]
-        description.accountsAreUnique = true
+        description.accountsInTables = .never
         description.warnings = [.mayBeStale]
         description.prepare = { (row, _) throws(RowStop) in
             if let type = row["type"]?.text, !["oauth", "oidc", "oauth2"].contains(type) { throw .reject(.notOAuth2) }
@@ -42,9 +42,12 @@ extension StoreDescription {
         description.scope = ["scope"]
         description.scopeSeparator = ","
         description.idToken = ["idtoken"]
-        description.accountsAreUnique = true
+        description.accountsInTables = .never
         description.prepare = { (row, _) throws(RowStop) in
             if row["providerid"]?.text == "credential" { throw .reject(.notOAuth2) }
+        }
+        description.readToken = { (text, draft, context) throws(RowStop) in
+            try context.openBetterAuth(text, &draft)
         }
         return description
     }()

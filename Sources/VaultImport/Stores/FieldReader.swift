@@ -24,17 +24,28 @@ struct FieldReader {
         }
     }
 
-    func token(_ paths: [Path], _ kind: StoreKind, _ draft: inout LoginDraft) throws(RowStop) -> TokenReading {
-        guard var text = try text(paths) else { return .none }
-        if kind == .springSecurity, text.hasPrefix("\\x") {
-            // PostgreSQL's text form of bytes.
-            guard let bytes = HexDigits.bytes(text.utf8.dropFirst(2)) else { throw .reject(.malformedValue) }
-            guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .reject(.notUTF8) }
-            text = decoded
-        }
-        if kind == .betterAuth { text = try context.openBetterAuth(text, &draft) }
+    func token(
+        _ paths: [Path], _ description: StoreDescription, _ draft: inout LoginDraft
+    ) throws(RowStop) -> TokenReading {
+        guard let stored = try stored(paths, description, &draft) else { return .none }
+        if Self.placeholders.contains(stored) { return .placeholder }
+        let text = try context.open(stored)
         if text.isEmpty { return .none }
         return Self.placeholders.contains(text) ? .placeholder : .token(text)
+    }
+
+    /// What a column with tokens has, before the plan's program opens it; nil if there is nothing.
+    func stored(
+        _ paths: [Path], _ description: StoreDescription, _ draft: inout LoginDraft
+    ) throws(RowStop) -> String? {
+        if context.decryptor != nil, case .bytes(let bytes)? = row[paths],
+            String(validating: bytes, as: UTF8.self) == nil
+        {
+            return "\\x" + Hex.encode(bytes)
+        }
+        guard let text = try text(paths) else { return nil }
+        let read = try description.readToken(text, &draft, context)
+        return read.isEmpty ? nil : read
     }
 
     func time(_ paths: [Path], _ draft: inout LoginDraft) -> Date? {

@@ -26,6 +26,31 @@ struct LoginReader {
         }
     }
 
+    /// What the plan's program is to open of a row. What cannot be read is told when the row itself is.
+    func storedTokens(_ reading: RecordReading) -> [String] {
+        guard case .record(let record) = reading else { return [] }
+        do throws(RowStop) {
+            let row = try row(of: record)
+            let fields = FieldReader(row: row, context: context)
+            var draft = LoginDraft(place(record.row, nil))
+            var tokens: [String] = []
+            for paths in [description.refreshToken, description.accessToken, description.idToken] {
+                if let stored = try fields.stored(paths, description, &draft) { tokens.append(stored) }
+            }
+            return tokens
+        } catch {
+            return []
+        }
+    }
+
+    /// With what belongs to it.
+    private func row(of record: Record) throws(RowStop) -> StoreRow {
+        var row = StoreRow(record)
+        try follow(&row)
+        try description.prepare(&row, context)
+        return row
+    }
+
     private func place(_ row: Int, _ key: String?) -> SourcePlace {
         SourcePlace(row: row, table: table.name.isEmpty ? nil : table.name, key: key)
     }
@@ -39,9 +64,7 @@ struct LoginReader {
     }
 
     private func draft(_ record: Record, at place: SourcePlace) throws(RowStop) -> LoginDraft {
-        var row = StoreRow(record)
-        try follow(&row)
-        try description.prepare(&row, context)
+        let row = try row(of: record)
         var draft = LoginDraft(place)
         draft.warnings = description.warnings
         let fields = FieldReader(row: row, context: context)
@@ -84,8 +107,8 @@ struct LoginReader {
     }
 
     private func readTokens(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
-        let refresh = try fields.token(description.refreshToken, description.kind, &draft)
-        let access = try fields.token(description.accessToken, description.kind, &draft)
+        let refresh = try fields.token(description.refreshToken, description, &draft)
+        let access = try fields.token(description.accessToken, description, &draft)
         if case .token(let text) = refresh {
             guard let token = try? RefreshToken(text) else { throw .reject(.malformedRefreshToken) }
             draft.refreshToken = token
@@ -117,7 +140,9 @@ struct LoginReader {
 
     private func readExtras(_ fields: FieldReader, _ draft: inout LoginDraft) throws(RowStop) {
         fields.readScope(description.scope, description.scopeSeparator, &draft)
-        if let text = try fields.text(description.idToken) {
+        if let stored = try fields.text(description.idToken) {
+            // What does not open is no id token, and no reason to stop.
+            let text = context.decryptor == nil ? stored : context.decryptor?[stored] ?? ""
             draft.idToken = try? IDToken(text)
             let subject = IDTokenSubject.of(text)
             if draft.idToken == nil || subject == nil {

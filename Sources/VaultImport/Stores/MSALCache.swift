@@ -68,7 +68,9 @@ struct MSALCache: Sendable {
             kind: .msal, format: .json, table: nil,
             evidence: [
                 "the document has the sections \(found.intersection(Self.sections).sorted().joined(separator: ", "))"
-            ])
+            ],
+            // One login for each account was made of whatever there is.
+            accounts: .never)
     }
 
     static func text(_ value: JSONValue?) -> String? {

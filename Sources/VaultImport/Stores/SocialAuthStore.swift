@@ -18,7 +18,7 @@ extension StoreDescription {
         description.scopeSeparator = ","
         description.idToken = ["data.id_token"]
         description.obtainedAt = ["data.auth_time"]
-        description.accountsAreUnique = true
+        description.accountsInTables = .never
         description.prepare = { (row, _) throws(RowStop) in
             guard let value = row["extradata"], !value.isNull else { throw .reject(.noToken) }
             if case .fault(let reason) = value { throw .reject(reason) }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import OAuthClient
 
 extension StoreDescription {
     /// Spring Security's client: `oauth2-client-schema.sql` and `JdbcOAuth2AuthorizedClientService`.
@@ -18,7 +19,14 @@ extension StoreDescription {
         description.scope = ["accesstokenscopes"]
         description.scopeSeparator = ","
         description.obtainedAt = ["accesstokenissuedat"]
-        description.accountsAreUnique = true
+        description.accountsInTables = .never
+        description.readToken = { (text, _, _) throws(RowStop) in
+            // PostgreSQL's text form of bytes.
+            guard text.hasPrefix("\\x") else { return text }
+            guard let bytes = Hex.decode(text.utf8.dropFirst(2)) else { throw .reject(.malformedValue) }
+            guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .reject(.notUTF8) }
+            return decoded
+        }
         description.finish = { draft, _, _ in
             // Without `expires_in` Spring stores a second: `OAuth2AccessTokenResponse.Builder`.
             guard let issued = draft.obtainedAt, let expires = draft.expiresAt else { return }

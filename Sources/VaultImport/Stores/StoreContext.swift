@@ -4,6 +4,8 @@ final class StoreContext {
     let format: SourceFormat
     /// Members that no description knows, as far as they may be shown.
     private(set) var unknownMembers: [String] = []
+    /// Opens tokens that are encrypted in the site's own way.
+    let decryptor: TokenDecryptor?
     private let betterAuth: BetterAuthCipher
     private let nango: NangoCipher?
     /// Whether a secret has opened something: what does not open afterwards is a damaged row, and not a wrong secret.
@@ -13,6 +15,8 @@ final class StoreContext {
     init(plan: ImportPlan, format: SourceFormat) throws(ImportError) {
         self.plan = plan
         self.format = format
+        decryptor =
+            if let command = plan.secrets.decryptCommand { try TokenDecryptor(command, plan.limits) } else { nil }
         betterAuth = BetterAuthCipher(plan.secrets)
         nango = plan.secrets.nango.flatMap { NangoCipher($0) }
         if plan.secrets.nango != nil, nango == nil {
@@ -40,6 +44,16 @@ final class StoreContext {
                     hint: "give the value of that version from BETTER_AUTH_SECRETS"))
         case .notDecryptable: throw notOpened("Better Auth's secret does not open the first encrypted token")
         }
+    }
+
+    /// A token as it is, or as the plan's program has opened it.
+    func open(_ stored: String) throws(RowStop) -> String {
+        guard let decryptor else { return stored }
+        guard let opened = decryptor[stored] else {
+            throw notOpened("the decrypt command does not open the first token")
+        }
+        hasOpened = true
+        return opened
     }
 
     /// What Nango has encrypted.

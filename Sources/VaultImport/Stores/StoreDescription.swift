@@ -30,13 +30,17 @@ struct StoreDescription: Sendable {
     var obtainedAt: [Path] = []
     var attributes: [(name: String, path: Path)] = []
 
-    /// Whether the database itself allows one row for each account and client.
-    var accountsAreUnique = false
+    /// What the tables' own constraints allow.
+    var accountsInTables = AccountRepetition.allowed
     /// What is odd about every row.
     var warnings: [ImportWarning] = []
     /// Looks at a row before its values are read: documents within it are opened here, and rows that are no logins
     /// rejected.
     var prepare: @Sendable (inout StoreRow, StoreContext) throws(RowStop) -> Void = { (_, _) throws(RowStop) in }
+    /// Makes a token of a column's text.
+    var readToken: @Sendable (String, inout LoginDraft, StoreContext) throws(RowStop) -> String = {
+        (text, _, _) throws(RowStop) in text
+    }
     /// Does to a login what its values alone don't say.
     var finish: @Sendable (inout LoginDraft, StoreRow, StoreContext) -> Void = { _, _, _ in }
 }

@@ -39,7 +39,7 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     public static let keyLost = ImportWarning("key-lost", "the DPoP key is missing; renewals need a new one")
     /// The refresh token serves a family of clients.
     public static let familyToken = ImportWarning("family-token", "the refresh token serves several clients")
-    /// The source could not renew the login any more when it was read.
+    /// The source could no longer renew the login when it was read.
     public static let refreshExhausted = ImportWarning("refresh-exhausted", "the source has given up renewing it")
     /// A token looks as if it were encrypted, and the plan has no secret.
     public static let maybeEncrypted = ImportWarning("maybe-encrypted", "a token may be encrypted")

@@ -10,4 +10,7 @@ public enum SourceFormat: String, Hashable, Sendable, CaseIterable {
     case sqlDump = "sql-dump"
     /// One JSON document.
     case json
+
+    /// Whether its rows come from a table that had constraints.
+    var hasConstraints: Bool { self == .sqlite || self == .sqlDump }
 }

@@ -6,13 +6,22 @@ public struct SourceSecrets: Sendable {
     public var betterAuthUnversioned: SourceSecret?
     /// Nango's `NANGO_ENCRYPTION_KEY`: 32 bytes in Base64.
     public var nango: SourceSecret?
+    /// A program that opens tokens which are encrypted in a way of your own: its absolute path, and its arguments.
+    ///
+    /// It gets each value of the columns with tokens as a line on standard input, and answers each with the token as a
+    /// line on standard output, in the same order; with an empty line if it cannot. It is started once, in `/`, without a
+    /// shell. It must write each answer out at once, and end with exit code 0 when its input ends. A value that is neither
+    /// text nor UTF-8 comes as `\x` and hexadecimal digits.
+    public var decryptCommand: [String]?
 
     public init(
-        betterAuth: [Int: SourceSecret] = [:], betterAuthUnversioned: SourceSecret? = nil, nango: SourceSecret? = nil
+        betterAuth: [Int: SourceSecret] = [:], betterAuthUnversioned: SourceSecret? = nil, nango: SourceSecret? = nil,
+        decryptCommand: [String]? = nil
     ) {
         self.betterAuth = betterAuth
         self.betterAuthUnversioned = betterAuthUnversioned
         self.nango = nango
+        self.decryptCommand = decryptCommand
     }
 }
 

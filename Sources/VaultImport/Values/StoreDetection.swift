@@ -6,4 +6,14 @@ public struct StoreDetection: Hashable, Sendable {
     public let table: String?
     /// Sentences for people: what decided, what else is used, and what is left alone.
     public let evidence: [String]
+    let accounts: AccountRepetition
+}
+
+/// Whether a store may have several rows for one account at one client.
+enum AccountRepetition: Hashable, Sendable {
+    /// Files and queries allow anything.
+    case allowed
+    /// Only for rows that name no client.
+    case withoutClient
+    case never
 }

@@ -22,10 +22,10 @@ struct VaultCopy: Sendable {
         try Self.copy(source, ofVaultAt: database.path, into: file, size, progress)
         source.close()
         plan.onStep(.copied)
-        let manifest = try Self.manifest(file, plan, context, now)
+        let (manifest, own) = try Self.manifest(file, plan, context, now)
         plan.onStep(.changed)
         try file.write(
-            BackupContainer(manifest, manifest.mac(context)).encoded(), at: manifest.byteCount)
+            BackupContainer(manifest, manifest.mac(own)).encoded(), at: manifest.byteCount)
         plan.onStep(.sealed)
         self.file = file
         record = BackupRecord(
@@ -103,12 +103,13 @@ struct VaultCopy: Sendable {
         }
     }
 
-    /// Seals the copy anew for its recipients, if it has any, and checks it.
+    /// Seals the copy anew for its recipients, if it has any, and checks it. Gives also the keys that the copy has: the vault
+    /// may have others since.
     private static func manifest(
         _ file: PartialFile, _ plan: BackupPlan, _ context: VaultContext, _ now: Timestamp
-    ) throws(StoreError) -> BackupManifest {
+    ) throws(StoreError) -> (BackupManifest, VaultContext) {
         let (head, own) = try seal(file, for: plan.recipients, context)
-        return try check(file, plan, own, now, head)
+        return (try check(file, plan, own, now, head), own)
     }
 
     /// Gives the end of the vault's trail, and with which keys the copy is to be read.
@@ -119,9 +120,9 @@ struct VaultCopy: Sendable {
         defer { copy.close() }
         try copy.prepareForInspection()
         let head = try BackupManifest.head(copy).sequence
-        if recipients.isEmpty { return (head, context) }
-        try copy.prepareToChangeUnseen()
         let own = try context.forked(copy)
+        if recipients.isEmpty { return (head, own) }
+        try copy.prepareToChangeUnseen()
         try copy.execute("BEGIN IMMEDIATE")
         let transaction = try WriteTransaction(copy, own)
         try transaction.begin()

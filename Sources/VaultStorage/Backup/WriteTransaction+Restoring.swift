@@ -84,7 +84,7 @@ extension WriteTransaction {
             let page = try loginHandles(after: last, limit: 1_024)
             for login in page where !open.contains(login) && !evidence.holds(login) {
                 do {
-                    try updateLogin(login) { $0.acceptRestore() }
+                    try updateLogin(login) { _ = $0.acceptRestore() }
                     accepted += 1
                 } catch {
                     guard let error = error as? StoreError, error.isDamage else { throw Self.storeError(error) }
@@ -127,10 +127,12 @@ extension LoginState {
     }
 
     /// The operator, or what is known of the time since the backup, says that it may be renewed again.
-    package mutating func acceptRestore() {
-        guard isHeld else { return }
+    /// Gives whether that is news.
+    package mutating func acceptRestore() -> Bool {
+        guard isHeldByRestore else { return false }
         isAccepted = true
         auditEvents.append(AuditEvent(.restoreAccepted))
+        return true
     }
 }
 

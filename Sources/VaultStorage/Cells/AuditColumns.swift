@@ -26,9 +26,9 @@ struct AuditColumns {
     }
 
     /// What the chain's link covers: all columns, and the detail cell through its tag.
-    func link(_ context: VaultContext, previous: AuditMAC, detailTag: CellTag?) -> AuditMAC {
-        var data = detailData(context.vaultID)
+    func link(_ vault: Bytes16, _ keyring: Keyring, previous: AuditMAC, detailTag: CellTag?) -> AuditMAC {
+        var data = detailData(vault)
         data.append(detailTag?.bytes)
-        return context.keyring.auditMAC(previous: previous, row: data)
+        return Keyring.auditMAC(previous: previous, row: data, under: keyring.auditKey(ofRow: sequence))
     }
 }

@@ -13,11 +13,13 @@ struct AuditDetail {
     var pruning: TrailPruning?
 
     /// `nil` if there is nothing to record.
-    func sealed(_ columns: AuditColumns, _ context: VaultContext) throws(VaultCryptoError) -> [UInt8]? {
+    func sealed(
+        _ columns: AuditColumns, _ vault: Bytes16, _ keyring: Keyring
+    ) throws(VaultCryptoError) -> [UInt8]? {
         guard !texts.isEmpty || look != nil || pruning != nil else { return nil }
         return try SealedCell.seal(
-            encoded(), kind: .auditDetail, key: context.keyring.auditKey,
-            associatedData: columns.detailData(context.vaultID))
+            encoded(), kind: .auditDetail, key: keyring.auditKey(ofRow: columns.sequence),
+            associatedData: columns.detailData(vault))
     }
 
     func encoded() -> RecordWriter {

@@ -18,6 +18,9 @@ extension AuthorizationRequestRecord {
         static let resources: UInt8 = 13
         static let idTokenNonce: UInt8 = 14
         static let maximumAge: UInt8 = 15
+        static let targetLogin: UInt8 = 16
+        static let targetChain: UInt8 = 17
+        static let acceptsOtherAccount: UInt8 = 18
     }
 
     func encoded() -> RecordWriter {
@@ -37,6 +40,9 @@ extension AuthorizationRequestRecord {
         record.append(Tag.resources, resources)
         record.append(Tag.idTokenNonce, idTokenNonce)
         record.append(Tag.maximumAge, maximumAge)
+        record.append(Tag.targetLogin, target?.login.bytes)
+        record.append(Tag.targetChain, target?.chain)
+        if target?.acceptsOtherAccount == true { record.append(Tag.acceptsOtherAccount, true) }
         return record
     }
 
@@ -70,6 +76,10 @@ extension AuthorizationRequestRecord {
         case Tag.resources: resources = try field.texts()
         case Tag.idTokenNonce: idTokenNonce = field.secret()
         case Tag.maximumAge: maximumAge = try field.int64()
+        case Tag.targetLogin:
+            target = ReplacedLogin(login: LoginHandle(try field.bytes16()), chain: 0, acceptsOtherAccount: false)
+        case Tag.targetChain: target?.chain = try field.int64()
+        case Tag.acceptsOtherAccount: target?.acceptsOtherAccount = try field.bool()
         default: try field.ignoreIfOptional()
         }
     }

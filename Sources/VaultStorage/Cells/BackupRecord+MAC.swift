@@ -2,8 +2,8 @@ import VaultCrypto
 
 extension BackupRecord {
     /// Guards the columns of a row, which hold no secret. Its absence is not guarded by it: see `docs/vault-format.md`.
-    func mac(_ context: VaultContext) -> Bytes16 {
-        var data = AssociatedData(vault: context.vaultID, table: "backup")
+    func mac(_ vault: Bytes16, _ keyring: Keyring) -> Bytes16 {
+        var data = AssociatedData(vault: vault, table: "backup")
         data.append(handle.bytes)
         data.append(madeAt.milliseconds)
         data.append(finishedAt?.milliseconds)
@@ -12,7 +12,7 @@ extension BackupRecord {
         // Too long for the list of fields themselves.
         data.append(bytes: Self.digest(path))
         data.append(bytes: Self.digest(recipientText))
-        return context.keyring.auditMAC(previous: .genesis, row: data).first
+        return keyring.auditMAC(previous: .genesis, row: data).first
     }
 
     private static func digest(_ text: String) -> [UInt8] {
@@ -23,7 +23,7 @@ extension BackupRecord {
     var recipientText: String { recipients.joined(separator: " ") }
 
     /// Reads the columns of ``Query/backups``.
-    init(_ row: any RowCursor, _ context: VaultContext) throws(StoreError) {
+    init(_ row: any RowCursor, _ opener: RowOpener) throws(StoreError) {
         guard let handle = row.bytes16(1) else {
             throw .quarantined("backup", nil, "its handle has the wrong type or length")
         }
@@ -32,7 +32,8 @@ extension BackupRecord {
             auditSequence: row.integer(4), byteCount: row.integer(5), path: row.text(6),
             recipients: row.text(7).split(separator: " ").map(String.init),
             finishedAt: row.optionalInteger(3).map { Timestamp(milliseconds: $0) })
-        guard row.bytes16(8) == mac(context) else {
+        let (record, found, vault) = (self, row.bytes16(8), opener.context.vaultID)
+        guard try opener.holds({ record.mac(vault, $0) == found }) else {
             throw .quarantined("backup", handle, "its authentication code is wrong")
         }
     }

@@ -16,6 +16,8 @@ extension LoginLook {
         static let refreshExpiresAt: UInt8 = 10
         static let grantedAt: UInt8 = 11
         static let provider: UInt8 = 12
+        // From 128 on: nothing is decided by it.
+        static let isRecovery: UInt8 = 128
     }
 
     func encoded() -> RecordWriter {
@@ -36,6 +38,7 @@ extension LoginLook {
         record.append(Tag.refreshExpiresAt, refreshExpiresAt?.milliseconds)
         record.append(Tag.grantedAt, grant?.since.milliseconds)
         record.append(Tag.provider, grant?.provider.bytes)
+        if isRecovery { record.append(Tag.isRecovery, true) }
         return record
     }
 
@@ -57,6 +60,7 @@ extension LoginLook {
             case Tag.refreshExpiresAt: refreshExpiresAt = try field.timestamp()
             case Tag.grantedAt: parts.grantedAt = try field.timestamp()
             case Tag.provider: parts.provider = ProviderHandle(try field.bytes16())
+            case Tag.isRecovery: isRecovery = try field.bool()
             default: try field.ignoreIfOptional()
             }
         }

@@ -25,6 +25,7 @@ extension ProviderRecord {
         static let clientKeyID: UInt8 = 21
         static let clientKeyAlgorithm: UInt8 = 22
         static let requiresPushedRequests: UInt8 = 23
+        static let deviceAuthorizationEndpoint: UInt8 = 24
     }
 
     func encoded() -> RecordWriter {
@@ -54,6 +55,7 @@ extension ProviderRecord {
         record.append(Tag.clientKeyID, clientKeyID)
         record.append(Tag.clientKeyAlgorithm, clientKeyAlgorithm)
         if requiresPushedRequests { record.append(Tag.requiresPushedRequests, true) }
+        record.append(Tag.deviceAuthorizationEndpoint, deviceAuthorizationEndpoint)
         return record
     }
 
@@ -97,6 +99,7 @@ extension ProviderRecord {
         case Tag.clientKeyID: clientKeyID = try field.text()
         case Tag.clientKeyAlgorithm: clientKeyAlgorithm = try field.text()
         case Tag.requiresPushedRequests: requiresPushedRequests = try field.bool()
+        case Tag.deviceAuthorizationEndpoint: deviceAuthorizationEndpoint = try field.text()
         default: try field.ignoreIfOptional()
         }
     }

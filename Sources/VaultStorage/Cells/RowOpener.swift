@@ -32,13 +32,18 @@ struct RowOpener {
     /// The keys that are known. Of a transaction, those that it has made itself too.
     var keyring: Keyring { rows === context.rows ? context.keyring : rows.current.keyring }
 
-    /// Whether a row's index is the one that belongs to it, by the keys that are known, or else those that the vault has
-    /// in this snapshot: another process may have replaced the index key.
-    func isIndex(_ index: Bytes16, _ indexes: (Keyring) -> BlindIndexes) throws(StoreError) -> Bool {
-        let (index, known) = (BlindIndex(index), keyring)
-        if indexes(known).contains(index) { return true }
+    /// Whether something is so by the keys that are known, or else by those that the vault has in this snapshot: another
+    /// process may have replaced some.
+    func holds(_ test: (Keyring) -> Bool) throws(StoreError) -> Bool {
+        let known = keyring
+        if test(known) { return true }
         let newest = try vaultRow().keyring
-        return newest !== known && indexes(newest).contains(index)
+        return newest !== known && test(newest)
+    }
+
+    /// Whether a row's index is the one that belongs to it.
+    func isIndex(_ index: Bytes16, _ indexes: (Keyring) -> BlindIndexes) throws(StoreError) -> Bool {
+        try holds { indexes($0).contains(BlindIndex(index)) }
     }
 
     /// The root key that a cell names. One that is not known may be of a keyring that another process has made.
@@ -141,7 +146,7 @@ struct RowOpener {
         let key: KeyRecord? = try unsafe secret(row, 20, .key, columns.keyTag, columns, user, view) {
             bytes throws(VaultCryptoError) in try unsafe KeyRecord(bytes)
         }
-        let intent = try IntentRecord(row, context, login: columns.handle, tables)
+        let intent = try IntentRecord(row, self, login: columns.handle)
         guard !session.lacksDoubt(of: intent) else {
             throw .quarantined("refreshIntent", columns.handle.bytes, SessionRecord.lackingDoubt)
         }

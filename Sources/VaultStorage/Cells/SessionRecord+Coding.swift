@@ -29,8 +29,11 @@ extension SessionRecord {
         static let accessGeneration: UInt8 = 23
         static let attributes: UInt8 = 24
         static let isExpiryAssumed: UInt8 = 25
+        static let origin: UInt8 = 26
+        static let metadata: UInt8 = 27
         // From 128 on: nothing is decided by it, so an older version may pass it over.
         static let lastRefusal: UInt8 = 128
+        static let grantedAt: UInt8 = 129
     }
 
     static let defaultTokenType = "Bearer"
@@ -66,7 +69,10 @@ extension SessionRecord {
         record.append(Tag.accessGeneration, accessGeneration)
         record.append(Tag.attributes, attributes)
         if isExpiryAssumed { record.append(Tag.isExpiryAssumed, true) }
+        record.append(Tag.metadata, metadata)
+        if let origin { record.append(Tag.origin, record: origin.encoded()) }
         if let lastRefusal { record.append(Tag.lastRefusal, record: lastRefusal.encoded()) }
+        record.append(Tag.grantedAt, grantedAt?.milliseconds)
         return record
     }
 
@@ -99,9 +105,12 @@ extension SessionRecord {
         case Tag.grantedScope: grantedScope = try field.text()
         case Tag.subject: subject = try field.text()
         case Tag.attributes: attributes = try field.textTable()
+        case Tag.metadata: metadata = try field.textTable()
         case Tag.isExpiryAssumed: isExpiryAssumed = try field.bool()
+        case Tag.origin: origin = try ImportOrigin(field)
         case Tag.resourceTokens: resourceTokens = try field.resourceTokens()
         case Tag.accessGeneration: accessGeneration = try field.int64()
+        case Tag.grantedAt: grantedAt = try field.timestamp()
         default: try readTrouble(field)
         }
     }

@@ -54,10 +54,12 @@ extension TrailPruning {
 
     /// What the row of this number and link adds to ``keptMarks``. Without the key no two sets of rows can be found that
     /// come to the same.
-    static func mark(of sequence: Int64, _ link: AuditMAC, _ context: VaultContext) -> AuditMAC {
-        var data = AssociatedData(vault: context.vaultID, table: "auditKept")
+    ///
+    /// - Parameter key: of the row that records ``keptMarks``.
+    static func mark(of sequence: Int64, _ link: AuditMAC, _ vault: Bytes16, under key: SealingKey) -> AuditMAC {
+        var data = AssociatedData(vault: vault, table: "auditKept")
         data.append(sequence)
-        return context.keyring.auditMAC(previous: link, row: data)
+        return Keyring.auditMAC(previous: link, row: data, under: key)
     }
 
     /// What a row says of how many key slots and pending revocations there must be.

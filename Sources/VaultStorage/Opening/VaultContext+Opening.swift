@@ -20,7 +20,7 @@ extension VaultContext {
             vault.opened = try OpenedSlot(known)
             let context = VaultContext(
                 vaultID: vaultID, row: vault, follower: unlocker.follower(of: known.key), clock: clock)
-            let trail = AuditTrail(tables: tables, context: context)
+            let trail = AuditTrail(try RowOpener(tables, context))
             guard try !trail.tellsOfLater(than: vault) else {
                 throw StoreError(
                     .rollbackSuspected,

@@ -18,9 +18,9 @@ struct TrailSection {
     /// - Parameter last: where the trail was pruned to, or where the section before this one ended.
     init(
         after last: AuditPosition, _ limits: TrailLimits, head: Int64, size: Int,
-        _ tables: any TableAccess, _ context: VaultContext
+        _ opener: RowOpener
     ) throws(StoreError) {
-        let cursor = try tables.cursor(.auditRows)
+        let cursor = try opener.tables.cursor(.auditRows)
         cursor.bind(1, last.sequence)
         cursor.bind(2, Int64(size) + 1)
         defer { cursor.reset() }
@@ -32,7 +32,8 @@ struct TrailSection {
                 hasMore = true
                 return
             }
-            let continues = row.columns.sequence == sequence &+ 1 && row.continues(link, context)
+            let isNext = row.columns.sequence == sequence &+ 1
+            let continues = isNext ? try opener.continues(row, link) : false
             guard continues || limits.includesDamaged else { throw .damagedTrail(row.columns.sequence) }
             let own = row.mac ?? .genesis
             rows.append(Row(columns: row.columns, link: own, previous: link, continues: continues))

@@ -5,9 +5,9 @@ extension WriteTransaction {
     ///
     /// - Parameter size: Rows gone through: some milliseconds' worth, for which other writers wait.
     package func prune(_ limits: TrailLimits, size: Int) throws(StoreError) -> PrunedRows {
-        let last = try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+        let last = try AuditTrail(opener).pruning()
         let section = try TrailSection(
-            after: last.end, limits, head: head.sequence, size: size, tables, context)
+            after: last.end, limits, head: head.sequence, size: size, opener)
         guard let first = section.rows.first, let end = section.rows.last else { return PrunedRows() }
         var keeping = TrailKeeping(tables, context, rows.current)
         var stay: Set<Int64> = []
@@ -22,11 +22,11 @@ extension WriteTransaction {
         for row in section.rows {
             pruning.count(row.columns.kind)
             guard stay.contains(row.columns.sequence) else { continue }
-            pruning.keptMarks = pruning.keptMarks ^ TrailPruning.mark(of: row.columns.sequence, row.link, context)
+            pruning.keptMarks = pruning.keptMarks ^ mark(of: row.columns.sequence, row.link)
             try note(previous: row.previous, in: row.columns.sequence)
         }
         for row in outdated {
-            pruning.keptMarks = pruning.keptMarks ^ TrailPruning.mark(of: row.sequence, row.link, context)
+            pruning.keptMarks = pruning.keptMarks ^ mark(of: row.sequence, row.link)
             try removeRows(row.sequence, row.sequence)
         }
         try removeRows(section.rows.map(\.columns.sequence), but: stay)
@@ -38,7 +38,13 @@ extension WriteTransaction {
         var event = AuditEvent(.trailPruned)
         event.pruning = pruning
         try audit(event, about: AuditSubject())
+        try giveUpAuditKeys(through: pruning.through)
         return PrunedRows(section, stay.count, pruning)
+    }
+
+    /// Under the key of the row that will record them.
+    private func mark(of sequence: Int64, _ link: AuditMAC) -> AuditMAC {
+        TrailPruning.mark(of: sequence, link, context.vaultID, under: rows.current.keyring.auditKey)
     }
 
     // MARK: Rows that stayed before
@@ -108,9 +114,9 @@ extension Reader {
     package func prunable(
         _ limits: TrailLimits, after position: AuditPosition?, size: Int
     ) throws(StoreError) -> (rows: PrunedRows, end: AuditPosition?) {
-        let last = try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+        let last = try AuditTrail(opener).pruning()
         let section = try TrailSection(
-            after: position ?? last.end, limits, head: auditHead(), size: size, tables, context)
+            after: position ?? last.end, limits, head: auditHead(), size: size, opener)
         var keeping = TrailKeeping(tables, context, try opener.vaultRow())
         var report = PrunedRows()
         for row in section.rows.reversed() {

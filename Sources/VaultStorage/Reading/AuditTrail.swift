@@ -2,8 +2,10 @@ import VaultCrypto
 
 /// What the audit trail says, on its own authority: a row counts only if it continues the chain.
 struct AuditTrail {
-    let tables: any TableAccess
-    let context: VaultContext
+    private let opener: RowOpener
+    private var tables: any TableAccess { opener.tables }
+
+    init(_ opener: RowOpener) { self.opener = opener }
 
     // MARK: What it says against a row that is older than it tells
     // One index look-up each, which finds nothing. A planted row must not make others refused.
@@ -47,7 +49,7 @@ struct AuditTrail {
     /// The same of a row that is laid out as ``Query/auditRow``.
     func isAuthentic(_ row: any RowCursor) throws(StoreError) -> Bool {
         guard let previous = try link(before: row) else { return false }
-        return AuditLink(row).continues(previous, context)
+        return try opener.continues(AuditLink(row), previous)
     }
 
     /// The link that a row continues; nil if it is not there.
@@ -70,7 +72,7 @@ struct AuditTrail {
     }
 
     /// The last pruning; nil if there was none. Damage if the row that records it is not as it was written.
-    func lastPruning(_ scratch: CellScratch) throws(StoreError) -> LastPruning? {
+    func lastPruning() throws(StoreError) -> LastPruning? {
         let row = try tables.cursor(.lastPruning)
         defer { row.reset() }
         guard try row.step() else { return nil }
@@ -78,7 +80,7 @@ struct AuditTrail {
         guard try isAuthentic(row) else {
             throw .quarantined("audit", nil, "the row that records the last pruning does not continue the chain")
         }
-        let detail = try AuditDetail(row, AuditColumns(row), context, scratch)
+        let detail = try opener.auditDetail(row, AuditColumns(row))
         guard let pruning = detail.pruning, pruning.through < sequence else {
             throw .quarantined("audit", nil, "the row that records the last pruning does not say what was pruned")
         }
@@ -86,8 +88,8 @@ struct AuditTrail {
     }
 
     /// The same, as what holds of a trail that was never pruned.
-    func pruning(_ scratch: CellScratch) throws(StoreError) -> TrailPruning {
-        try lastPruning(scratch)?.pruning ?? .none
+    func pruning() throws(StoreError) -> TrailPruning {
+        try lastPruning()?.pruning ?? .none
     }
 }
 
@@ -111,9 +113,16 @@ struct AuditLink {
 
     var hasShape: Bool { !columns.isMalformed && mac != nil }
 
-    func continues(_ previous: AuditMAC, _ context: VaultContext) -> Bool {
+    func continues(_ previous: AuditMAC, _ vault: Bytes16, _ keyring: Keyring) -> Bool {
         guard !isMalformed, let mac else { return false }
-        return columns.link(context, previous: previous, detailTag: tag) == mac
+        return columns.link(vault, keyring, previous: previous, detailTag: tag) == mac
+    }
+}
+
+extension RowOpener {
+    /// Whether a row of the trail continues the chain.
+    func continues(_ row: AuditLink, _ previous: AuditMAC) throws(StoreError) -> Bool {
+        try holds { row.continues(previous, context.vaultID, $0) }
     }
 }
 

@@ -65,7 +65,7 @@ extension Reader {
     private func listing(_ cursor: any RowCursor, _ row: AuditLink) throws(StoreError) -> AuditListing {
         var detail = AuditDetail()
         var damage: StoreError?
-        if try AuditTrail(tables: tables, context: context).isAuthentic(cursor) {
+        if try AuditTrail(opener).isAuthentic(cursor) {
             do throws(StoreError) { detail = try opener.auditDetail(cursor, row.columns) } catch { damage = error }
         } else {
             damage = .quarantined("audit", nil, "it does not continue the chain")
@@ -93,7 +93,7 @@ extension Reader {
 
     /// How far the trail was pruned.
     package func trailPruning() throws(StoreError) -> TrailPruning {
-        try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+        try AuditTrail(opener).pruning()
     }
 
     /// The link of a row; nil if there is no such row.

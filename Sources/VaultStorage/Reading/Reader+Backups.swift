@@ -9,7 +9,7 @@ extension Reader {
         while try row.step() {
             let handle = row.bytes16(1).map { BackupHandle($0) }
             do throws(StoreError) {
-                let record = try BackupRecord(row, context)
+                let record = try BackupRecord(row, opener)
                 result.append(BackupListing(record: record, handle: handle, damage: nil))
             } catch {
                 guard error.isDamage else { throw error }
@@ -27,14 +27,23 @@ extension Reader {
     ///   - row: ``HeldPage/next`` of the page before; nil for the first.
     package func heldLogins(of provider: ProviderHandle?, after row: Int64?, limit: Int) throws(StoreError) -> HeldPage
     {
+        try heldPage(provider == nil ? .heldLoginsOfApp : .heldLoginsOfProvider, after: row, limit) { rows in
+            rows.bind(3, context.incarnation)
+            rows.bind(4, VaultContext.firstIncarnation)
+            if let provider { rows.bind(5, provider.bytes) }
+        }
+    }
+
+    /// A page of a query whose first two parameters are the row before and how many rows there may be.
+    func heldPage(
+        _ query: Query, after row: Int64?, _ limit: Int, _ bind: (any RowCursor) -> Void
+    ) throws(StoreError) -> HeldPage {
         let limit = limit.asPageLimit
-        let rows = try tables.cursor(provider == nil ? .heldLoginsOfApp : .heldLoginsOfProvider)
+        let rows = try tables.cursor(query)
         defer { rows.reset() }
         rows.bind(1, row ?? .min)
-        rows.bind(2, context.incarnation)
-        rows.bind(3, VaultContext.firstIncarnation)
-        rows.bind(4, Int64(limit))
-        if let provider { rows.bind(5, provider.bytes) }
+        rows.bind(2, Int64(limit))
+        bind(rows)
         var page = HeldPage()
         var count = 0
         while try rows.step() {
@@ -74,21 +83,23 @@ package struct HeldPage: Sendable {
 extension VaultContext {
     /// Logins of an older one are held by where they were imported from, and not by a restore.
     package static let firstIncarnation: Int64 = 1
+    /// Of logins whose chain the system owns from which they were imported.
+    static let importedIncarnation: Int64 = 0
 }
 
 extension Query {
     private static let heldColumns = Table.login.columns("id", "handle")
     private static let isHeld: [Condition] = [
-        .greater(Table.login["id"], 1), .less(Table.login["incarnation"], 2), .atLeast(Table.login["incarnation"], 3),
+        .greater(Table.login["id"], 1), .less(Table.login["incarnation"], 3), .atLeast(Table.login["incarnation"], 4),
     ]
 
     fileprivate static let heldLoginsOfProvider = select(
         heldColumns, from: .login, where: isHeld + [.equal(Table.login["provider"], 5)],
-        order: [.up(Table.login["id"])], limit: 4)
+        order: [.up(Table.login["id"])], limit: 2)
 
     fileprivate static let heldLoginsOfApp = select(
         heldColumns, from: .login, where: isHeld + [.isNull(Table.login["provider"])],
-        order: [.up(Table.login["id"])], limit: 4)
+        order: [.up(Table.login["id"])], limit: 2)
 
     fileprivate static let incarnations = select(Table.login.columns("provider", "incarnation"), from: .login)
 }

@@ -115,7 +115,7 @@ extension Reader {
             page.next = row.integer(1)
             guard let bytes = row.bytes16(0) else { continue }
             let login = LoginHandle(bytes)
-            guard let record = try? IntentRecord(row, from: 1, context, login: login, tables) else { continue }
+            guard let record = try? IntentRecord(row, from: 1, opener, login: login) else { continue }
             page.intents.append(StoredIntent(login: login, record: record))
         }
         if rows < limit { page.next = nil }
@@ -193,7 +193,12 @@ extension RowOpener {
 
     /// Column 7 of a row that starts with the audit columns.
     func auditDetail(_ row: any RowCursor, _ columns: AuditColumns) throws(StoreError) -> AuditDetail {
-        try AuditDetail(row, columns, context, scratch)
+        let known = keyring
+        do throws(StoreError) { return try AuditDetail(row, columns, context.vaultID, known, scratch) } catch {
+            // Another process may have replaced the key.
+            guard let newest = try? vaultRow().keyring, newest !== known else { throw error }
+            return try AuditDetail(row, columns, context.vaultID, newest, scratch)
+        }
     }
 }
 
@@ -209,14 +214,14 @@ extension AuditEntry {
 extension AuditDetail {
     /// Opens column 7 of a row that starts with the audit columns.
     init(
-        _ row: any RowCursor, _ columns: AuditColumns, _ context: VaultContext, _ scratch: CellScratch
+        _ row: any RowCursor, _ columns: AuditColumns, _ vault: Bytes16, _ keyring: Keyring, _ scratch: CellScratch
     ) throws(StoreError) {
         self.init()
         if row.isNull(7) { return }
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(
-                row.blob(7), kind: .auditDetail, key: context.keyring.auditKey,
-                associatedData: columns.detailData(context.vaultID), scratch: scratch)
+                row.blob(7), kind: .auditDetail, key: keyring.auditKey(ofRow: columns.sequence),
+                associatedData: columns.detailData(vault), scratch: scratch)
             defer { opened.wipe(scratch) }
             self = try unsafe AuditDetail(opened.plaintext)
         } catch {

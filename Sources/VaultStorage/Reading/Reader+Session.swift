@@ -63,12 +63,11 @@ extension Reader {
         return try chosen(among: all, damage ?? (all.count == view.loginCount ? nil : Self.missingLogin(user)))
     }
 
-    /// The one that is not terminated, or the only one at all. A damaged or missing login does not hide a living one; but
-    /// it may itself have been alive, so a terminated login is not believed to be the one that is meant.
+    /// The one that lives, else the dead one, else the only one at all. A damaged or missing login does not hide one of the
+    /// first two; but it may itself have been alive, so a terminated login is not believed to be the one that is meant.
     private func chosen(among all: [SessionSnapshot], _ damage: StoreError?) throws(StoreError) -> SessionSnapshot {
-        let living = all.filter { $0.session.state != .terminated }
-        if living.isEmpty, let damage { throw damage }
-        let candidates = living.isEmpty ? all : living
+        let candidates = all.filterMeant(\.session)
+        if let damage, candidates.allSatisfy({ $0.session.state == .terminated }) { throw damage }
         if candidates.count == 1, let found = candidates.first { return found }
         throw StoreError(
             .ambiguousLogin(candidates.map(\.login)),
@@ -105,4 +104,20 @@ extension Reader {
             isHeld: columns.incarnation < context.incarnation, isRefreshable: columns.refreshTag != nil,
             isDPoPBound: columns.keyTag != nil, session: try opener.session(row, columns, user, view))
     }
+}
+
+extension Sequence {
+    /// Those of a user's logins that are meant where none is named: those that live, else those that are dead, else all.
+    package func filterMeant(_ session: (Element) -> SessionRecord?) -> [Element] {
+        let all = Array(self)
+        for isMeant in [\SessionRecord.isLiving, \.isNotTerminated] {
+            let found = all.filter { session($0)?[keyPath: isMeant] ?? false }
+            if !found.isEmpty { return found }
+        }
+        return all
+    }
+}
+
+extension SessionRecord {
+    fileprivate var isNotTerminated: Bool { state != .terminated }
 }

@@ -31,7 +31,7 @@ extension Reader {
     /// Rows after the last pruning are numbered without a gap, and it says how many have stayed before: so nothing need
     /// be counted in the table that is the biggest of all.
     private func auditCount() throws(StoreError) -> Int {
-        let pruning = try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+        let pruning = try AuditTrail(opener).pruning()
         // A row that was edited may have any number.
         let (count, isBeyond) = try auditHead().subtractingReportingOverflow(pruning.through)
         let (all, isTooMany) = count.addingReportingOverflow(pruning.kept)

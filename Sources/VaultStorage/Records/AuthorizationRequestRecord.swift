@@ -24,6 +24,8 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
     package var idTokenNonce: SecretBytes?
     /// How many seconds ago the user may have authenticated at most.
     package var maximumAge: Int64?
+    /// The login whose chain the new one replaces; nil: a login of its own.
+    package var target: ReplacedLogin?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
 
@@ -42,6 +44,21 @@ package struct AuthorizationRequestRecord: Equatable, Sendable {
         self.label = label
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+    }
+}
+
+/// The login into which a user logs in again.
+package struct ReplacedLogin: Hashable, Sendable {
+    package var login: LoginHandle
+    /// The login's chain when the log-in began: a login that was ended since stays ended.
+    package var chain: Int64
+    /// Whether the account at the provider may be another one than before.
+    package var acceptsOtherAccount: Bool
+
+    package init(login: LoginHandle, chain: Int64, acceptsOtherAccount: Bool) {
+        self.login = login
+        self.chain = chain
+        self.acceptsOtherAccount = acceptsOtherAccount
     }
 }
 

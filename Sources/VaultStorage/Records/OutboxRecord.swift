@@ -71,4 +71,6 @@ package enum OutboxResolution: Hashable, Sendable {
     case abandoned
     /// Nothing more will be tried, because it went on for too long; recorded as ``abandoned`` is.
     case expired
+    /// Nothing is tried, because it would end the chain that has taken this one's place; recorded as ``abandoned`` is.
+    case superseded
 }

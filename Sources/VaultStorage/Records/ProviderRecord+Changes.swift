@@ -26,6 +26,7 @@ extension ProviderRecord {
             ("revocationEndpoint", old.revocationEndpoint, revocationEndpoint),
             ("introspectionEndpoint", old.introspectionEndpoint, introspectionEndpoint),
             ("pushedAuthorizationEndpoint", old.pushedAuthorizationEndpoint, pushedAuthorizationEndpoint),
+            ("deviceAuthorizationEndpoint", old.deviceAuthorizationEndpoint, deviceAuthorizationEndpoint),
             ("jwksURI", old.jwksURI, jwksURI),
             ("clientId", old.clientID, clientID),
             ("clientAuthentication", old.clientAuthentication, clientAuthentication),

@@ -18,6 +18,8 @@ package struct ProviderRecord: Equatable, Sendable {
     package var revocationEndpoint: String?
     package var introspectionEndpoint: String?
     package var pushedAuthorizationEndpoint: String?
+    /// Where devices ask for codes (RFC 8628).
+    package var deviceAuthorizationEndpoint: String?
     package var jwksURI: String?
     package var clientID: String
     /// The method's name in the registry of RFC 7591 §2, such as `client_secret_basic`.

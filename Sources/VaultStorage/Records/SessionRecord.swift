@@ -30,6 +30,8 @@ package struct SessionRecord: Equatable, Sendable {
     /// Whether the current tokens came in answer to a refresh token that had been sent before without a known end.
     package var cameAfterDoubt = false
     package var label: String?
+    /// What the app has written beside the label. Bounded, because it is read with every token.
+    package var metadata: [String: String] = [:]
     /// The scope that the user granted at log-in: what a refresh may ask for.
     package var grantedScope: String?
     /// The user's id at the provider.
@@ -42,8 +44,12 @@ package struct SessionRecord: Equatable, Sendable {
     package var attributes: [String: String] = [:]
     /// ``expiresAt`` is what the profile assumes, because the server did not tell.
     package var isExpiryAssumed = false
+    /// Of an imported chain; nil once another has taken its place.
+    package var origin: ImportOrigin?
     /// What the provider last said to a renewal that it refused; nil after a success.
     package var lastRefusal: RefusalRecord?
+    /// When the user gave the grant of this chain; nil: with the login, if the chain is its first, or it is not known.
+    package var grantedAt: Timestamp?
 
     package init(
         state: SessionStateCode, accessToken: SecretBytes? = nil, tokenType: String = "Bearer", scope: String? = nil,
@@ -98,4 +104,10 @@ package struct RejectionHistory: Hashable, Sendable {
 extension SessionRecord {
     /// Whether there is something that no handler has heard of.
     package var hasUntoldFailure: Bool { failure != nil && !notifiedFailure }
+
+    /// Whether nothing is sent before the user, or the app, acts.
+    var isObstructed: Bool { state == .terminated || failure != nil }
+
+    /// Whether it is neither ended nor dead.
+    package var isLiving: Bool { state != .terminated && failure?.isDead != true }
 }

@@ -5,6 +5,8 @@ package struct LoginLook: Hashable, Sendable {
     package var state: SessionLook?
     /// Whether the state is another one than right before. The expiry of a token is written nowhere, and changes it alone.
     package var isNew = false
+    /// Whether the login lives again, after it was dead, ended, or needed its user.
+    package var isRecovery = false
     /// How many links of the chain are stored.
     package var generation: Int64
     /// The login's own access token; nil: it has none.
@@ -52,7 +54,7 @@ package struct LoginLook: Hashable, Sendable {
         }
         guard let refresh, refresh.refreshToken != nil else { return }
         refreshExpiresAt = refresh.refreshExpiresAt
-        // The first chain began with the login; when a later one did is not stored.
-        if position.chain == 1, let provider { grant = Grant(since: session.createdAt, provider: provider) }
+        let grantedAt = session.grantedAt ?? (position.chain == 1 ? session.createdAt : nil)
+        if let grantedAt, let provider { grant = Grant(since: grantedAt, provider: provider) }
     }
 }

@@ -6,7 +6,8 @@ extension AuditKind {
     fileprivate var holdsLook: Bool {
         switch self {
         case .loginCreated, .loginChanged, .renewed, .renewalFailed, .renewalInDoubt, .renewalPostponed, .tokenUpdated,
-            .tokenRejected, .loginDead, .loginRevived, .loggedOut, .loginRemoved:
+            .tokenRejected, .loginDead, .loginRevived, .loggedOut, .loginRemoved, .loginImported, .importFollowed,
+            .loggedInAgain, .loginTerminated:
             true
         default: false
         }
@@ -20,7 +21,7 @@ extension [AuditEvent] {
         look.isNew = isNew
         for index in events.indices.reversed() where events[index].kind.holdsLook {
             events[index].look = look
-            look.isNew = false
+            (look.isNew, look.isRecovery) = (false, false)
         }
         return events
     }
@@ -34,7 +35,8 @@ extension LoginState {
         var events = auditEvents
         if events.isEmpty, hasChanged { events = [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)] }
         guard events.contains(where: \.kind.holdsLook) else { return events }
-        let look = look(at: now)
+        var look = look(at: now)
+        look.isRecovery = !isRemoved && before.session.isObstructed && !session.isObstructed
         return events.holding(look, isNew: look.state != SessionLook(before.session, at: now))
     }
 

@@ -30,6 +30,9 @@ package struct LoginState: Sendable {
     /// Revocations to be queued in the same transaction, due at once.
     package var outbox: [OutboxRecord] = []
 
+    /// Whether only the operator's word is missing for it to be renewed again.
+    package var isHeldByRestore: Bool { isHeld && !session.isHeldBySource }
+
     /// The fence that an intent opened in this transaction gets.
     let nextFence: Int64
 

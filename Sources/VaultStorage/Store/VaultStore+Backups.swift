@@ -27,22 +27,10 @@ extension VaultStore {
     package func acceptRestored(
         _ logins: [LoginHandle], _ schedule: @escaping @Sendable (inout LoginState) -> Void
     ) async throws -> [LoginHandle] {
-        try await write { transaction in
-            var accepted: [LoginHandle] = []
-            for login in logins {
-                do {
-                    let isHeld = try transaction.updateLogin(login) { state in
-                        guard state.isHeld else { return false }
-                        state.acceptRestore()
-                        schedule(&state)
-                        return true
-                    }
-                    if isHeld { accepted.append(login) }
-                } catch let error as StoreError where error.isDamage || error.code == .notFound(.login) {
-                    continue
-                }
-            }
-            return accepted
-        }
+        try await updateEach(logins) { state in
+            guard state.acceptRestore() else { return false }
+            schedule(&state)
+            return true
+        }.filter { $0.value }.map { $0.login }
     }
 }

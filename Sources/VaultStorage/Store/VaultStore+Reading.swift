@@ -137,6 +137,13 @@ extension VaultStore {
         }
     }
 
+    /// The link of a row of the trail; nil if there is no such row.
+    package func auditPosition(_ sequence: Int64) async throws(StoreError) -> AuditPosition? {
+        try await read { reader throws(StoreError) in
+            try reader.withSnapshot { () throws(StoreError) in try reader.auditPosition(sequence) }
+        }
+    }
+
     /// How far the trail was pruned.
     package func trailPruning() async throws(StoreError) -> TrailPruning {
         try await read { reader throws(StoreError) in

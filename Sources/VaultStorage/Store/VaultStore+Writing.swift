@@ -13,6 +13,23 @@ extension VaultStore {
         try await write { try $0.updateLogin(handle, body) }
     }
 
+    /// Changes several logins in one transaction. What is damaged or gone is passed over, and missing in the answer.
+    package func updateEach<R: Sendable>(
+        _ logins: [LoginHandle], _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> [(login: LoginHandle, value: R)] {
+        try await write { transaction in
+            var results: [(login: LoginHandle, value: R)] = []
+            for login in logins {
+                do {
+                    results.append((login, try transaction.updateLogin(login, body)))
+                } catch let error as StoreError where error.isDamage || error.code == .notFound(.login) {
+                    continue
+                }
+            }
+            return results
+        }
+    }
+
     package func updateUser<R: Sendable>(
         _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
@@ -117,7 +134,9 @@ extension VaultStore {
     }
 
     /// Records something that changes nothing.
-    package func record(_ event: AuditEvent) async throws {
-        try await write { try $0.audit(event, about: AuditSubject()) }
+    ///
+    /// - Parameter provider: whom it is about, if it is about one.
+    package func record(_ event: AuditEvent, of provider: ProviderHandle? = nil) async throws {
+        try await write { try $0.audit(event, about: AuditSubject(provider: provider)) }
     }
 }

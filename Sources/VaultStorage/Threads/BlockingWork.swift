@@ -26,6 +26,8 @@ package final class BlockingLane: Sendable {
     package static let opening = BlockingLane(threads: 4)
     /// Work that reads much of a vault.
     package static let care = BlockingLane(threads: 4)
+    /// Asking witnesses. A program may take its time to answer.
+    package static let witness = BlockingLane(threads: 4)
     /// Closing waits for nothing but its own vault, and not behind another one.
     package static let closing = BlockingLane(threads: .max)
 

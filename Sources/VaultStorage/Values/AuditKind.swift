@@ -79,6 +79,34 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     package static let dataKeyReplaced = AuditKind(rawValue: 71)
     /// A step of a replacement: its detail says which.
     package static let indexKeyReplaced = AuditKind(rawValue: 72)
+    /// The last row under the former key of the trail, the first one under the new, or that a former one is gone: its
+    /// detail says which.
+    package static let auditKeyReplaced = AuditKind(rawValue: 73)
+
+    /// A login was taken over from another system.
+    package static let loginImported = AuditKind(rawValue: 80)
+    /// That system has renewed a login that it still owns.
+    package static let importFollowed = AuditKind(rawValue: 81)
+    /// The chain of an imported login is this vault's from now on.
+    package static let importAccepted = AuditKind(rawValue: 82)
+    /// The other system has renewed a login that it no longer owns. The login is held.
+    package static let importContested = AuditKind(rawValue: 83)
+    /// A source was read: how many rows there were, and how many of them were new.
+    package static let sourceRead = AuditKind(rawValue: 84)
+    /// The chain of a login belongs to the system again that it came from.
+    package static let importReturned = AuditKind(rawValue: 85)
+    /// The tokens of a login were written for another system; the details tell which, or that it was a copy.
+    package static let loginExported = AuditKind(rawValue: 86)
+
+    /// The user logged in again into this login: a new chain has taken the old one's place.
+    package static let loggedInAgain = AuditKind(rawValue: 90)
+    /// An access token of the client itself was shown to a person.
+    package static let clientTokenRevealed = AuditKind(rawValue: 100)
+
+    /// A login was ended for good, and stays in the vault; its reason is a detail.
+    package static let loginTerminated = AuditKind(rawValue: 91)
+    /// The app has changed a login's label or metadata; the details tell which.
+    package static let loginDescribed = AuditKind(rawValue: 92)
 
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
@@ -103,7 +131,12 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         backupMade: "backup-made", backupForgotten: "backup-forgotten", vaultRestored: "vault-restored",
         logInDropped: "log-in-dropped", renewalDropped: "renewal-dropped", restoreAccepted: "restore-accepted",
         rootKeyRotated: "root-key-rotated", dataKeyReplaced: "data-key-replaced",
-        indexKeyReplaced: "index-key-replaced",
+        indexKeyReplaced: "index-key-replaced", auditKeyReplaced: "audit-key-replaced",
+        loginImported: "login-imported", importFollowed: "import-followed", importAccepted: "import-accepted",
+        importContested: "import-contested", sourceRead: "source-read", importReturned: "import-returned",
+        loginExported: "login-exported",
+        loggedInAgain: "logged-in-again", loginTerminated: "login-terminated", loginDescribed: "login-described",
+        clientTokenRevealed: "client-token-revealed",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
     ]
 

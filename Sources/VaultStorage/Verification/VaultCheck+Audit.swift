@@ -41,7 +41,7 @@ extension VaultCheck {
             report.note("audit", subject, "a column has the wrong type or length")
             return
         }
-        guard let previous, link.continues(previous, context) else {
+        guard let previous, (try? opener.continues(link, previous)) ?? false else {
             report.note("audit", subject, "it does not continue the chain: it, or a row before it, was changed")
             return
         }
@@ -71,7 +71,10 @@ extension VaultCheck {
     private func keptLink(_ row: any RowCursor, _ link: AuditLink) -> AuditMAC? {
         audit.kept += 1
         audit.keptMarks =
-            audit.keptMarks ^ TrailPruning.mark(of: link.columns.sequence, link.mac ?? .genesis, context)
+            audit.keptMarks
+            ^ TrailPruning.mark(
+                of: link.columns.sequence, link.mac ?? .genesis, context.vaultID,
+                under: opener.keyring.auditKey(ofRow: audit.prunedBy ?? 0))
         return row.isNull(9) ? nil : unsafe AuditMAC(row.blob(9))
     }
 
@@ -109,7 +112,7 @@ extension VaultCheck {
     /// If the row that records it is damaged, the walk finds that row, and what it should explain.
     private func lastPruning() throws(StoreError) -> AuditTrail.LastPruning? {
         do throws(StoreError) {
-            return try AuditTrail(tables: tables, context: context).lastPruning(scratch)
+            return try AuditTrail(opener).lastPruning()
         } catch {
             guard error.isDamage else { throw error }
             return nil
@@ -129,7 +132,7 @@ extension VaultCheck {
     private func checkDetail(_ cell: UnsafeRawBufferPointer, _ columns: AuditColumns) {
         do throws(VaultCryptoError) {
             let opened = try unsafe SealedCell.Opened(
-                cell, kind: .auditDetail, key: context.keyring.auditKey,
+                cell, kind: .auditDetail, key: opener.keyring.auditKey(ofRow: columns.sequence),
                 associatedData: columns.detailData(context.vaultID), scratch: scratch)
             defer { opened.wipe(scratch) }
             _ = try unsafe AuditDetail(opened.plaintext)

@@ -70,7 +70,7 @@ extension VaultCheck {
     }
 
     func checkBackup(_ row: any RowCursor) throws(StoreError) {
-        do throws(StoreError) { _ = try BackupRecord(row, context) } catch {
+        do throws(StoreError) { _ = try BackupRecord(row, opener) } catch {
             note("backup", row.bytes16(1), error.reason)
         }
     }

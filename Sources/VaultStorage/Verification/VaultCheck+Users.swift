@@ -76,7 +76,7 @@ extension VaultCheck {
             "login", handle, cell, .session, view.dataKey, user, login.sessionData(context.vaultID, user)
         ) { plaintext throws(VaultCryptoError) in
             let session = try unsafe SessionRecord(plaintext)
-            let intent = try? IntentRecord(row, context, login: login.handle, tables)
+            let intent = try? IntentRecord(row, opener, login: login.handle)
             if row.isNull(IntentRecord.firstColumn), session.lacksDoubt(of: intent) {
                 note("refreshIntent", handle, SessionRecord.lackingDoubt)
             }
@@ -88,8 +88,7 @@ extension VaultCheck {
             plaintext throws(VaultCryptoError) in _ = try unsafe KeyRecord(plaintext)
         }
         checkUnusableReplies(of: login, user, view)
-        if (try? IntentRecord(row, context, login: login.handle, tables)) == nil, !row.isNull(IntentRecord.firstColumn)
-        {
+        if (try? IntentRecord(row, opener, login: login.handle)) == nil, !row.isNull(IntentRecord.firstColumn) {
             note("refreshIntent", handle, "its authentication code is wrong")
         }
     }
@@ -97,7 +96,6 @@ extension VaultCheck {
     /// How many there are is guarded by nothing: see `docs/vault-format.md`.
     private func checkUnusableReplies(of login: LoginColumns, _ user: UserHandle, _ view: UserCellView) {
         do throws(StoreError) {
-            let opener = try RowOpener(tables, context, scratch: scratch, rows: rows)
             let row = try tables.cursor(.unusableRepliesOfLoginRow)
             row.bind(1, login.rowID)
             defer { row.reset() }

@@ -13,6 +13,7 @@ package final class VaultCheck {
     let tables: any TableAccess
     let context: VaultContext
     let scratch: CellScratch
+    let opener: RowOpener
     /// The vault's row for this check, which may see a newer or an older moment than others.
     let rows: VaultRowKeeper
     var report = VerificationReport()
@@ -34,6 +35,7 @@ package final class VaultCheck {
         do throws(VaultCryptoError) { scratch = try CellScratch() } catch {
             throw StoreError(.outOfMemory, error.reason, hint: error.hint)
         }
+        opener = try RowOpener(tables, context, scratch: scratch, rows: rows)
     }
 
     package func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {

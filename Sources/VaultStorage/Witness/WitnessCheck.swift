@@ -3,8 +3,13 @@ import VaultCrypto
 extension Reader {
     /// Refuses a vault that a witness has seen newer, or otherwise: one that was put back to an older state, or of which
     /// two copies are in use.
-    package func check(against note: WitnessNote) throws(StoreError) {
+    ///
+    /// - Parameter text: of the witness's note.
+    /// - Returns: The note.
+    @discardableResult
+    package func check(against text: String) throws(StoreError) -> WitnessNote {
         try withSnapshot { () throws(StoreError) in
+            let note = try note(text)
             let head = try tables.integer(.headOfTrail) ?? 0
             let seen = note.position
             let goesOn = seen.sequence <= head ? try holds(seen) : false
@@ -30,6 +35,17 @@ extension Reader {
                         + "witness has seen\(own)",
                     hint: "stop one of them, and keep it; " + Self.wayOut)
             }
+            return note
+        }
+    }
+
+    /// Another process may have replaced the key of the trail, and written the note since.
+    private func note(_ text: String) throws(StoreError) -> WitnessNote {
+        let known = context.keyring
+        do throws(StoreError) { return try WitnessNote(text, context) } catch {
+            try opener.vaultRow()
+            guard context.keyring !== known else { throw error }
+            return try WitnessNote(text, context)
         }
     }
 
@@ -43,6 +59,8 @@ extension Reader {
     /// The end of the trail, for a witness.
     package func witnessNote() throws(StoreError) -> WitnessNote {
         try withSnapshot { () throws(StoreError) in
+            // A note is written under the key of its row, whichever process has made that.
+            try opener.vaultRow()
             let head = try auditHead()
             guard let position = try auditPosition(head) else {
                 throw .quarantined("audit", nil, "the last row has no link")

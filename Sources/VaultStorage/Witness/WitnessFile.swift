@@ -2,14 +2,16 @@ import Glibc
 import VaultCrypto
 
 /// The file in which a witness keeps its newest note. It belongs on another file system than the vault.
-package struct WitnessFile: Sendable {
+package struct WitnessFile: Witness {
     package let path: String
     private static let mostBytes = 4_096
 
     package init(_ path: String) { self.path = path }
 
-    /// `nil` if there is none yet.
-    package func read(_ context: VaultContext) throws(StoreError) -> WitnessNote? {
+    package var interval: Duration { .seconds(1) }
+    package var answersAtOnce: Bool { true }
+
+    package func text(_ context: VaultContext) throws(StoreError) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -20,22 +22,14 @@ package struct WitnessFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw failure("read", errno) }
-        return try WitnessNote(String(decoding: bytes.prefix(count), as: UTF8.self), context)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// Writes a note that is newer than the one that is there; the newest stays whatever order they come in. Durable
-    /// when it returns.
-    ///
-    /// - Parameter isForced: whether it takes the place of any other.
-    package func advance(
-        to note: WitnessNote, _ context: VaultContext, isForced: Bool = false
-    ) throws(StoreError) {
+    package func advance(to note: WitnessNote, _ context: VaultContext, isForced: Bool) throws(StoreError) {
         let lock = try takeLock()
         defer { close(lock) }
         if !isForced, let seen = try read(context) {
-            guard (seen.incarnation, seen.position.sequence) < (note.incarnation, note.position.sequence) else {
-                return
-            }
+            guard note.isNewer(than: seen) else { return }
         }
         let temporary = path + ".tmp"
         try write(Array(note.text(context).utf8), to: temporary)

@@ -12,6 +12,10 @@ package struct WitnessNote: Hashable, Sendable {
         self.incarnation = incarnation
     }
 
+    package func isNewer(than other: WitnessNote) -> Bool {
+        (other.incarnation, other.position.sequence) < (incarnation, position.sequence)
+    }
+
     private static let dash = "\u{2014} "
 
     private func statement(_ vault: Bytes16) -> String {
@@ -26,11 +30,11 @@ package struct WitnessNote: Hashable, Sendable {
 
     package func text(_ context: VaultContext) -> String {
         let statement = statement(context.vaultID)
-        return statement + "\n" + Self.dash + Base64.encode(Self.mac(statement, context).array) + "\n"
+        return statement + "\n" + Self.dash + Base64.encode(mac(statement, context).array) + "\n"
     }
 
-    private static func mac(_ statement: String, _ context: VaultContext) -> Bytes16 {
-        context.keyring.witnessMAC(of: Array(statement.utf8))
+    private func mac(_ statement: String, _ context: VaultContext) -> Bytes16 {
+        context.keyring.witnessMAC(of: Array(statement.utf8), upTo: position.sequence)
     }
 
     /// Refuses what is not exactly a note of this vault's.
@@ -43,17 +47,18 @@ package struct WitnessNote: Hashable, Sendable {
         else { throw Self.refused("it is not a witness's note", "restore it from where it was kept, or begin anew") }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {
-            throw Self.refused("it belongs to another vault", "check which witness file is named")
+            throw Self.refused("it belongs to another vault", "check which witness is named")
         }
-        let mac = Base64.encode(Self.mac(statement(context.vaultID), context).array)
+        let mac = Base64.encode(mac(statement(context.vaultID), context).array)
         guard lines[5] == Self.dash + mac, text == self.text(context) else {
-            throw Self.refused("it was changed", "find out who has written to it")
+            throw Self.refused(
+                "it was changed, or written under keys that this vault does not have", "find out who has written to it")
         }
     }
 
     private static func refused(_ reason: String, _ hint: String) -> StoreError {
         StoreError(
-            .rollbackSuspected, "the witness file says nothing about this vault: \(reason)",
+            .rollbackSuspected, "the witness says nothing about this vault: \(reason)",
             hint: "\(hint): `vaultctl witness accept`")
     }
 }

@@ -3,28 +3,25 @@ import Synchronization
 /// A store of which a witness keeps the newest state, apart from the vault. It refuses to write to a vault that was put
 /// back to an older state, or of which two copies are in use.
 ///
-/// The witness is behind the vault, never ahead, and by no more than ``interval`` unless it cannot be written: that is an
-/// alarm and no outage.
+/// The witness is behind the vault, never ahead, and by no more than its ``Witness/interval`` unless it cannot be written:
+/// that is an alarm and no outage.
 package final class WitnessedStore: VaultStore {
-    /// How often the file is looked at, and written, unless every commit is.
-    package static let interval = Duration.seconds(1)
-
     package struct Terms: Sendable {
-        package var file: WitnessFile
+        package var witness: any Witness
         package var log: IntentLog?
         /// Whether a change counts as durable only once the witness has it.
         package var everyCommit = false
         package var uptime: @Sendable () -> Duration
         package var pause: @Sendable (Duration) async -> Void
-        /// Told when file or log cannot be written.
+        /// Told when witness or log cannot be written.
         package var alarm: @Sendable (StoreError) -> Void
 
         package init(
-            file: WitnessFile, log: IntentLog? = nil, everyCommit: Bool = false,
+            witness: any Witness, log: IntentLog? = nil, everyCommit: Bool = false,
             uptime: @escaping @Sendable () -> Duration, pause: @escaping @Sendable (Duration) async -> Void,
             alarm: @escaping @Sendable (StoreError) -> Void
         ) {
-            (self.file, self.log, self.everyCommit) = (file, log, everyCommit)
+            (self.witness, self.log, self.everyCommit) = (witness, log, everyCommit)
             (self.uptime, self.pause, self.alarm) = (uptime, pause, alarm)
         }
     }
@@ -32,8 +29,10 @@ package final class WitnessedStore: VaultStore {
     private struct State {
         var checkedAt: Duration?
         var writtenAt: Duration?
-        /// Whether a task waits to write the file.
+        /// Whether a task waits to write the witness.
         var isPending = false
+        /// What the witness has said last that it keeps.
+        var kept: WitnessNote?
         /// Why nothing is written to the vault from now on.
         var refusal: StoreError?
     }
@@ -46,12 +45,10 @@ package final class WitnessedStore: VaultStore {
     package init(_ store: any VaultStore, _ terms: Terms) async throws {
         self.store = store
         self.terms = terms
-        let file = terms.file
-        let context = store.context
         // A witness that cannot be read proves nothing: taking it away must not open the way for an old state.
-        if let note = try await BlockingLane.care.run({ try file.read(context) }) {
-            try await store.read { reader throws(StoreError) in try reader.check(against: note) }
-        }
+        try await compare()
+        state.withLock { $0.checkedAt = terms.uptime() }
+        let context = store.context
         guard store.readOnlyRefusal == nil else { return }
         if let log = terms.log {
             do {
@@ -86,35 +83,50 @@ package final class WitnessedStore: VaultStore {
 
     // MARK: Looking at the witness
 
-    /// Another process may have seen a newer state, or another one.
+    /// Another process may have seen a newer state, or another one. No change waits for a witness that takes its time:
+    /// those that come after its answer are refused.
     private func check() async throws {
         let now = terms.uptime()
         let isDue = try state.withLock { state throws(StoreError) in
             if let refusal = state.refusal { throw refusal }
-            if let last = state.checkedAt, now - last < Self.interval { return false }
+            if let last = state.checkedAt, now - last < terms.witness.interval { return false }
             state.checkedAt = now
             return true
         }
         guard isDue else { return }
-        let (file, context) = (terms.file, store.context)
-        do {
-            guard let note = try await BlockingLane.care.run({ try file.read(context) }) else { return }
-            try await store.read { reader throws(StoreError) in try reader.check(against: note) }
-        } catch let error as StoreError {
+        guard terms.witness.answersAtOnce else {
+            Task.detached { [weak self] in
+                do { try await self?.look() } catch { self?.alarm(error) }
+            }
+            return
+        }
+        try await look()
+    }
+
+    private func look() async throws {
+        do { try await compare() } catch let error as StoreError {
             guard error.code == .rollbackSuspected else { return alarm(error) }
             state.withLock { $0.refusal = error }
             throw error
         }
     }
 
+    private func compare() async throws {
+        let (witness, context) = (terms.witness, store.context)
+        guard let text = try await BlockingLane.witness.run({ try witness.text(context) }) else { return }
+        let note = try await store.read { reader throws(StoreError) in try reader.check(against: text) }
+        state.withLock { $0.kept = note }
+    }
+
     // MARK: Writing the witness
 
     private func advanceSoon() {
         let now = terms.uptime()
+        let interval = terms.witness.interval
         let wait: Duration? = state.withLock { state in
             guard !state.isPending else { return nil }
             state.isPending = true
-            return max(.zero, (state.writtenAt ?? (now - Self.interval)) + Self.interval - now)
+            return max(.zero, (state.writtenAt ?? (now - interval)) + interval - now)
         }
         guard let wait else { return }
         Task.detached { [weak self, terms] in
@@ -125,17 +137,24 @@ package final class WitnessedStore: VaultStore {
 
     private func advance() async {
         let now = terms.uptime()
-        state.withLock { state in
+        let kept = state.withLock { state in
             state.isPending = false
             state.writtenAt = now
+            return state.kept
         }
-        do {
-            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
-            let (file, context) = (terms.file, store.context)
-            try await BlockingLane.care.run { try file.advance(to: note, context) }
-        } catch {
-            alarm(error)
+        do { try await advance(beyond: kept) } catch {
+            // Another process may have replaced the key of the trail between the reading and the writing.
+            guard (error as? StoreError)?.code == .rollbackSuspected else { return alarm(error) }
+            do { try await advance(beyond: kept) } catch { alarm(error) }
         }
+    }
+
+    private func advance(beyond kept: WitnessNote?) async throws {
+        let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+        let (witness, context) = (terms.witness, store.context)
+        guard witness.answersAtOnce || note != kept else { return }
+        try await BlockingLane.witness.run { try witness.advance(to: note, context) }
+        state.withLock { $0.kept = note }
     }
 
     private func alarm(_ error: any Error) {

@@ -19,6 +19,11 @@ package struct AuditSubject {
 
 extension WriteTransaction {
     package func audit(_ event: AuditEvent, about subject: AuditSubject) throws(StoreError) {
+        try audit(event, about: subject, under: rows.current.keyring)
+    }
+
+    /// - Parameter keyring: which the vault has from this row on.
+    func audit(_ event: AuditEvent, about subject: AuditSubject, under keyring: Keyring) throws(StoreError) {
         guard event.detailByteCount <= AuditEvent.maximumDetailByteCount else {
             throw StoreError(.invalidValue, "there is too much to be told of this change in the audit trail")
         }
@@ -26,12 +31,13 @@ extension WriteTransaction {
             sequence: head.sequence + 1, time: now(), kind: event.kind, user: subject.user, login: subject.login,
             provider: subject.provider, revision: subject.revision)
         let detail = try sealing { () throws(VaultCryptoError) in
-            try AuditDetail(texts: event.detail, look: event.look, pruning: event.pruning).sealed(columns, context)
+            try AuditDetail(texts: event.detail, look: event.look, pruning: event.pruning).sealed(
+                columns, context.vaultID, keyring)
         }
         let tag = try sealing { () throws(VaultCryptoError) in
             if let detail { try SealedCell.tag(of: detail) } else { nil as CellTag? }
         }
-        let mac = columns.link(context, previous: head.mac, detailTag: tag)
+        let mac = columns.link(context.vaultID, keyring, previous: head.mac, detailTag: tag)
         let insert = try tables.cursor(.insertAudit)
         insert.bind(1, columns.sequence)
         insert.bind(2, columns.time.milliseconds)

@@ -4,7 +4,13 @@ import VaultCrypto
 extension WriteTransaction {
     func insertLogin(_ draft: LoginDraft) throws(StoreError) -> StoredLogin {
         let index = try index(ofUserId: draft.userId)
-        let known = try loadUser(index)
+        return try insertLogin(draft, of: try loadUser(index), index)
+    }
+
+    /// - Parameter known: The user, if the vault has one.
+    func insertLogin(
+        _ draft: LoginDraft, of known: OpenUser?, _ index: BlindIndex
+    ) throws(StoreError) -> StoredLogin {
         var user = if let known { known } else { try makeUser(draft.userId, index) }
         guard user.status == .active else {
             throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")

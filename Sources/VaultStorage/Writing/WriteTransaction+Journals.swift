@@ -115,9 +115,15 @@ extension WriteTransaction {
         case .done:
             kind = .revocationConfirmed
             try deleteOutboxEntry(handle)
-        case .abandoned, .expired:
+        case .abandoned, .expired, .superseded:
             kind = .revocationAbandoned
-            detail.append(.init("cause", resolution == .expired ? "expired" : "unsupported"))
+            let cause =
+                switch resolution {
+                case .expired: "expired"
+                case .superseded: "superseded"
+                default: "unsupported"
+                }
+            detail.append(.init("cause", cause))
             try deleteOutboxEntry(handle)
         }
         try audit(AuditEvent(kind, detail), about: subject(of: entry.record))

@@ -27,7 +27,7 @@ extension WriteTransaction {
         if let provider = draft.provider { try requireProvider(provider) }
         var login = OpenLogin(
             columns: LoginColumns(
-                handle: .random(), provider: draft.provider, incarnation: context.incarnation),
+                handle: .random(), provider: draft.provider, incarnation: incarnation(of: draft.session)),
             session: draft.session, refresh: draft.refresh, key: draft.key)
         login.columns.revision = 1
         login.columns.dueAt = draft.dueAt(of: login.columns.handle)
@@ -42,6 +42,11 @@ extension WriteTransaction {
         login.columns.rowID = tables.lastInsertedRow
         try writeSecrets(login, refreshCell, keyCell)
         return login
+    }
+
+    /// Logins whose chain another system owns are of an incarnation that no vault has, and so of an older one than any.
+    private func incarnation(of session: SessionRecord) -> Int64 {
+        session.isHeldBySource ? VaultContext.importedIncarnation : context.incarnation
     }
 
     private func requireProvider(_ handle: ProviderHandle) throws(StoreError) {
@@ -145,8 +150,12 @@ extension WriteTransaction {
         changed.session = state.session
         changed.columns.dueAt = state.dueAt
         changed.columns.revision += 1
-        if state.isAccepted || state.position.chain != login.columns.position.chain {
-            changed.columns.incarnation = context.incarnation
+        // What another system owned is the former chain.
+        if state.position.chain != login.columns.position.chain { changed.session.origin = nil }
+        if state.isAccepted || state.position.chain != login.columns.position.chain
+            || changed.session.origin?.owner != login.session.origin?.owner
+        {
+            changed.columns.incarnation = incarnation(of: changed.session)
         }
         changed.columns.position = state.position
         if state.movesOn(from: login) { try forgetUnusableReplies(of: login) }
@@ -234,7 +243,7 @@ extension WriteTransaction {
         write.bind(5, intent.startedAt.milliseconds)
         write.bind(6, intent.doubtSince?.milliseconds)
         write.bind(7, Int64(intent.tries))
-        write.bind(8, intent.mac(context, login: login.columns.handle))
+        write.bind(8, intent.mac(context.vaultID, rows.current.keyring, login: login.columns.handle))
         try write.run()
     }
 }

@@ -34,7 +34,7 @@ extension WriteTransaction {
     /// Refuses a user of whom the audit trail has a newer state, before a refresh token of theirs is spent.
     func requireNotToldLater(_ user: OpenUser) throws(StoreError) {
         let (handle, revision) = (user.columns.handle, user.columns.revision)
-        guard try AuditTrail(tables: tables, context: context).tells(of: handle, after: revision) else {
+        guard try AuditTrail(opener).tells(of: handle, after: revision) else {
             return
         }
         throw .older(handle, than: "the audit trail tells")

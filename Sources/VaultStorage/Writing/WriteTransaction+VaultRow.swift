@@ -22,7 +22,7 @@ extension WriteTransaction {
         row.auditSequence = head.sequence + 1
         var subject = subject
         subject.revision = subject.revision ?? row.revision
-        try audit(event, about: subject)
+        try audit(event, about: subject, under: row.keyring)
         if row.keyring !== old.keyring || row.incarnation != old.incarnation || row.vaultKey !== old.vaultKey {
             let cell = try sealing { () throws(VaultCryptoError) in try row.sealKeyring(context.vaultID) }
             let update = try tables.cursor(.updateKeyring)

@@ -95,7 +95,7 @@ package final class WriteTransaction {
 
     /// Whether a later transaction has removed the row of that link, on the trail's own word.
     private func hasPruned(_ link: AuditHead) throws(StoreError) -> Bool {
-        let pruning = try AuditTrail(tables: tables, context: context).pruning(opener.scratch)
+        let pruning = try AuditTrail(opener).pruning()
         // The row that the chain begins after is known by its link.
         if pruning.through == link.sequence { return pruning.link == link.mac }
         return pruning.through > link.sequence

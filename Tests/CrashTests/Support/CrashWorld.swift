@@ -93,7 +93,10 @@ struct CrashVault: Sendable {
 
     var arguments: [String: String] { ["vault": vault, "key": key] }
 
-    func open() async throws -> Vault { try await Vault.open(at: vault, unlockedBy: .keyFile(key)) }
+    func open(witness: String? = nil) async throws -> Vault {
+        try await Vault.open(
+            at: vault, unlockedBy: .keyFile(key), options: VaultOptions(witness: witness.map { VaultWitness($0) }))
+    }
 
     var walBytes: Int {
         let attributes = try? FileManager.default.attributesOfItem(atPath: wal)

@@ -146,6 +146,17 @@ struct DateTests {
         #expect(ISODate.seconds(text) == seconds)
     }
 
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00.000"), (1_700_000_000_123, "2023-11-14T22:13:20.123"),
+            (-1, "1969-12-31T23:59:59.999"),
+            (1_835_395_200_000, "2028-02-29T00:00:00.000"), (-62_135_596_800_000, "0001-01-01T00:00:00.000"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999"), (253_402_300_800_000, nil), (-62_135_596_800_001, nil),
+        ] as [(Int64, String?)])
+    func civilTimesAreWritten(_ milliseconds: Int64, _ text: String?) {
+        #expect(CivilTime.text(milliseconds: milliseconds) == text)
+    }
+
     @Test(arguments: ["", "T", "2023-11-14", "2023-11-14T22:13:20", "2023-11-14T22:13:20+9", "2023-13-14T22:13:20Z"])
     func otherTextIsNoISODate(_ text: String) {
         #expect(ISODate.seconds(text) == nil)
@@ -177,5 +188,20 @@ struct Base64URLTests {
     @Test(arguments: ["Zg==", "Z", "Zh", "Zm9v+", "Zm9v/", "Zm 9v", "é"])
     func otherTextIsRefused(_ text: String) {
         #expect(Base64URL.decode(text) == nil)
+    }
+}
+
+struct HexTests {
+    @Test func allBytesComeBackInEitherCase() {
+        let bytes = (0...255).map { UInt8($0) }
+        let text = Hex.encode(bytes)
+        #expect(text.hasPrefix("000102030405060708090a0b") && text.hasSuffix("fdfeff"))
+        #expect(Hex.decode(text.utf8) == bytes)
+        #expect(Hex.decode(text.uppercased().utf8) == bytes)
+    }
+
+    @Test(arguments: ["0", "0g", "0 ", "0x00", "é0"])
+    func otherTextIsNoHexadecimal(_ text: String) {
+        #expect(Hex.decode(text.utf8) == nil)
     }
 }

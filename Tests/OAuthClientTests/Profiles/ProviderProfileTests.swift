@@ -189,6 +189,7 @@ struct Refusal: Sendable, CustomStringConvertible {
         Refusal(#""dpop":{"usage":"required","acceptsDowngrade":true}"#, .contradiction, "dpop.acceptsDowngrade"),
         Refusal(#""dpop":{"requiresNonce":1}"#, .wrongType, "dpop.requiresNonce"),
         Refusal(#""revocation":{"carrier":"bearer"}"#, .contradiction, "revocation.target"),
+        Refusal(#""revocation":{"reach":"everything"}"#, .notAllowed, "revocation.reach"),
         Refusal(#""revocation":{"method":"GET"}"#, .notAllowed, "revocation.method"),
         Refusal(#""limits":{"connectSeconds":100}"#, .contradiction, "limits.connectSeconds"),
         Refusal(#""limits":{"requestsPerMinute":0}"#, .notAllowed, "limits.requestsPerMinute"),

@@ -19,8 +19,12 @@ struct Service: Sendable {
     }
 
     static func openVault(_ options: Options) async throws -> Vault {
-        try await Vault.open(
-            at: try options.required("vault"), unlockedBy: .keyFile(try options.required("key")))
+        let witness = options.text("witness").map {
+            VaultWitness($0, isWrittenAtEveryCommit: options.text("witnessed") == "always")
+        }
+        return try await Vault.open(
+            at: try options.required("vault"), unlockedBy: .keyFile(try options.required("key")),
+            options: VaultOptions(witness: witness))
     }
 
     func close() async {

@@ -57,6 +57,7 @@ final class KillSweep {
         if let problem = await Scenario.goesOnAndReopens(run, nil) { report.fail("\(name): \(problem)") }
         if task == "rotation", let problem = await rotates(sandbox) { report.fail("\(name): \(problem)") }
         if task == "index-key", let problem = await reindexes(sandbox) { report.fail("\(name): \(problem)") }
+        if task == "audit-key", let problem = await replacesAuditKey(sandbox) { report.fail("\(name): \(problem)") }
         return victim.isKilled
     }
 }
@@ -91,10 +92,29 @@ extension KillSweep {
     }
 }
 
+extension KillSweep {
+    /// The trail is whole under whichever keys it has, and can get another one, and be pruned.
+    private func replacesAuditKey(_ sandbox: Sandbox) async -> String? {
+        do {
+            let store = try sandbox.open()
+            defer { store.close() }
+            let before = try await store.verify().findings
+            guard before.isEmpty else { return "after the kill: \(before[0])" }
+            try await store.replaceAuditKey()
+            _ = try await store.pruneTrail(TrailLimits(before: nil, keepingLast: 1))
+            let findings = try await store.verify().findings
+            return findings.isEmpty ? nil : "after the replacement: \(findings[0])"
+        } catch {
+            return "replacing the audit key: \(error)"
+        }
+    }
+}
+
 /// A process that does one thing to a vault and dies at it.
 struct Victim {
     static let tasks = [
         "insertion", "intent", "renewal", "pruning", "checkpoint", "beginning-anew", "rotation", "index-key",
+        "audit-key",
     ]
 
     let acknowledged: [String: Int64]
@@ -141,6 +161,7 @@ struct Victim {
         case "beginning-anew": _ = await store.removeRemnants()
         case "rotation": _ = try await store.rotateRootKey(pause: { throw StoreError.closed }) { _ in }
         case "index-key": _ = try await store.replaceIndexKey { _, _ in }
+        case "audit-key": try await store.replaceAuditKey()
         default: break
         }
         for (user, entry) in ledger.users { say("stored \(user) \(entry.acknowledged ?? 0)") }

@@ -58,6 +58,7 @@ extension Scenario {
                     throw StoreError(.damaged, "rows kept their index")
                 }
             },
+            scenario("audit key") { try await $0.work().store.replaceAuditKey() },
             scenario("beginning anew") { run in
                 if case .kept(let error) = await (try run.work().store.removeRemnants()) { throw error }
             },

@@ -4,7 +4,8 @@ import OAuthClient
 import VaultImport
 
 /// Says of each row of a store what it is: one JSON object a line, tokens as the SHA-256 of their characters. With
-/// `--count` only how many rows there are, how long they took and how much memory; with `--report` the report.
+/// `--count` only how many rows there are, how long they took and how much memory; with `--report` the report; with
+/// `--export` what a vault that holds them exports.
 @main
 struct ImportProbe {
     static func main() async {
@@ -27,6 +28,7 @@ struct ImportProbe {
         case .rows: try await printRows(reading)
         case .report: _ = try await ImportReport().run(reading) { print($0) }
         case .count: try await printCount(reading)
+        case .export(let shape): try await ProbeExport(reading: reading, shape: shape).run()
         }
     }
 
@@ -55,7 +57,10 @@ struct ImportProbe {
 }
 
 struct ProbeOptions {
-    enum Mode { case rows, report, count }
+    enum Mode {
+        case rows, report, count
+        case export(ExportShape)
+    }
 
     struct Unusable: Error {}
 
@@ -95,6 +100,9 @@ struct ProbeOptions {
             case "--nango-key": plan.secrets.nango = SourceSecret(try value())
             case "--report": mode = .report
             case "--count": mode = .count
+            case "--export":
+                guard let shape = ExportShape(rawValue: try value()) else { throw Unusable() }
+                mode = .export(shape)
             default: path = argument
             }
         }

@@ -5,17 +5,24 @@ package enum OlderSchemas {
     /// The version from which these statements lead back.
     package static let newest = 7
 
-    /// The version before slots had keys that programs wrap, or recipients, and before the trail could be pruned.
-    private static let six = """
+    /// Takes away what the last step has added.
+    private static let withoutSeven = """
         DROP INDEX userByRoot; DROP INDEX auditKept; DROP INDEX auditOfPruning; DROP TABLE backup;
         ALTER TABLE audit DROP COLUMN previous;
         ALTER TABLE keySlot DROP COLUMN wrappedKey; ALTER TABLE keySlot DROP COLUMN keyName;
         ALTER TABLE keySlot DROP COLUMN recipient; ALTER TABLE keySlot DROP COLUMN share;
         """
 
+    /// The version before slots had keys that programs wrap, or recipients, and before the trail could be pruned.
+    package static let six =
+        withoutSeven + """
+
+            DELETE FROM migration WHERE version > 6; PRAGMA user_version = 6;
+            """
+
     /// The version before there were marks of the WAL. What the audit trail holds stays as today's programs wrote it.
     package static let five =
-        six + """
+        withoutSeven + """
 
             DROP INDEX loginByProvider; DROP TABLE walMark; DROP TABLE untoldFailure;
             DROP INDEX auditOfVault; DROP INDEX auditByUser; ALTER TABLE vault DROP COLUMN manifestCell;

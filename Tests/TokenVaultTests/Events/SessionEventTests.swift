@@ -36,7 +36,7 @@ struct SessionEventTests {
         world.expire()
         await #expect(watcher.names() == ["willExpire 1", "expired 1"])
         try await world.set(login)
-        await #expect(watcher.names() == ["updated 2", "established 2"])
+        await #expect(watcher.names() == ["updated 2", "recovered 2", "established 2"])
     }
 
     @Test func aNarrowerScopeIsTold() async throws {

@@ -103,6 +103,28 @@ struct TapkeyTests {
         #expect(handler.asked.count == 2)
     }
 
+    /// "… and won't make any calls on behalf of the given user until a new access token is set explicitly."
+    @Test func aDeadLoginServesNothingWhereTheAppWantsItSo() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        var options = World.options
+        options.servesTokensOfDeadLogins = false
+        let strict = try await UserManager(vault: world.vault, transport: world.transport, options: options)
+        #expect(try await strict.accessToken(userId: "alice").name == "1")
+        try await world.kill(login)
+        #expect(try await world.users.accessToken(userId: "alice").name == "1")
+        #expect(await code { try await strict.accessToken(userId: "alice") } == .refreshFailed)
+        await #expect(try strict.validAccessToken(for: .user("alice")) == nil)
+        // A renewal that ends the login gives nothing to its own callers either.
+        let second = try await world.addChain(user: "bob", name: "b")
+        world.transport.enqueue(.error("invalid_grant"))
+        let patience = TokenRequest(minimumValidity: .seconds(3_600))
+        world.time.advance(by: .seconds(600))
+        #expect(await code { try await strict.accessToken(for: .login(second.id), patience) } == .refreshFailed)
+        try await strict.updateAccessToken(userId: "alice", accessToken: Sample.accessToken("2"))
+        #expect(try await strict.accessToken(userId: "alice").name == "2")
+    }
+
     @Test func aSecondDeathIsToldAgain() async throws {
         let (world, handler, _) = try await makeWorld()
         handler.enqueue({ _, _ in throw RefreshFailedError() }, { _, _ in throw RefreshFailedError() })

@@ -12,7 +12,7 @@ struct AuditWordsTests {
         #expect(
             AuditCause.allCases.map(\.rawValue) == [
                 "needsUser", "misconfigured", "targetRefused", "transient", "notSent", "withdrawn", "successorOnly",
-                "otherTokenTaken", "doubt", "challenge", "introspected",
+                "otherTokenTaken", "doubt", "challenge", "introspected", "missing",
             ])
         #expect(ScopeChange.allCases.map(\.rawValue) == ["narrower", "wider"])
         typealias Key = AuditEvent.Detail.Key
@@ -20,10 +20,10 @@ struct AuditWordsTests {
             [
                 Key.cause, Key.reason, Key.answer, Key.scope, Key.target, Key.after, Key.from, Key.suspected,
                 Key.attempt,
-                Key.expiry, Key.reply, Key.forced, Key.generation,
+                Key.expiry, Key.reply, Key.forced, Key.generation, Key.source,
             ] == [
                 "cause", "reason", "answer", "scope", "for", "after", "from", "suspected", "try", "expiry", "reply",
-                "forced", "generation",
+                "forced", "generation", "source",
             ])
     }
 

@@ -5,9 +5,11 @@ import Metrics
 import MetricsTestKit
 import OAuthClient
 import Testing
-import TokenVault
 import TokenVaultTesting
 import Tracing
+import VaultStorage
+
+@testable import TokenVault
 
 @Suite(.timeLimit(.minutes(1)))
 struct ObservabilityTests {
@@ -64,13 +66,50 @@ struct ObservabilityTests {
         #expect(renewals(.renewed, provider: "app") == 1)
     }
 
-    @Test func aGoodTokenIsReadWithoutAFigureOrASpan() async throws {
+    @Test func aGoodTokenIsCountedAndNothingElse() async throws {
         let world = try await World()
         let users = try await users(world)
         try await world.addChain()
         for _ in 0..<10 { _ = try await users.accessToken(userId: "alice") }
-        #expect(metrics.counters.isEmpty && metrics.timers.isEmpty && metrics.recorders.isEmpty)
+        #expect(metrics.counterTotal(label: "token_vault_tokens_served", dimensions: [("waited", "no")]) == 10)
+        #expect(metrics.counters.count == 1 && metrics.timers.isEmpty && metrics.recorders.isEmpty)
         #expect(tracer.finishedSpans.isEmpty)
+    }
+
+    @Test func whatCallersGetIsCounted() async throws {
+        let world = try await World()
+        let users = try await users(world)
+        try await world.addChain()
+        world.expire()
+        world.transport.enqueue(.generation("2"), .error("invalid_grant"))
+        _ = try await users.accessToken(userId: "alice")
+        world.expire()
+        _ = await code { try await users.accessToken(userId: "alice") }
+        for _ in 0..<2 { _ = await code { try await users.accessToken(for: .user("bob")) } }
+        func errors(_ code: VaultError.Code) -> Int64 {
+            metrics.counterTotal(label: "token_vault_token_errors", dimensions: [("code", code.name)])
+        }
+        #expect(metrics.counterTotal(label: "token_vault_tokens_served", dimensions: [("waited", "yes")]) == 1)
+        #expect(errors(.refreshFailed) == 1 && errors(.unknownUser) == 2)
+        // The two that found no good token have waited.
+        let waits = metrics.timers(label: "token_vault_token_wait_duration")
+        #expect(waits.reduce(0) { $0 + $1.values.count } == 2)
+    }
+
+    /// The caller gave up: nothing has failed.
+    @Test func aCancelledCallIsNoError() async throws {
+        let world = try await World()
+        let users = try await users(world)
+        try await world.addChain()
+        world.expire()
+        let gate = Gate()
+        world.transport.enqueue(ScriptedReply.generation("2").behind(gate))
+        let call = Task { try await users.accessToken(userId: "alice") }
+        await world.transport.waitForRequests(1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        gate.open()
+        #expect(metrics.counters(label: "token_vault_token_errors").isEmpty)
     }
 
     @Test func aRenewalIsASpanOfTheCallThatStartedIt() async throws {
@@ -137,5 +176,24 @@ struct ObservabilityTests {
         let lags = try metrics.expectGauge("token_vault_scheduler_lag_seconds").values
         #expect(lags.contains { (1_000...1_600).contains($0) }, "\(lags)")
         #expect(lags.last == 0)
+    }
+
+    @Test func repliesThatCouldNotBeStoredAreTold() async throws {
+        let world = try await World()
+        let users = try await users(world)
+        let login = try await world.addChain()
+        let scheduler = RenewalScheduler(users, options: SchedulerOptions(retriesRevocations: false))
+        _ = try await scheduler.runOnce()
+        #expect(try metrics.expectGauge("token_vault_spool_depth").lastValue == 0)
+        let stored = try await world.vault.store.login(login.id.handle)
+        _ = try world.vault.store.spool.add(
+            SpooledReply(
+                login: stored.handle, user: stored.user, provider: stored.provider, position: stored.position, fence: 1,
+                accessToken: nil, tokenType: "Bearer", obtainedAt: world.vault.now))
+        // Once alone it would recover first, and find nothing left to tell.
+        let run = Task { try await scheduler.run() }
+        while try metrics.expectGauge("token_vault_spool_depth").lastValue != 1 { await Task.yield() }
+        run.cancel()
+        try await run.value
     }
 }

@@ -16,6 +16,49 @@ struct UpdateTests {
         #expect(world.transport.requestCount == 1)
     }
 
+    // MARK: Expiry
+
+    private func jwt(_ payload: String, header: String = #"{"alg":"RS256","typ":"at+jwt"}"#) throws -> AccessToken {
+        try AccessToken("\(Base64URL.encode(header.utf8)).\(Base64URL.encode(payload.utf8)).c2ln")
+    }
+
+    @Test func aTokenThatIsAJWTSaysItselfWhenItExpires() async throws {
+        let world = try await World()
+        let login = try await world.addPlainLogin()
+        let end = world.now.addingTimeInterval(7_200)
+        let exp = Int(end.timeIntervalSince1970)
+        let token = try jwt(#"{"sub":"alice","exp":\#(exp)}"#)
+        let updated = try await world.users.updateAccessToken(userId: "alice", accessToken: token)
+        #expect(updated.expiresAt == Date(timeIntervalSince1970: Double(exp)))
+        #expect(updated.expirySource == .told)
+        let sooner = world.now.addingTimeInterval(60)
+        let given = try await world.users.updateAccessToken(userId: "alice", accessToken: token, expiresAt: sooner)
+        #expect(given.expiresAt == sooner)
+        #expect(RefreshedAccessToken(accessToken: token).expiresAt == Date(timeIntervalSince1970: Double(exp)))
+        #expect(try await world.users.addLogin(userId: "bob", accessToken: token).expiresAt == updated.expiresAt)
+        #expect(login.id == given.id)
+    }
+
+    @Test(arguments: [
+        #"{"exp":"soon"}"#, #"{"exp":-1}"#, #"{"exp":99999999999999}"#, #"{"exp":null}"#, "[]", "{", #"{"sub":"a"}"#,
+        #"{"exp":1e400}"#,
+    ])
+    func whatSaysNothingUsableOfItsEndIsUsedUntilItIsRefused(payload: String) async throws {
+        let world = try await World()
+        try await world.addPlainLogin()
+        let updated = try await world.users.updateAccessToken(userId: "alice", accessToken: jwt(payload))
+        #expect(updated.expiresAt == nil)
+        #expect(updated.expirySource == .unknown)
+    }
+
+    @Test(arguments: ["a.b.c", "eyJ.eyJ.", "..", "x", "e30.eyJleHAiOjF9.c2ln"])
+    func aTokenThatIsNoJWTIsNoObstacle(text: String) async throws {
+        let world = try await World()
+        try await world.addPlainLogin()
+        #expect(
+            try await world.users.updateAccessToken(userId: "alice", accessToken: AccessToken(text)).expiresAt == nil)
+    }
+
     @Test func renewNowRespectsABackoff() async throws {
         let world = try await World()
         try await world.addChain()

@@ -8,7 +8,11 @@ import VaultControl
 /// A row says what is there, what is typed, and what must be answered: the exit code, the first line, and the first hint.
 @Suite(.timeLimit(.minutes(5)))
 struct FirstHourTests {
-    @Test(arguments: ["command-line", "ids-dates-tokens", "files", "server", "profiles", "machine"])
+    private static let rooms = [
+        "command-line", "ids-dates-tokens", "files", "server", "profiles", "machine", "import", "export",
+    ]
+
+    @Test(arguments: rooms)
     func whatIsTypedIsAnswered(_ room: String) async throws {
         let rows = try FirstHourRow.rows(of: room)
         try await FirstHour.with { world in
@@ -30,8 +34,7 @@ struct FirstHourTests {
     }
 
     @Test func noRowIsLost() throws {
-        let rooms = ["command-line", "ids-dates-tokens", "files", "server", "profiles", "machine"]
-        let counts = try rooms.map { try FirstHourRow.rows(of: $0).count }
+        let counts = try Self.rooms.map { try FirstHourRow.rows(of: $0).count }
         #expect(counts.reduce(0, +) >= 569, "\(counts)")
     }
 

@@ -17,7 +17,7 @@ struct InstallTests {
         "share/tokenvault/installed", "libexec/tokenvault/wrapping/aws-kms",
         "libexec/tokenvault/wrapping/azure-key-vault", "libexec/tokenvault/wrapping/clevis",
         "libexec/tokenvault/wrapping/google-kms", "libexec/tokenvault/wrapping/tpm2",
-        "libexec/tokenvault/wrapping/vault-transit",
+        "libexec/tokenvault/wrapping/vault-transit", "libexec/tokenvault/witness/keep-newest",
     ]
 
     @Test func everythingLandsWhereItIsLookedForAndCanBeRemoved() async throws {
@@ -132,7 +132,7 @@ struct InstallTests {
         let text = try installed.content("share/doc/tokenvault/vaultctl.toml")
         let settings = try ConfigurationFile.parse(text, of: "vaultctl.toml").map(\.setting.name)
         #expect(settings == ["vault", "key-file"])
-        let active = text.replacing("#witness", with: "witness")
+        let active = text.replacing("#witness =", with: "witness =")
         #expect(try ConfigurationFile.parse(active, of: "vaultctl.toml").map(\.setting.name).last == "witness")
     }
 

@@ -39,7 +39,7 @@ struct UsageTests {
             "vaultctl login --help lists all commands"
         ),
         (
-            ["login", "list", "--state", "gone"], "one of the following: establishing, established, ",
+            ["login", "list", "--state", "gone"], "one of the following: established, inDoubt, ",
             "login list --help"
         ),
         (["login", "list", "--expires-before", "1y"], "'1y' is invalid", "or a date such as 2026-11-21T03:15:00Z"),

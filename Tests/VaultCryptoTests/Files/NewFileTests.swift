@@ -44,6 +44,32 @@ struct NewFileTests {
         #expect(try names == ["new"])
     }
 
+    @Test(arguments: NewFile.Naming.allCases) func aStreamIsAFileOnceItIsWhole(_ naming: NewFile.Naming) throws {
+        let stream = try NewFileStream(path, namings: [naming])
+        for byte in content { try stream.write([byte]) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try stream.finish()
+        #expect(try Data(contentsOf: URL(filePath: path)) == content)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        #expect(try names == ["new"])
+        let error = #expect(throws: NewFile.Failure.self) { try NewFileStream(path, namings: [naming]) }
+        #expect(error?.error == EEXIST)
+    }
+
+    @Test(arguments: NewFile.Naming.allCases) func ofAStreamThatIsGivenUpNothingIsLeft(_ naming: NewFile.Naming) throws
+    {
+        do {
+            let stream = try NewFileStream(path, namings: [naming])
+            try stream.write([UInt8](content))
+        }
+        #expect(try names.isEmpty)
+        // Who comes first has the name.
+        let late = try NewFileStream(path, namings: [naming])
+        try Data("other".utf8).write(to: URL(filePath: path))
+        #expect(throws: NewFile.Failure.self) { try late.finish() }
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data("other".utf8))
+    }
+
     @Test func whatAKilledProcessLeftIsRemoved() throws {
         _ = try leave()
         _ = try leave()

@@ -71,6 +71,30 @@ struct KeyringTests {
         #expect(after.indexMadeAt == opened.indexMadeAt && after.auditKey.isSame(as: old.auditKey))
     }
 
+    @Test func eachPartOfTheTrailHasItsKey() throws {
+        let vaultKey = try SealingKey.generate()
+        let first = try Keyring.generate()
+        let second = first.replacingAuditKey(by: try .generate(), after: 10, at: 1_800_000_000_000)
+        let third = second.replacingAuditKey(by: try .generate(), after: 11, at: 1_800_000_000_001)
+        let cell = try third.seal(under: vaultKey, associatedData: Cells.place())
+        let opened = try Keyring.open(cell, under: vaultKey, associatedData: Cells.place())
+        #expect(opened.auditMadeAt == 1_800_000_000_001 && opened.formerAuditKeys.map(\.through) == [10, 11])
+        for keyring in [third, opened, try opened.addingPrimaryRoot(madeAt: 1)] {
+            #expect([0, 1, 10].allSatisfy { keyring.auditKey(ofRow: $0).isSame(as: first.auditKey) })
+            #expect(keyring.auditKey(ofRow: 11).isSame(as: second.auditKey))
+            #expect([12, 13, .max].allSatisfy { keyring.auditKey(ofRow: $0).isSame(as: third.auditKey) })
+            #expect(keyring.continues(first) && keyring.continues(second))
+        }
+        let after = opened.droppingAuditKey(first.auditKey.id)
+        #expect(after.formerAuditKeys.map(\.through) == [11] && after.auditKey.isSame(as: third.auditKey))
+        // What does not ascend says nothing of which rows are whose.
+        let odd = third.replacingAuditKey(by: try .generate(), after: 11, at: 1)
+        let oddCell = try odd.seal(under: vaultKey, associatedData: Cells.place())
+        #expect(throws: VaultCryptoError.self) {
+            try Keyring.open(oddCell, under: vaultKey, associatedData: Cells.place())
+        }
+    }
+
     @Test func blindIndexesDependOnKeyValueAndDomain() throws {
         let keyring = try Keyring.generate()
         let other = try Keyring.generate()

@@ -44,6 +44,19 @@ import Testing
         #expect(blob.count > 32 && blob.count < 200)
     }
 
+    /// As any process does for a moment that is forked while a script is being written.
+    @Test func aFileThatIsOpenForWritingIsWaitedFor() throws {
+        let path = try program("kms", Self.kms)
+        let open = try #require(FileHandle(forUpdatingAtPath: path))
+        let closing = Thread {
+            usleep(50_000)
+            try? open.close()
+        }
+        closing.start()
+        let slot = try slot(WrappingProgram([path]))
+        #expect(try KeySlot.unlock([slot], with: kms(), vault: vault).vaultKey.isSame(as: vaultKey))
+    }
+
     /// The program is told vault and slot, and may refuse what it wrapped for others.
     @Test func aWrappedKeyOfAnotherSlotIsRefused() throws {
         let (one, two) = (try slot(kms()), try slot(kms()))
@@ -118,7 +131,7 @@ import Testing
     @Test func whatDoesNotEndIsStoppedWithAllThatItStarted() throws {
         let pid = directory.file("pid")
         let path = try program("slow", "#!/bin/sh\nsleep 1000 & echo $! > \(pid); wait\n")
-        let slow = try KeyProgram([path], environment: [], timeLimit: .milliseconds(500))
+        let slow = try OperatorProgram([path], environment: [], timeLimit: .milliseconds(500))
         let error = failure {
             _ = try unsafe slow.run(input: UnsafeRawBufferPointer(start: nil, count: 0), limit: 100)
         }
@@ -155,9 +168,9 @@ import Testing
     @Test func aCommandPrintsALineOfAKeyFile() throws {
         let path = directory.file("a.key")
         let key = try KeyFile.create(at: path)
-        let line = try KeyProgram.keyLine(["/bin/cat", path])
+        let line = try OperatorProgram.keyLine(["/bin/cat", path])
         #expect(try KeyLineUnlocker(line).makeSlot(id: vault, label: "", createdAt: 1).key.id == key.id)
-        let error = failure { _ = try KeyProgram.keyLine(["/bin/cat", directory.file("a\u{1B}[2Jb")]) }
+        let error = failure { _ = try OperatorProgram.keyLine(["/bin/cat", directory.file("a\u{1B}[2Jb")]) }
         #expect(error?.reason.contains("exit code 1") == true && error?.reason.contains("\u{1B}") == false)
     }
 

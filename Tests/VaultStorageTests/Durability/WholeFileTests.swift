@@ -223,7 +223,8 @@ extension VaultFixture {
             var columns = AuditColumns(rows)
             if columns.user == nil, columns.provider == nil { columns.revision = nil }
             let tag = rows.isNull(7) ? nil : try SealedCell.tag(of: rows.bytes(7))
-            let mac = columns.link(context, previous: links.last?.mac ?? .genesis, detailTag: tag)
+            let mac = columns.link(
+                context.vaultID, context.keyring, previous: links.last?.mac ?? .genesis, detailTag: tag)
             links.append((columns.sequence, columns.revision, mac))
         }
         rows.reset()

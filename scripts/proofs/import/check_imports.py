@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reads token stores that other libraries have written, with dirt put in, and compares every row with its truth.
+"""Reads token stores that other libraries have written, with dirt put in, and compares every row with its truth. Lets
+libraries read what was exported for them.
 
     scripts/proofs/import/check_imports.py BUILT/import-probe [ROWS] [STORE …]
 
@@ -142,10 +143,17 @@ def from_mysql(probe, folder, rows):
     return kit.check(probe, schema_stores.mysql_dump(path, rows), path)
 
 
+def to_allauth(probe, folder, rows):
+    import exports
+
+    return exports.to_allauth(probe, folder, min(rows, 500))
+
+
 STORES = {
     "allauth": from_allauth, "social-auth": from_social_auth, "msal": from_msal, "authlib": from_authlib,
     "authjs": from_authjs, "better-auth": from_better_auth, "spring": from_spring, "nango": from_nango,
     "json-lines": from_json_lines, "csv": from_csv, "mysql": from_mysql,
+    "export-allauth": to_allauth,
 }
 
 

@@ -105,9 +105,23 @@ def read_key(data):
     return fields[1], fields[2]
 
 
+def read_former_audit_keys(data):
+    """Each with the last row under it, the oldest first."""
+    keys, last = [], 0
+    for element in read_list(data) if data is not None else []:
+        fields = read_record(element, {1, 2, 3})
+        through = int.from_bytes(fields[3], "little", signed=True)
+        require(len(fields[1]) == 16 and len(fields[2]) == 32 and len(fields[3]) == 8, "former audit key")
+        require(through > last, "order of the former audit keys")
+        keys.append((fields[1], fields[2], through))
+        last = through
+    require(keys or data is None, "no former audit keys are an absent field")
+    return keys
+
+
 def read_keyring(data):
-    fields = read_record(data, {1, 2, 3, 4, 5, 6, 7})
-    for tag in (5, 7):
+    fields = read_record(data, {1, 2, 3, 4, 5, 6, 7, 8, 9})
+    for tag in (5, 7, 9):
         require(tag not in fields or len(fields[tag]) == 8, "time of a key")
     return {
         "primaryRoot": read_key(fields[1]),
@@ -115,6 +129,7 @@ def read_keyring(data):
         "indexKey": read_key(fields[3]),
         "formerIndexKey": read_key(fields[6]) if 6 in fields else None,
         "auditKey": read_key(fields[4]),
+        "formerAuditKeys": read_former_audit_keys(fields.get(8)),
     }
 
 

@@ -12,28 +12,27 @@ struct Backend {
         let settings = try Settings()
         var logger = Logger(label: "backend")
         logger.logLevel = settings.logLevel
-        let vault = try await Vault.open(
-            at: settings.vaultPath, unlockedBy: .keyFile(settings.keyFile), options: VaultOptions(logger: logger))
-        let users = try await UserManager(
-            vault: vault,
+        let service = try await VaultService(
+            at: settings.vaultPath, unlockedBy: .keyFile(settings.keyFile),
             transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: settings.allowsInsecureLoopback)),
-            options: UserManagerOptions(allowsInsecureLoopback: settings.allowsInsecureLoopback))
+            options: VaultServiceOptions(
+                vault: VaultOptions(logger: logger),
+                users: UserManagerOptions(allowsInsecureLoopback: settings.allowsInsecureLoopback)))
+        let users = service.users
         let api = AuthorizingClient(users: users)
 
         let sessions = BrowserSessions()
         let router = Router()
         LogInRoutes(users: users, sessions: sessions, settings: settings).add(to: router)
         ProfileRoutes(users: users, api: api, sessions: sessions, apiURL: settings.apiURL).add(to: router)
-        HealthRoutes(vault: vault).add(to: router)
+        HealthRoutes(vault: service.vault).add(to: router)
         let server = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: settings.port)),
             logger: logger)
 
-        // What is last here is shut down first: the server takes no more requests, the scheduler finishes what it has begun,
-        // and only then the vault is closed.
-        let services: [any Service] = [VaultKeeper(vault: vault, api: api), RenewalScheduler(users), server]
+        // What is last here is shut down first: the server takes no more requests, and the vault finishes what is under way.
         try await ServiceGroup(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            services: [service, api, server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
         ).run()
     }
 }

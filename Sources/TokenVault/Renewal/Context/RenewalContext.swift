@@ -12,6 +12,7 @@ final class RenewalContext: Sendable {
     let options: UserManagerOptions
     let revoker: Revoker
     let metrics: RenewalMetrics
+    let calls: CallMetrics
     let conduct = ProviderConduct()
     let turns: ProviderTurns
     let secretTrials = SecretTrials()
@@ -40,6 +41,7 @@ final class RenewalContext: Sendable {
         sessionHandlers = SessionHandlers(sessionHandler)
         revoker = Revoker(vault, channel, options)
         metrics = RenewalMetrics(options.metrics)
+        calls = CallMetrics(options.metrics)
         serverNonces = ServerNonces(gate: NonceGate(vault.timeSource))
         let turns = ProviderTurns(timeSource: vault.timeSource)
         self.turns = turns
@@ -84,5 +86,14 @@ final class RenewalContext: Sendable {
     /// Lets the app answer, in a task that none of a caller's task-local values reaches.
     func ask(_ asked: AskedLogin, _ question: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         vault.spawn { await AskedLogin.$current.withValue(asked) { await question() } }
+    }
+}
+
+extension RenewalContext {
+    /// The stored access token; nil if there is none that may be given out.
+    @inline(__always)
+    func usableToken(in snapshot: SessionSnapshot, _ target: TokenTarget) throws -> VaultToken? {
+        guard options.servesTokensOfDeadLogins || snapshot.session.failure?.isDead != true else { return nil }
+        return try vault.usableToken(in: snapshot, target)
     }
 }

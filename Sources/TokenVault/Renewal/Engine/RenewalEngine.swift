@@ -152,7 +152,7 @@ final class RenewalEngine: Sendable {
     private func acceptable(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot, target).isAcceptable(for: demand) ? try vault.usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot, target).isAcceptable(for: demand) ? try context.usableToken(in: snapshot, target) : nil
     }
 }
 

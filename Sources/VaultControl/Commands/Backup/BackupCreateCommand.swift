@@ -14,7 +14,7 @@ struct BackupCreateCommand: VaultCommand {
 
             With --for, only the identities of these recipients open it, and no key of the vault does: make one with \
             age-keygen on another machine, and a new one now and then. Once an identity is destroyed, no backup for it \
-            can be read any longer, wherever copies are.
+            can be read again, wherever copies are.
             """)
 
     @Argument(help: "A directory, or a file that does not exist.", completion: .file())

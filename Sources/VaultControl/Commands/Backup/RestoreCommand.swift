@@ -68,10 +68,11 @@ struct RestoreAcceptCommand: VaultCommand {
             let held = try await users.vault.heldLogins(ofProvider: provider)
             try requireRiskTaken(held)
             let acceptance = try await users.vault.acceptRestore(ofProvider: provider, limit: probe)
-            let probes = probe == nil ? [] : await renew(acceptance.logins, users)
+            var probes = ProbedLogins()
+            if probe != nil { for login in acceptance.logins { await probes.renew(login, users) } }
             let left = try await users.vault.heldLogins(ofProvider: provider).held
             try emit(acceptance, probes, left, invocation)
-            if probes.contains(where: { $0.error != nil }) || acceptance.damaged > 0 {
+            if probes.hasFailure || acceptance.damaged > 0 {
                 throw ExitRequest(status: .partlyDone)
             }
         }
@@ -105,42 +106,14 @@ struct RestoreAcceptCommand: VaultCommand {
             ])
     }
 
-    private struct Probe {
-        let login: LoginID
-        let error: Failure?
-
-        var sheet: Sheet {
-            [
-                Field("login", login).column("LOGIN"), Field("isRenewed", error == nil).column("RENEWED"),
-                Field("code", error?.code), Field("problem", error?.message).column("PROBLEM"),
-            ]
-        }
-    }
-
-    /// One after the other: after the first that its provider ends, no further one is risked.
-    private func renew(_ logins: [LoginID], _ users: UserManager) async -> [Probe] {
-        var probes: [Probe] = []
-        for login in logins {
-            do {
-                _ = try await users.accessToken(for: .login(login), .renewed)
-                probes.append(Probe(login: login, error: nil))
-            } catch {
-                probes.append(Probe(login: login, error: Failure(error)))
-            }
-        }
-        return probes
-    }
-
     private func emit(
-        _ acceptance: RestoreAcceptance, _ probes: [Probe], _ left: Int, _ invocation: Invocation
+        _ acceptance: RestoreAcceptance, _ probes: ProbedLogins, _ left: Int, _ invocation: Invocation
     ) throws {
         let sheet: Sheet = [
             Field("accepted", acceptance.count), Field("stillHeld", left).label("still held"),
             Field("damaged", acceptance.damaged).words(acceptance.damaged > 0 ? acceptance.damaged : nil),
-            .data("probes", probes.map(\.sheet)),
+            .data("probes", probes.sheets),
         ]
-        let table = Table(["LOGIN", "RENEWED", "PROBLEM"], probes.map(\.sheet))
-        try invocation.emit(
-            sheet, text: invocation.text(sheet) + (probes.isEmpty ? "" : "\n" + invocation.text(table)))
+        try invocation.emit(sheet, text: invocation.text(sheet) + probes.text(invocation))
     }
 }

@@ -32,7 +32,7 @@ struct DoctorCommand: VaultCommand {
                 let checkup = VaultCheckup(vault: vault, invocation: invocation)
                 return try await KeySlotCheckup.findings(vault, now: invocation.now)
                     + RootKeyCheckup.findings(vault, now: invocation.now) + checkup.findings()
-                    + FileCheckup.witness(access.witness?.path, of: vault)
+                    + FileCheckup.witness(access.witness, of: vault)
                     + clocks(vault, access)
             }
             opening = [DoctorFinding(.ok, .vault, about: path, "opens")]

@@ -23,22 +23,23 @@ enum FileCheckup {
     }
 
     /// What remembers the vault's newest state.
-    static func witness(_ path: String?, of vault: Vault) -> [DoctorFinding] {
-        guard let path else {
+    static func witness(_ witness: VaultWitness?, of vault: Vault) -> [DoctorFinding] {
+        guard let witness else {
             return [
                 DoctorFinding(
                     .note, .witness, "no witness is named: an older state of the vault that is put back is not noticed",
-                    hint: "name a file on another file system: --witness PATH")
+                    hint: "name a file on another file system, --witness PATH, or a program, --witness-command JSON")
             ]
         }
-        if vault.sharesDevice(with: path) {
+        let name = WitnessFacts.name(witness)
+        if WitnessFacts.sharesDevice(witness, with: vault) {
             return [
                 DoctorFinding(
-                    .warning, .witness, about: path, WitnessFacts.sharedDevice,
+                    .warning, .witness, about: name, WitnessFacts.sharedDevice,
                     hint: "let it lie on another file system, or better on another machine")
             ]
         }
-        return [DoctorFinding(.ok, .witness, about: path, "has seen no newer state of the vault")]
+        return [DoctorFinding(.ok, .witness, about: name, "has seen no newer state of the vault")]
     }
 
     static func mode(_ mode: UInt32?) -> String {

@@ -56,7 +56,7 @@ struct EventLines {
         switch event.kind {
         case .refreshFailed, .error: return style.red(line)
         case .willExpire, .expired, .refreshTokenWillExpire, .missed: return style.yellow(line)
-        case .stateChanged(.established): return style.green(line)
+        case .stateChanged(.established), .recovered: return style.green(line)
         case .updated, .stateChanged, .scopeChanged: return line
         }
     }
@@ -75,7 +75,7 @@ struct EventLines {
     private static func detail(_ kind: SessionEvent.Kind) -> String {
         switch kind {
         case .willExpire(let date), .refreshTokenWillExpire(let date): "at \(date.formatted(.iso8601))"
-        case .expired, .updated: ""
+        case .expired, .updated, .recovered: ""
         case .stateChanged(let state): state.description
         case .refreshFailed(let failure): failure.reason.description
         case .scopeChanged(let isNarrower): isNarrower ? "narrower" : "wider"
@@ -84,7 +84,7 @@ struct EventLines {
         }
     }
 
-    private static func sheet(_ event: SessionEvent) -> Sheet {
+    static func sheet(_ event: SessionEvent) -> Sheet {
         let common: Sheet = [
             .data("time", event.date), .data("event", event.kind.name), .data("login", event.login),
             .data("user", event.userId), .data("generation", event.generation),
@@ -92,7 +92,7 @@ struct EventLines {
         let particular: Sheet =
             switch event.kind {
             case .willExpire(let date), .refreshTokenWillExpire(let date): [.data("at", date)]
-            case .expired, .updated: []
+            case .expired, .updated, .recovered: []
             case .stateChanged(let state):
                 [.data("state", StateWords.code(state)), .data("reason", reason(state))]
             case .refreshFailed(let failure): [.data("reason", failure.reason.description)]
@@ -100,7 +100,10 @@ struct EventLines {
             case .error(let code): [.data("error", code.name)]
             case .missed(let count): [.data("count", count)]
             }
-        return common + particular + Sheet(event.answer.map { [.data("answer", $0)] } ?? [])
+        let further: [Field] =
+            (event.answer.map { [.data("answer", $0)] } ?? [])
+            + (event.cursor.map { [.data("cursor", $0.description)] } ?? [])
+        return common + particular + Sheet(further)
     }
 
     private static func reason(_ state: SessionState) -> String? {

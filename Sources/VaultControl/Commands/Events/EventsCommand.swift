@@ -1,5 +1,14 @@
 import ArgumentParser
+import Crypto
+import FoundationEssentials
+import OAuthClient
 import TokenVault
+
+/// Signs what is sent to a server of the operator's.
+enum SigningKeyKind: SecretKind {
+    static let option = "signing-key"
+    static let title = "key that signs requests"
+}
 
 struct EventsCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -9,6 +18,17 @@ struct EventsCommand: VaultCommand {
             Shows the last events of the audit log, from every program that uses the vault. With --follow, it keeps \
             running and shows new events, including access tokens that expire. It ends when interrupted, or when its \
             output is closed. With --json, each event is one line.
+
+            vaultctl events --after start --json
+            vaultctl events --follow --cursor-file cursor --exec '["/usr/local/bin/on-event"]'
+            vaultctl events --follow --cursor-file cursor --post https://app.example/hooks --signing-key-file hook.key
+
+            With --after or --cursor-file, events come from the audit log alone, in order, each with a cursor: where to \
+            go on. The cursor file is written after each event that was dealt with, so each comes at least once, over \
+            restarts, too. --exec runs a program with the event's name as its last argument and the event as JSON on \
+            standard input; exit code 0 means that it was dealt with. --post sends one signed request for each event; a \
+            2xx means the same. Both are tried again until they succeed, the next event waits, and unless --event \
+            chooses, they get refreshFailed, error, recovered and missed.
             """)
 
     @Flag(name: .shortAndLong, help: "Keep running, and show events as they happen.")
@@ -25,12 +45,54 @@ struct EventsCommand: VaultCommand {
     @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
     var user: String?
 
+    @Option(
+        help: .init(
+            "Begin behind this cursor; start: with the oldest; now: with what is new.", valueName: "cursor"))
+    var after: String?
+
+    @Option(
+        help: .init(
+            "Begin where this file says, and keep the place in it. Without the file: --after, or now.",
+            valueName: "path"), completion: .file())
+    var cursorFile: String?
+
+    @Option(help: .init("Only events of this name. Repeatable.", valueName: "name"))
+    var event: [String] = []
+
+    @Option(help: .init("Run this program for each event: a JSON array.", valueName: "json"))
+    var exec: String?
+
+    @Option(help: .init("Send each event to this URL.", valueName: "url"))
+    var post: String?
+
+    @OptionGroup var signingKey: SecretOptions<SigningKeyKind>
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    private static let names = [
+        "updated", "stateChanged", "refreshFailed", "error", "recovered", "scopeChanged", "willExpire", "expired",
+        "refreshTokenWillExpire", "missed",
+    ]
+    private static let usuallyDelivered: Set<String> = ["refreshFailed", "error", "recovered", "missed"]
+
+    func validate() throws {
+        if exec != nil, post != nil { throw ValidationError("--exec and --post cannot be combined") }
+        if post == nil, signingKey.isGiven { throw ValidationError("a signing key needs --post") }
+        if let unknown = event.first(where: { !Self.names.contains($0) }) {
+            throw ValidationError(
+                "'\(unknown)' is no event; there are \(Self.names.joined(separator: ", "))")
+        }
+        if isStored, last != nil { throw ValidationError("--last cannot be combined with a cursor, --exec or --post") }
+    }
+
+    /// Whether events come from the vault's record, each with its cursor.
+    private var isStored: Bool { after != nil || cursorFile != nil || exec != nil || post != nil }
 
     private static let mostPast = 100_000
 
     func run(_ invocation: Invocation) async throws {
         let login = try chosenLogin
+        if isStored { return try await tellStored(login, invocation) }
         let count = last ?? (follow ? 10 : 20)
         guard (0...Self.mostPast).contains(count) else {
             throw Failure.usage("--last must be between 0 and \(Self.mostPast)", hint: "for example: --last 100")
@@ -47,6 +109,78 @@ struct EventsCommand: VaultCommand {
             }
             try await print(coming, after: past, lines, invocation)
         }
+    }
+
+    private func tellStored(_ login: LoginID?, _ invocation: Invocation) async throws {
+        let file = cursorFile.map { CursorFile(path: $0) }
+        let kept = try file?.read()
+        let given = try after.map { try Self.place($0) }
+        let url = try post.map { try Self.target($0) }
+        let program = try exec.map {
+            try EventProgram(ProgramArguments.parse($0, "--exec", example: #"["/usr/local/bin/on-event"]"#))
+        }
+        let access = VaultAccess(global, invocation)
+        try await access.open { vault, reader in
+            let key = try url == nil ? nil : Self.key(signingKey.source, &reader)
+            let transport = try url == nil ? nil : access.makeTransport()
+            var delivery: (any EventDelivery)?
+            if let program { delivery = ProgramDelivery(program: program) }
+            if let url, let key, let transport {
+                delivery = WebhookDelivery(url: url, key: key, transport: transport, now: { Date() })
+            }
+            let isChosen = delivery == nil || !event.isEmpty
+            let telling = EventTelling(
+                vault: vault, session: login.map { .login($0) } ?? user.map { .user($0) },
+                names: isChosen ? Set(event) : Self.usuallyDelivered, delivery: delivery, file: file, follows: follow,
+                invocation: invocation)
+            var start = kept ?? given ?? nil
+            if start == nil { start = try await vault.eventHead() }
+            do {
+                try await telling.run(from: start ?? .start)
+            } catch is CancellationError {
+                // It was interrupted: what was not dealt with comes next time.
+            } catch {
+                await transport?.shutdown()
+                throw error
+            }
+            await transport?.shutdown()
+        }
+    }
+
+    /// Nil: behind everything that there is.
+    private static func place(_ text: String) throws(Failure) -> EventCursor? {
+        if text == "start" { return .start }
+        if text == "now" { return nil }
+        guard let cursor = EventCursor(text) else {
+            throw .usage(
+                "\(Printable.named(text)) is not a cursor",
+                hint: "use the cursor of an event, or start, or now: vaultctl events --after start --json")
+        }
+        return cursor
+    }
+
+    private static func target(_ text: String) throws(Failure) -> EndpointURL {
+        do throws(OAuthValueError) {
+            return try EndpointURL(text, allowsInsecureLoopback: true)
+        } catch {
+            throw .usage(
+                "events go to an https URL only, or to this machine",
+                hint: "for example: --post https://app.example/hooks")
+        }
+    }
+
+    private static func key(_ source: SecretSource?, _ reader: inout SecretReader) throws -> SymmetricKey {
+        guard let source else {
+            throw Failure.usage(
+                "a server needs a key to tell the vault's events from forged ones", hint: "use --signing-key-file PATH")
+        }
+        let text = try reader.read("Signing key", from: source)
+        guard text.utf8.count >= WebhookDelivery.leastKeyLength else {
+            throw Failure.usage(
+                "the signing key is shorter than \(WebhookDelivery.leastKeyLength) bytes",
+                hint: "make one: openssl rand -hex 32 > hook.key")
+        }
+        return SymmetricKey(data: Array(text.utf8))
     }
 
     private var chosenLogin: LoginID? {

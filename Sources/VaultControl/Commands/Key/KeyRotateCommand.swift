@@ -13,6 +13,7 @@ struct KeyRotateCommand: VaultCommand {
             vaultctl key rotate --data-keys          replace the data key of every user instead
             vaultctl key rotate --data-keys --user U of this one
             vaultctl key rotate --index    replace the key by which users and providers are found instead
+            vaultctl key rotate --audit    replace the key of the audit log instead
 
             Services go on meanwhile. It can be stopped at any moment: the same command goes on where it was. The key slots \
             stay: someone who has copied the vault key can still open the vault. Exit code 3 if the old root key had to be \
@@ -24,6 +25,8 @@ struct KeyRotateCommand: VaultCommand {
 
             The index key protects no token. Someone who has it, and a copy of the vault, can tell whether a user id that \
             they guess is in it.
+
+            The audit key protects no token either. Someone who has it, and can write to the vault, can forge the audit log.
             """)
 
     @Flag(help: "Show where a rotation stands, and change nothing.")
@@ -43,6 +46,9 @@ struct KeyRotateCommand: VaultCommand {
     @Flag(help: "Replace the index key instead of the root key.")
     var index = false
 
+    @Flag(help: "Replace the key of the audit log instead of the root key.")
+    var audit = false
+
     @Flag(help: "With --index: only say how much there is to do.")
     var dryRun = false
 
@@ -55,8 +61,8 @@ struct KeyRotateCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
-        guard [status, abort, dataKeys, index].count(where: { $0 }) <= 1 else {
-            throw ValidationError("--status, --abort, --data-keys and --index cannot be combined")
+        guard [status, abort, dataKeys, index, audit].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--status, --abort, --data-keys, --index and --audit cannot be combined")
         }
         guard index || !dryRun else { throw ValidationError("--dry-run needs --index") }
         guard dataKeys || user == nil && olderThan == nil else {
@@ -70,6 +76,7 @@ struct KeyRotateCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         if dataKeys { return try await replaceDataKeys(invocation) }
         if index { return try await replaceIndexKey(invocation) }
+        if audit { return try await replaceAuditKey(invocation) }
         guard !status else { return try await showStatus(invocation) }
         let progress = RotationProgress(invocation)
         let patience = wait.duration
@@ -111,8 +118,8 @@ struct KeyRotateCommand: VaultCommand {
     }
 
     private func showStatus(_ invocation: Invocation) async throws {
-        let (status, index) = try await VaultAccess(global, invocation).open {
-            (try await $0.rootKeyStatus(), try await $0.indexKeyStatus())
+        let (status, index, audit) = try await VaultAccess(global, invocation).open {
+            (try await $0.rootKeyStatus(), try await $0.indexKeyStatus(), try await $0.auditKeyStatus())
         }
         let left = status.remaining
         try invocation.emit(
@@ -123,6 +130,9 @@ struct KeyRotateCommand: VaultCommand {
                 .data(
                     "index", [Field("madeAt", index.madeAt), Field("isReplacing", index.isReplacing)] as Sheet),
                 .line("index key made", index.madeAt),
+                .data(
+                    "audit", [Field("madeAt", audit.madeAt), Field("formerKeys", audit.formerKeys)] as Sheet),
+                .line("audit key made", audit.madeAt),
             ])
         if status.isRotating { invocation.note("a rotation is not complete; go on with: vaultctl key rotate") }
         if index.isReplacing {

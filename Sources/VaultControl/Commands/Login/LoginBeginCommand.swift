@@ -8,6 +8,8 @@ struct LoginBeginCommand: VaultCommand {
         discussion: """
             The vault keeps, sealed, what is needed to finish the log-in, so any process can do that:
             vaultctl login complete --callback-url URL
+
+            With --into LOGIN, the user logs in again into a login that is there: a dead one lives again under its id.
             """)
 
     @OptionGroup var logIn: LogInOptions

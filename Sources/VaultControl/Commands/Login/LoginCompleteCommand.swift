@@ -38,12 +38,11 @@ struct LoginCompleteCommand: VaultCommand {
         let login = try await VaultAccess(global, invocation).manage { users, reader in
             if let state {
                 let code = try reader.read("Code", from: try needed(source, "the code", "--code -", invocation))
-                return try await users.completeUnboundLogIn(.parameters(state: state, code: AuthorizationCode(code)))
-                    .login
+                return try await complete(.parameters(state: state, code: AuthorizationCode(code)), users)
             }
             let url = try url(&reader, invocation)
             do {
-                return try await users.completeUnboundLogIn(.url(url)).login
+                return try await complete(.url(url), users)
             } catch let error as VaultError where error.code == .protocolViolation && error.hint == nil {
                 var failure = Failure(error)
                 failure.hints = [
@@ -54,6 +53,12 @@ struct LoginCompleteCommand: VaultCommand {
         }
         try LoginFacts.emit(new: login, invocation)
         invocation.hint("get its token: vaultctl token get \(login.id)")
+    }
+
+    private func complete(_ callback: LogInCallback, _ users: UserManager) async throws -> Login {
+        let login = try await users.completeUnboundLogIn(callback).login
+        try await users.revokeReplaced(of: login.id)
+        return login
     }
 
     private func url(_ reader: inout SecretReader, _ invocation: Invocation) throws -> String {

@@ -12,6 +12,11 @@ struct LoginOpenCommand: VaultCommand {
 
             Over SSH, open the printed URL in your local browser. It ends at an address at 127.0.0.1 that it cannot \
             reach; paste that address at the prompt.
+
+            vaultctl login open --into LOGIN
+
+            With --into, the user logs in again into a login that is there: a dead one lives again under its id. The \
+            grant that it had is revoked.
             """)
 
     @OptionGroup var logIn: LogInOptions
@@ -64,7 +69,9 @@ struct LoginOpenCommand: VaultCommand {
             listener: listener, state: state, timeout: timeout.duration, console: invocation.console)
         let answer = try await wait.answer()
         do {
-            return try await users.completeUnboundLogIn(.url(answer.url)).login
+            let login = try await users.completeUnboundLogIn(.url(answer.url)).login
+            try await users.revokeReplaced(of: login.id)
+            return login
         } catch {
             await listener.finish(showing: RedirectPage(error, answer.callback))
             throw error
@@ -84,7 +91,9 @@ struct LoginOpenCommand: VaultCommand {
                     hint: "for a callback elsewhere: vaultctl login begin")
             }
             uri = given
-        } else if let registered = try await users.vault.provider(named: logIn.provider).redirectURI {
+        } else if let provider = try await logIn.providerName(in: users.vault),
+            let registered = try await users.vault.provider(named: provider).redirectURI
+        {
             uri = LoopbackRedirectURI(registered.rawValue) ?? uri
         }
         return port.map { uri.at(port: $0) } ?? uri

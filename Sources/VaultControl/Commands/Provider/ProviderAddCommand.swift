@@ -105,6 +105,8 @@ struct ProviderAddCommand: VaultCommand {
             try given.revocationEndpoint ?? registration.revocationEndpoint ?? known.revocation(of: clientID)
         registration.pushedAuthorizationEndpoint =
             given.pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
+        registration.deviceAuthorizationEndpoint =
+            given.deviceAuthorizationEndpoint ?? registration.deviceAuthorizationEndpoint
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         return registration
     }

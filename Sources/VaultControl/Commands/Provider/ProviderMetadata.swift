@@ -22,14 +22,12 @@ extension VaultAccess {
 extension ServerMetadata {
     /// Says at once what would otherwise fail at the first log-in.
     func check(_ authentication: String, _ dpop: DPoPPolicy) throws(Failure) {
-        let methods = tokenEndpointAuthMethodsSupported
-        if !methods.isEmpty, !methods.contains(authentication), authentication != "none" {
+        guard let refusal = refusal(of: authentication, dpop) else { return }
+        switch refusal {
+        case .authentication(_, let accepted):
             throw .usage(
-                "the provider does not accept \(authentication)",
-                hint: "it accepts: \(Printable.shortened(methods.joined(separator: ", "), to: 200))")
-        }
-        if dpop == .required, !supportsDPoP {
-            throw .usage("the provider does not support DPoP", hint: "leave out --dpop required")
+                refusal.reason, hint: "it accepts: \(Printable.shortened(accepted.joined(separator: ", "), to: 200))")
+        case .dpop: throw .usage(refusal.reason, hint: "leave out --dpop required")
         }
     }
 }

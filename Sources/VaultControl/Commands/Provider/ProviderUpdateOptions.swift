@@ -10,6 +10,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         case authorizationEndpoint = "authorization-endpoint"
         case revocationEndpoint = "revocation-endpoint"
         case introspectionEndpoint = "introspection-endpoint"
+        case deviceAuthorizationEndpoint = "device-authorization-endpoint"
         case pushedAuthorizationEndpoint = "pushed-authorization-endpoint"
         case scope
         case redirectURI = "redirect-uri"
@@ -70,6 +71,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         set(&change.authorizationEndpoint, given.authorizationEndpoint, .authorizationEndpoint)
         set(&change.revocationEndpoint, given.revocationEndpoint, .revocationEndpoint)
         set(&change.introspectionEndpoint, given.introspectionEndpoint, .introspectionEndpoint)
+        set(&change.deviceAuthorizationEndpoint, given.deviceAuthorizationEndpoint, .deviceAuthorizationEndpoint)
         set(&change.pushedAuthorizationEndpoint, given.pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
         set(&change.scope, given.scope, .scope)
         set(&change.redirectURI, given.redirectURI, .redirectURI)
@@ -117,6 +119,7 @@ struct ProviderUpdateOptions: ParsableArguments {
             (.issuer, issuer), (.authorizationEndpoint, settings.authorizationEndpoint),
             (.revocationEndpoint, settings.revocationEndpoint),
             (.introspectionEndpoint, settings.introspectionEndpoint),
+            (.deviceAuthorizationEndpoint, settings.deviceAuthorizationEndpoint),
             (.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint), (.scope, settings.scope),
             (.redirectURI, settings.redirectURI),
         ]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPTypes
+import OAuthClient
 import TokenVault
 import TokenVaultHTTP
 
@@ -10,6 +11,7 @@ struct RequestCommand: VaultCommand {
         discussion: """
             vaultctl request https://api.example/me --user alice
             vaultctl request https://api.example/notes --user alice -H 'Content-Type: application/json' -d @note.json
+            vaultctl request https://api.example/reports --client billing --scope report.read
 
             The token is renewed first if necessary. For a token that is bound to a DPoP key, the request carries a \
             proof. If the API says that the token is invalid, it is renewed and the request sent once more. The token \
@@ -28,6 +30,12 @@ struct RequestCommand: VaultCommand {
 
     @Option(name: .shortAndLong, help: .init("The user, if they have only one login.", valueName: "id"))
     var user: String?
+
+    @Option(
+        help: .init("Send a token of the client itself, at this provider, instead of a user's.", valueName: "provider"))
+    var client: String?
+
+    @OptionGroup(title: "Options of --client") var clientToken: ClientTokenOptions
 
     @OptionGroup var content: RequestOptions
 
@@ -49,10 +57,19 @@ struct RequestCommand: VaultCommand {
 
     func validate() throws {
         guard timeout.duration > .zero else { throw ValidationError("--timeout must be greater than zero") }
+        if client == nil {
+            guard !clientToken.isGiven else {
+                throw ValidationError("--scope, --resource and --parameter are options of --client")
+            }
+        } else {
+            guard login == nil, user == nil else {
+                throw ValidationError("--client cannot be combined with --login or --user")
+            }
+        }
     }
 
     func run(_ invocation: Invocation) async throws {
-        let choice = try LoginSelection.choice(login: login, user: user, way: "--login ID")
+        let sender = try sender
         let target = try RequestTargetURL(url, allowsInsecureLoopback: allowInsecureLoopback)
         let content = try content.content(invocation.console)
         let access = VaultAccess(global, invocation)
@@ -63,7 +80,7 @@ struct RequestCommand: VaultCommand {
             let client = AuthorizingClient(
                 users: users, options: .init(trustRoots: roots, timeout: timeout.duration, userAgent: "vaultctl"))
             do {
-                let status = try await exchange(client, users, choice, target, content, invocation)
+                let status = try await exchange(client, users, sender, target, content, invocation)
                 await client.shutdown()
                 return status
             } catch {
@@ -78,20 +95,19 @@ struct RequestCommand: VaultCommand {
 
     /// - Returns: The reply's status, once all of the reply is out.
     private func exchange(
-        _ client: AuthorizingClient, _ users: UserManager, _ choice: LoginSelection.Choice, _ target: RequestTargetURL,
+        _ client: AuthorizingClient, _ users: UserManager, _ sender: Sender, _ target: RequestTargetURL,
         _ content: RequestContent, _ invocation: Invocation
     ) async throws -> Int {
-        let token = try await users.token(of: choice, TokenRequest())
-        // The server that the URL names can read the token.
-        try await users.recordReveal(of: token)
+        let owner = try await recordReveal(sender, users)
         var (target, content) = (target, content)
         for _ in 0...Self.mostRedirects {
-            let response = try await send(target.request(content), content.requestBody, client, token.login, invocation)
+            let response = try await send(target.request(content), content.requestBody, client, owner, invocation)
             let status = response.head.status.code
             guard follow, [301, 302, 303, 307, 308].contains(status),
                 let location = response.head.headerFields[.location]
             else {
                 try await ReplyPrinter(includesHead: include, invocation: invocation).print(response)
+                if let challenge = response.stepUp { throw invocation.end(afterOutput: Self.stepUp(challenge)) }
                 return status
             }
             target = try target.following(location)
@@ -102,15 +118,64 @@ struct RequestCommand: VaultCommand {
     }
 
     private func send(
-        _ request: HTTPRequest, _ body: RequestBody, _ client: AuthorizingClient, _ login: LoginID,
+        _ request: HTTPRequest, _ body: RequestBody, _ client: AuthorizingClient, _ owner: Owner,
         _ invocation: Invocation
     ) async throws -> ResourceResponse {
         let start = ContinuousClock.now
-        let response = try await client.send(request, body: body, for: .login(login))
+        let response =
+            switch owner {
+            case .login(let login): try await client.send(request, body: body, for: .login(login))
+            case .client(let provider, let tokenRequest, let parameters):
+                try await client.send(
+                    request, body: body, asClientOf: provider, tokenRequest, parameters: parameters)
+            }
         if invocation.isVerbose {
             RequestLine(request, ContinuousClock.now - start).show(
                 status: response.head.status.code, invocation)
         }
         return response
+    }
+
+    /// Whose token goes with the request, as it was named.
+    private enum Sender {
+        case user(LoginSelection.Choice)
+        case client(String, TokenRequest, [FormParameter])
+    }
+
+    /// The same, found.
+    private enum Owner {
+        case login(LoginID)
+        case client(String, TokenRequest, [FormParameter])
+    }
+
+    private var sender: Sender {
+        get throws {
+            guard let client else {
+                return .user(try LoginSelection.choice(login: login, user: user, way: "--login ID"))
+            }
+            return .client(client, try clientToken.request, try clientToken.parameters)
+        }
+    }
+
+    /// The server that the URL names can read the token.
+    private func recordReveal(_ sender: Sender, _ users: UserManager) async throws -> Owner {
+        switch sender {
+        case .user(let choice):
+            let token = try await users.token(of: choice, TokenRequest())
+            try await users.recordReveal(of: token)
+            return .login(token.login)
+        case .client(let provider, let request, let parameters):
+            try await users.recordReveal(
+                of: try await users.clientToken(provider: provider, request, parameters: parameters))
+            return .client(provider, request, parameters)
+        }
+    }
+
+    private static func stepUp(_ challenge: StepUpChallenge) -> Failure {
+        let classes = challenge.contextClasses.map { " --acr \(Printable.escape($0))" }.joined()
+        let age = challenge.maximumAge.map { " --max-age \($0.components.seconds)s" } ?? ""
+        return Failure(
+            .provider, code: "stepUpRequired", challenge.description,
+            hints: ["ask the user to log in again: vaultctl login begin --user ID --provider NAME\(classes)\(age)"])
     }
 }

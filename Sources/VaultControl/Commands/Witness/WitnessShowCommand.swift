@@ -13,11 +13,11 @@ struct WitnessShowCommand: VaultCommand {
         let access = VaultAccess(global, invocation)
         let witness = try access.requireWitness()
         let (note, device) = try await access.open { vault in
-            (try await vault.witnessNote(), vault.sharesDevice(with: witness.path))
+            (try await vault.witnessNote(), WitnessFacts.sharesDevice(witness, with: vault))
         }
         try invocation.emit(
             [
-                Field("witness", witness.path), Field("sequence", Int(note.sequence)).label("last row"),
+                Field("witness", WitnessFacts.name(witness)), Field("sequence", Int(note.sequence)).label("last row"),
                 Field("link", note.link), Field("incarnation", Int(note.incarnation)),
                 .data("sharesDevice", device),
             ])

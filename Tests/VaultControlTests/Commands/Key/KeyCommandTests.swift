@@ -63,6 +63,27 @@ struct KeyCommandTests {
         }
     }
 
+    @Test func theAuditKeyIsReplacedAndTheTrailIsWhole() async throws {
+        try await World.with { world in
+            try await world.logIn("alice")
+            try await world.fails(.usage, "key", "rotate", "--audit", "--index")
+            let witness = ["--witness", world.harness.path("app.witness")]
+            try await world.ok(["status"] + witness)
+            let report = try await world.ok(["key", "rotate", "--audit", "--json"] + witness).json
+            #expect(report["formerKeys"] as? Int == 1 && report["madeAt"] is String)
+            #expect(try await world.ok("key", "rotate", "--audit").error.contains("2 former keys kept"))
+            let status = try await world.ok("key", "rotate", "--status", "--json").json
+            #expect((status["audit"] as? [String: Any])?["formerKeys"] as? Int == 2)
+            #expect(
+                try await world.ok("audit", "list", "--kind", "audit-key-replaced").output.split(separator: "\n").count
+                    == 4)
+            for command in [["verify"], ["audit", "verify"], ["status"], ["audit", "list", "--all"]] {
+                #expect(try await world.ok(command + witness).output.contains("damaged") == false)
+            }
+            try await world.ok("token", "get", "--user", "alice", "--reveal")
+        }
+    }
+
     @Test func initOverwritesNothing() async throws {
         let harness = try Harness()
         try await harness.run("init")

@@ -98,4 +98,70 @@ struct WitnessCommandTests {
         let log = try await scene.harness.run("status", "--witness-log", scene.harness.path("log"))
         #expect(log.status == 1 && log.error.contains("--witness"))
     }
+
+    /// The script that is installed, named by an option, a variable or the configuration file.
+    @Test func aProgramRemembersInsteadOfAFile() async throws {
+        let scene = try await Scene()
+        let harness = scene.harness
+        let note = harness.path("kept.note")
+        let program = #"["\#(Installation.root)/packaging/witness/keep-newest", "\#(note)"]"#
+        let option = ["--witness-command", program]
+        #expect(try await harness.run(["status"] + option).status == 0)
+        let old = harness.path("old")
+        try scene.copy(harness.vault, old)
+        var environment = harness.environment
+        environment["TOKENVAULT_WITNESS_COMMAND"] = program
+        let refreshed = try await harness.run(
+            ["token", "update", scene.login, "--access-token", "-", "--expires-in", "1h"], input: "CANARY-next",
+            environment: environment)
+        #expect(refreshed.status == 0, "\(refreshed.error)")
+        let newest = try String(contentsOfFile: note, encoding: .utf8)
+        let shown = try await harness.run(["witness", "show", "--json"] + option)
+        #expect(
+            try shown.json["sequence"] as? Int == newest.split(separator: "\n").dropFirst().first.flatMap { Int($0) })
+        #expect(try shown.json["sharesDevice"] as? Bool == false)
+        #expect(try await harness.run(["doctor"] + option).output.contains("has seen no newer state"))
+
+        try scene.copy(old, harness.vault)
+        let configuration = harness.path("witness.toml")
+        try Data("witness-command = \(program)\n".utf8).write(to: URL(filePath: configuration))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: configuration)
+        for arguments in [option, ["--config", configuration]] {
+            let refused = try await harness.run(["status"] + arguments)
+            #expect(refused.status == 5 && refused.error.contains("an older state of the vault was put back"))
+        }
+        #expect(try String(contentsOfFile: note, encoding: .utf8) == newest)
+        let accepted = try await harness.run(["witness", "accept", "--yes", "--json"] + option)
+        #expect(accepted.status == 0, "\(accepted.error)")
+        #expect(try accepted.json["holdsAllLogins"] as? Bool == true)
+        #expect(try await harness.run(["verify"] + option).status == 0)
+    }
+
+    @Test func aProgramThatFailsIsAnErrorOfTheMachine() async throws {
+        let scene = try await Scene()
+        let harness = scene.harness
+        for (program, status, words) in [
+            (
+                #"["/bin/false"]"#, Int32(10),
+                "the witness does not answer: the program /bin/false ended with exit code 1"
+            ),
+            (#"["/none"]"#, 10, "does not exist"), (#"["/bin/echo"]"#, 5, "the witness says nothing about this vault"),
+            ("nonsense", 1, "--witness-command is not a JSON array of texts"), (#"["cat"]"#, 1, "absolute path"),
+        ] {
+            let result = try await harness.run("status", "--witness-command", program)
+            #expect(result.status == status && result.error.contains(words), "\(result.error)")
+            #expect(result.error.contains("hint"), "\(result.error)")
+        }
+        let both = try await scene.harness.run(
+            "status", "--witness", scene.witness, "--witness-command", #"["/bin/false"]"#)
+        #expect(both.status == 1 && both.error.contains("--witness and --witness-command cannot be combined"))
+        // An option takes the place of a variable.
+        var environment = scene.environment
+        #expect(
+            try await harness.run(["status", "--witness-command", #"["/bin/false"]"#], environment: environment).status
+                == 10)
+        environment["TOKENVAULT_WITNESS_COMMAND"] = #"["/bin/false"]"#
+        let twice = try await harness.run(["status"], environment: environment)
+        #expect(twice.status == 1 && twice.error.contains("TOKENVAULT_WITNESS_COMMAND cannot be combined"))
+    }
 }

@@ -1,0 +1,79 @@
+import HTTPTypes
+
+/// What a server gives to a device, and the device shows to its user (RFC 8628 §3.2).
+package struct DeviceAuthorization: Sendable {
+    package let deviceCode: DeviceCode
+    /// Printable ASCII, at most 128 characters.
+    package let userCode: String
+    package let verificationURI: EndpointURL
+    /// The same with the user code in it.
+    package let verificationURIComplete: EndpointURL?
+    package let expiresIn: Duration
+    /// Between two questions, at least.
+    package let interval: Duration
+}
+
+/// The result of asking for codes.
+package enum DeviceAuthorizationOutcome: Sendable {
+    case accepted(DeviceAuthorization)
+    case refused(OAuthErrorCode, ProviderAnswer)
+    /// No usable answer. Nothing can have been spent.
+    case failed(HTTPTransportError?, ProviderAnswer?, retryAfter: Duration?)
+}
+
+package struct DeviceAuthorizationAttempt: Sendable {
+    package let outcome: DeviceAuthorizationOutcome
+    /// How many client secrets before this one were refused.
+    package let refusedSecrets: Int
+}
+
+extension DeviceAuthorization {
+    /// Of servers that do not say, although they must (§3.2).
+    private static let usualLifetime = Duration.seconds(600)
+    private static let longestLifetime = Duration.seconds(86_400)
+    private static let usualInterval = Duration.seconds(5)
+    private static let intervals = Duration.seconds(1)...(.seconds(3_600))
+
+    /// Nil: a member is missing, or nothing to be shown to a person.
+    init?(_ body: ReplyBody) {
+        guard let code = body["device_code"].text.flatMap({ try? DeviceCode($0) }),
+            let userCode = body["user_code"].text, userCode.utf8.count <= 128,
+            userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
+            // The name that drafts had, and Google has.
+            let uri = Self.address(body["verification_uri"]) ?? Self.address(body["verification_url"])
+        else { return nil }
+        let lifetime = ReplyLifetime(body, LifetimeMember.access, startedAt: 0).duration ?? Self.usualLifetime
+        guard lifetime > .zero else { return nil }
+        let interval = ReplyLifetime(body, [LifetimeMember("interval", .seconds)], startedAt: 0).duration
+        self.init(
+            deviceCode: code, userCode: userCode, verificationURI: uri,
+            verificationURIComplete: Self.address(body["verification_uri_complete"]),
+            expiresIn: min(lifetime, Self.longestLifetime),
+            interval: min(max(interval ?? Self.usualInterval, Self.intervals.lowerBound), Self.intervals.upperBound))
+    }
+
+    private static func address(_ field: ReplyField) -> EndpointURL? {
+        guard let text = field.text, text.utf8.count <= 2_048 else { return nil }
+        return try? EndpointURL(text, allowsInsecureLoopback: true)
+    }
+}
+
+extension DeviceAuthorizationOutcome {
+    init(_ reply: HTTPReply, _ binding: ServerBinding, retryAfter: Duration?) {
+        let status = reply.response.status.code
+        let body = ReplyBody(reply, format: .automatic)
+        if status == 200, let authorization = DeviceAuthorization(body) {
+            self = .accepted(authorization)
+            return
+        }
+        let error: OAuthErrorCode? = if case .code(let code) = ReplyError(body, binding.rules) { code } else { nil }
+        let answer = ProviderAnswer(
+            status: status, error: error, message: body["error_description"].text.map(ServerMessage.init),
+            hiding: [binding.authentication.secret?.reveal()].compactMap(\.self))
+        guard status < 500, status != 429, let error else {
+            self = .failed(nil, answer, retryAfter: retryAfter)
+            return
+        }
+        self = .refused(error, answer)
+    }
+}

@@ -1,0 +1,153 @@
+import Logging
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+/// One request for a token of the client itself, and what its outcome means.
+struct ClientTokenFetch {
+    enum End: Sendable {
+        case issued(IssuedTokens, startedAt: Timestamp)
+        case failed(VaultError, pause: Pause)
+    }
+
+    /// How long to wait after the n-th failure in a row.
+    enum Pause: Sendable {
+        /// No one else has to wait: the provider's breaker says how long.
+        case none
+        case backoff
+        /// The provider has looked at what was asked, and said no.
+        case refusal
+
+        func callAsFunction(afterFailures failures: Int, retryAfter: Duration?, random: Double) -> Duration {
+            switch self {
+            case .none: .zero
+            case .backoff: Backoff.renewal.pause(afterFailures: failures, retryAfter: retryAfter, random: random)
+            case .refusal: Backoff.breaker.first
+            }
+        }
+    }
+
+    struct Result: Sendable {
+        var end: End
+        var outcome: RenewalOutcome
+        var nonces: [String: DPoPNonce] = [:]
+    }
+
+    let context: RenewalContext
+    let key: ClientTokenKey
+    let provider: StoredProvider
+
+    private var vault: Vault { context.vault }
+
+    func run(_ proof: DPoPContext?) async -> Result {
+        guard let binding = try? ServerBinding(provider.record) else {
+            return refused(VaultError(.providerMisconfigured, "what is stored of this provider cannot be used"))
+        }
+        guard !provider.record.isPublicClient else {
+            return refused(
+                VaultError(
+                    .providerMisconfigured, "a public client gets no token of its own",
+                    hint: "give the provider the client's secret or key, if the client has one"))
+        }
+        guard await takeTurn() else { return closed }
+        var isUnused = true
+        defer { if provider.record.turnLimits != nil { context.turns.end(provider.handle, isUnused: isUnused) } }
+        if let until = context.probe(provider) {
+            return Result(
+                end: .failed(VaultError(.breakerOpen(until: until), now: vault.now), pause: .none),
+                outcome: .refused)
+        }
+        isUnused = false
+        let recorder = context.channel.recorder(of: .fetch)
+        let endpoint = TokenEndpoint(
+            binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
+            nonces: context.serverNonces)
+        let attempt = await endpoint.clientCredentials(
+            scope: key.target.scope.flatMap { try? Scope($0) }, insistsOnScope: true,
+            resources: key.target.resource.map { [$0] } ?? [], dpop: proof, extraParameters: key.parameters)
+        if let offset = attempt.clockOffset { context.conduct.change(provider.handle) { $0.clockOffset = offset } }
+        var result = await judge(attempt)
+        result.nonces = attempt.nonces
+        recorder?.announce()
+        return result
+    }
+
+    private func takeTurn() async -> Bool {
+        guard let limits = provider.record.turnLimits else { return !vault.isClosing }
+        guard await context.turns.begin(context.turns.newID(), provider.handle, limits, .caller) else { return false }
+        guard vault.isClosing else { return true }
+        context.turns.end(provider.handle, isUnused: true)
+        return false
+    }
+
+    private func judge(_ attempt: TokenAttempt) async -> Result {
+        let answer = attempt.answer(hiding: provider.record.clientSecrets.compactMap { $0.string() })
+        switch attempt.outcome {
+        case .success(let issued):
+            // Requests with refresh tokens go with the secret that was taken, too.
+            if attempt.refusedSecrets > 0 { _ = await context.promote(attempt.refusedSecrets, of: provider) }
+            context.conduct.change(provider.handle) { $0.breaker = Breaker() }
+            return Result(end: .issued(issued, startedAt: Timestamp(attempt.startedAt)), outcome: .renewed)
+        case .misconfigured(.client(let code)) where code != .unsupportedGrantType:
+            context.openBreaker(provider)
+            let error = VaultError(
+                .providerMisconfigured, "the provider refused this client", hint: VaultError.registrationHint,
+                answer: answer)
+            return Result(end: .failed(error, pause: .none), outcome: .misconfigured)
+        case .misconfigured(.wrongTokenType), .partial:
+            return Result(
+                end: .failed(
+                    VaultError(
+                        .protocolViolation, "the provider's reply has no access token that may be used",
+                        answer: answer),
+                    pause: .refusal), outcome: .misconfigured)
+        case .misconfigured, .scopeRefused, .dead, .needsUser: return refused(refusal(answer))
+        case .nonceRequired, .invalidProof:
+            return transient(
+                VaultError(.tryLater, "the provider did not take the proof of the client's key", answer: answer))
+        // Nothing can be spent by this request: what is lost is asked for again.
+        case .inDoubt:
+            return transient(VaultError(.tryLater, "no usable reply came", answer: answer))
+        case .transient(let failure):
+            if case .notSent = failure.cause {
+                return transient(VaultError(.network, "the provider cannot be reached"))
+            }
+            return transient(
+                VaultError(
+                    .tryLater, "the provider gave no token this time", retryAfter: failure.retryAfter,
+                    answer: answer))
+        }
+    }
+
+    /// What was asked was refused, or all that a client may ask for.
+    private func refusal(_ answer: ProviderAnswer?) -> VaultError {
+        if key.target.isOwn {
+            return VaultError(
+                .providerMisconfigured, "the provider gives this client no token of its own",
+                hint: "check at the provider whether the client may use the grant client_credentials, and name a scope",
+                answer: answer)
+        }
+        return VaultError(
+            .resourceRefused, "the provider gives no token for this resource or scope",
+            hint: "compare the resource and the scope with what this client is registered for", answer: answer)
+    }
+
+    private func refused(_ error: VaultError) -> Result {
+        Result(
+            end: .failed(error, pause: .refusal),
+            outcome: error.code == .resourceRefused ? .targetRefused : .misconfigured)
+    }
+
+    private func transient(_ error: VaultError) -> Result {
+        Result(end: .failed(error, pause: .backoff), outcome: .transient)
+    }
+
+    private var closed: Result {
+        Result(end: .failed(VaultError(.closed, now: vault.now), pause: .none), outcome: .refused)
+    }
+}
+
+extension ProviderRecord {
+    /// It has nothing to prove who it is with.
+    var isPublicClient: Bool { clientAuthentication == "none" }
+}

@@ -1,0 +1,35 @@
+import VaultCrypto
+import VaultStorage
+
+/// A program of the operator's that is told of each event. No shell reads its arguments.
+///
+/// It is called with the event's name as its last argument, and with the event as JSON on standard input. Exit code 0: it
+/// has dealt with it.
+package struct EventProgram: Sendable {
+    private static let mostOutput = 65_536
+    private let program: OperatorProgram
+
+    package init(_ arguments: [String], timeLimit: Duration = .seconds(30)) throws {
+        do throws(VaultCryptoError) {
+            program = try OperatorProgram(
+                arguments, environment: OperatorProgram.inheritedButOurs, timeLimit: timeLimit)
+        } catch {
+            throw VaultError(.invalidArgument, error.reason, hint: error.hint)
+        }
+    }
+
+    /// - Throws: ``VaultError/Code/tryLater`` if it did not end with exit code 0.
+    package func tell(_ name: String, _ json: [UInt8]) async throws {
+        let program = program
+        try await BlockingLane.care.run {
+            do throws(VaultCryptoError) {
+                let outcome = try unsafe json.span.bytes.withUnsafeBytes { input throws(VaultCryptoError) in
+                    try unsafe program.ask(name, input: input, limit: Self.mostOutput)
+                }
+                if let refusal = program.refusal(outcome) { throw refusal }
+            } catch {
+                throw VaultError(.tryLater, error.reason, hint: error.hint)
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import OAuthClient
+import VaultCrypto
+import VaultStorage
+
+extension LoginRow {
+    /// Refuses a login of a disabled user, and one that another system renews.
+    func requireReplaceable(now: Timestamp) throws {
+        if userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
+        if session.isHeldBySource { throw VaultError.heldBySource }
+    }
+
+    /// As ``requireReplaceable(now:)``; refuses one that has been terminated since the log-in began, too.
+    func requireReplaceable(_ target: ReplacedLogin, now: Timestamp) throws {
+        try requireReplaceable(now: now)
+        guard session.state != .terminated || position.chain == target.chain else {
+            throw VaultError(.terminated, now: now)
+        }
+    }
+
+    /// A login that was bound to a key stays so, where the provider allows it. Nil: the provider's policy decides.
+    func keepsKey(_ policy: ProviderRecord.DPoPPolicy) -> Bool? {
+        policy != .never && TokenType(session.tokenType) == .dpop ? true : nil
+    }
+}
+
+extension LoginState {
+    /// Takes what a log-in has brought: a new chain, and of the old one nothing but what the app calls the login.
+    ///
+    /// A new position, so that no renewal under way can change it. What that brings is revoked as every late reply is.
+    mutating func logInAgain(
+        _ draft: LoginDraft, _ target: ReplacedLogin, _ style: RevocationStyle, now: Timestamp
+    ) throws {
+        // A commit that was reported as failed may have happened all the same.
+        guard !holds(draft) else { return }
+        try requireReplaceable(target, now: now)
+        let isOther = session.subject != nil && draft.session.subject != session.subject
+        guard !isOther || target.acceptsOtherAccount else {
+            throw VaultError(otherAccount: draft.session.subject)
+        }
+        outbox += replacedGrant(draft, style, now: now)
+        let old = session
+        session = draft.session
+        (session.label, session.metadata) = (old.label, old.metadata)
+        session.createdAt = old.createdAt
+        session.subject = draft.session.subject ?? (isOther ? nil : old.subject)
+        session.grantedAt = draft.session.obtainedAt
+        refresh = draft.refresh
+        key = draft.key
+        intent = nil
+        position = position.newChain
+        auditEvents.append(
+            AuditEvent(.loggedInAgain, isOther ? [.init(AuditEvent.Detail.Key.account, "other")] : []))
+    }
+
+    private func holds(_ draft: LoginDraft) -> Bool {
+        session.accessToken == draft.session.accessToken && refresh?.refreshToken == draft.refresh?.refreshToken
+            && session.grantedAt == draft.session.obtainedAt
+    }
+
+    /// What of the old grant is to be revoked. Nothing where the new one would end with it, and nothing of a chain from a
+    /// backup: the vault that it was made of may live on.
+    private func replacedGrant(_ draft: LoginDraft, _ style: RevocationStyle, now: Timestamp) -> [OutboxRecord] {
+        guard let provider, !isHeld, !style.endsOtherChains else { return [] }
+        if let own = refresh?.refreshToken, own == draft.refresh?.refreshToken { return [] }
+        return planRevocation([provider: style], now: now).records
+    }
+}
+
+extension VaultError {
+    fileprivate init(otherAccount subject: String?) {
+        guard subject != nil else {
+            self.init(
+                .otherAccount, "the provider did not say which account logged in",
+                hint: "ask for the scope openid, or accept any account")
+            return
+        }
+        self.init(
+            .otherAccount, "another account logged in than this login is for",
+            hint: "let the user log in again with the account of this login")
+    }
+}
+
+extension AuditEvent.Detail.Key {
+    /// That another account at the provider took the place of the one before.
+    static let account = "account"
+}

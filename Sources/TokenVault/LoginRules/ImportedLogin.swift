@@ -1,0 +1,99 @@
+package import FoundationEssentials
+package import OAuthClient
+package import VaultCrypto
+package import VaultStorage
+
+/// A login of another system, as it is to be taken over. Its renderings show neither tokens nor the user.
+package struct ImportedLogin: Sendable, CustomStringConvertible, CustomReflectable {
+    package let userId: String
+    /// Of this vault.
+    package let provider: ProviderHandle
+    /// What the operator calls the system.
+    package let source: String
+    /// Names the row in its source; see ``ImportOrigin``.
+    package let row: Bytes16
+    package var accessToken: AccessToken?
+    package var tokenType: TokenType?
+    package var expiresAt: Date?
+    package var refreshToken: RefreshToken?
+    package var refreshExpiresAt: Date?
+    package var scope: Scope?
+    package var idToken: IDToken?
+    package var dpopKey: DPoPKey?
+    package var label: String?
+    package var subject: String?
+    package var attributes: [String: String] = [:]
+    /// Nil: not known.
+    package var obtainedAt: Date?
+    /// Access tokens beside the login's own, by the scope that they are for.
+    package var resourceTokens: [(scope: String, token: AccessToken, expiresAt: Date?)] = []
+
+    package init(userId: String, provider: ProviderHandle, source: String, row: Bytes16) {
+        self.userId = userId
+        self.provider = provider
+        self.source = source
+        self.row = row
+    }
+
+    package var description: String { "a login of \(source)" }
+    package var customMirror: Mirror { Mirror(self, children: [Mirror.Child](), displayStyle: .struct) }
+}
+
+extension ImportedLogin {
+    private var access: SecretBytes? { accessToken.map { SecretBytes(utf8: $0.reveal()) } }
+    private var refresh: SecretBytes? { refreshToken.map { SecretBytes(utf8: $0.reveal()) } }
+
+    /// As ``ImportOrigin/tokens``.
+    var tokens: Bytes16 { ImportOrigin.hash(access: access, refresh: refresh) }
+
+    func draft(owner: ImportOrigin.Owner, now: Timestamp) -> LoginDraft {
+        var session = SessionRecord(state: .established, createdAt: now, obtainedAt: now)
+        session.origin = ImportOrigin(source: source, row: row, tokens: tokens, owner: owner, takenAt: now)
+        session.label = label
+        session.subject = subject
+        let records = fill(&session, generation: 1, now: now)
+        session.grantedScope = session.scope
+        var draft = LoginDraft(
+            userId: userId, provider: provider, session: session, refresh: records.refresh, key: records.key)
+        draft.auditEvents = [AuditEvent(.loginImported, [.init(AuditEvent.Detail.Key.source, source)])]
+        return draft
+    }
+
+    /// What the tokens change of a session, and the records that lie beside it.
+    func fill(
+        _ session: inout SessionRecord, generation: Int64, now: Timestamp
+    ) -> (refresh: RefreshRecord?, key: KeyRecord?) {
+        session.accessToken = access
+        session.tokenType = (tokenType ?? (dpopKey == nil ? .bearer : .dpop)).storedForm
+        session.scope = scope?.description
+        session.obtainedAt = obtainedAt.map { min(Timestamp($0), now) } ?? now
+        session.expiresAt = Self.moment(expiresAt, now: now)
+        session.isExpiryAssumed = false
+        session.accessGeneration = nil
+        session.attributes = attributes
+        session.resourceTokens = []
+        for token in resourceTokens {
+            session.keep(
+                TokenRecord(
+                    target: TokenTarget(scope: token.scope), accessToken: SecretBytes(utf8: token.token.reveal()),
+                    tokenType: session.tokenType, scope: token.scope, obtainedAt: session.obtainedAt,
+                    expiresAt: Self.moment(token.expiresAt, now: now), generation: generation))
+        }
+        let refresh = refresh.map { token in
+            RefreshRecord(
+                refreshToken: token, refreshExpiresAt: Self.moment(refreshExpiresAt, now: now),
+                idToken: idToken.map { SecretBytes(utf8: $0.reveal()) })
+        }
+        return (refresh, dpopKey.map { KeyRecord($0) })
+    }
+
+    /// A date that is none counts as unknown.
+    private static func moment(_ date: Date?, now: Timestamp) -> Timestamp? {
+        if case .at(let moment) = GivenExpiry(date, now: now) { moment } else { nil }
+    }
+}
+
+extension AuditEvent.Detail.Key {
+    /// What the operator calls the system that logins come from.
+    static let source = "source"
+}

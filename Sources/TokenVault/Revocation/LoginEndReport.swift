@@ -1,0 +1,43 @@
+/// What became of many logins that were to end.
+public struct LoginEndReport: Sendable, Equatable {
+    /// How many have ended here.
+    public internal(set) var ended = 0
+    /// Of these, whose grants are over at the provider, or had nothing to be revoked.
+    public internal(set) var settled = 0
+    /// Of these, whose provider has not confirmed yet: they wait in the outbox.
+    public internal(set) var pending = 0
+    /// Of these, whose grants live on at a provider that cannot revoke them.
+    public internal(set) var unsupported = 0
+    /// Rows that cannot be opened. They stay; see ``Vault/damage(limit:)``.
+    public internal(set) var damaged = 0
+    /// How many logins could not be ended; they are as they were.
+    public internal(set) var failed = 0
+    /// The first hundred of these.
+    public internal(set) var failures: [Failure] = []
+
+    /// A login that could not be ended.
+    public struct Failure: Error, Sendable, Equatable {
+        public let login: LoginID
+        public let error: VaultError
+    }
+
+    /// Whether every login that fits has ended, and no token of them is known to live on.
+    public var isComplete: Bool { failed == 0 && damaged == 0 && pending == 0 }
+
+    private static let mostFailures = 100
+
+    mutating func add(_ failure: Failure) {
+        // It went meanwhile: that is what was wanted.
+        guard failure.error.code != .unknownLogin else { return }
+        failed += 1
+        if failures.count < Self.mostFailures { failures.append(failure) }
+    }
+
+    mutating func count(_ outcome: RevocationReport.Outcome) {
+        switch outcome {
+        case .revoked, .nothingToRevoke: settled += 1
+        case .unsupported, .ownedBySource: unsupported += 1
+        case .pending, .givenUp, .unreadable: pending += 1
+        }
+    }
+}

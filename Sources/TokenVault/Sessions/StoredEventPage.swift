@@ -1,0 +1,41 @@
+/// Some events of the vault's record, in the order in which they happened.
+public struct StoredEventPage: Sendable, Equatable {
+    /// Perhaps none, although there are further pages.
+    public let events: [SessionEvent]
+    /// Where the next page begins, once these events have been dealt with.
+    public let cursor: EventCursor
+    /// Whether there is nothing after it yet.
+    public let isLast: Bool
+}
+
+/// Events from the vault's record, and then those that come. See ``UserManager/events(after:of:)``.
+public struct StoredEvents: AsyncSequence, Sendable {
+    public typealias Element = SessionEvent
+    public typealias Failure = any Error
+
+    let vault: Vault
+    let scope: SessionRef?
+    let cursor: EventCursor
+
+    public func makeAsyncIterator() -> Iterator { Iterator(sequence: self, cursor: cursor) }
+
+    /// One reader of the record.
+    public struct Iterator: AsyncIteratorProtocol {
+        let sequence: StoredEvents
+        var cursor: EventCursor
+        var events = [SessionEvent]()[...]
+
+        /// Waits for the next event. Nil when the vault is closed.
+        public mutating func next() async throws -> SessionEvent? {
+            while events.isEmpty {
+                try Task.checkCancellation()
+                guard !sequence.vault.isClosing else { return nil }
+                let page = try await sequence.vault.storedEvents(after: cursor, of: sequence.scope)
+                cursor = page.cursor
+                events = page.events[...]
+                if events.isEmpty, page.isLast { try await sequence.vault.waitForRows() }
+            }
+            return events.removeFirst()
+        }
+    }
+}

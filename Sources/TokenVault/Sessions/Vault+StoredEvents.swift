@@ -1,0 +1,135 @@
+import VaultCrypto
+import VaultStorage
+
+extension UserManager {
+    /// What has happened since a place that you have kept, and then what happens: for those who must hear of each death,
+    /// each need for a user and each recovery, also over restarts.
+    ///
+    /// ```swift
+    /// for try await event in users.events(after: saved ?? .start) {
+    ///     switch event.kind {
+    ///     case .refreshFailed, .error(.needsUserInteraction): await mail.askToLogInAgain(event.userId ?? "")
+    ///     case .recovered: await mail.withdraw(event.userId ?? "")
+    ///     case .missed: lookAgain()
+    ///     default: break
+    ///     }
+    ///     if let cursor = event.cursor { try await save(cursor) }
+    /// }
+    /// ```
+    ///
+    /// Events come from the audit trail, in its order, from all processes. Save ``SessionEvent/cursor`` after the event has
+    /// been dealt with: what was not saved comes again, so each event comes **at least once**. What the passing of time
+    /// brings (``SessionEvent/Kind/willExpire(at:)`` and ``SessionEvent/Kind/expired``) stands in no trail, and is not among
+    /// them but where a row shows it.
+    ///
+    /// ``SessionEvent/Kind/missed(count:)`` comes first if rows after the cursor were pruned, or if the vault was restored
+    /// to an earlier state: then look at the logins anew.
+    ///
+    /// - Parameters:
+    ///   - cursor: Everything up to it has been dealt with. ``EventCursor/start``: all that the vault still has.
+    ///   - session: Only events of this login or user; nil: of all.
+    public func events(after cursor: EventCursor, of session: SessionRef? = nil) -> StoredEvents {
+        StoredEvents(vault: vault, scope: session, cursor: cursor)
+    }
+}
+
+extension Vault {
+    /// A page of what has happened since a place that you have kept: for programs that look now and then. See
+    /// ``UserManager/events(after:of:)``.
+    ///
+    /// - Parameters:
+    ///   - cursor: Everything up to it has been dealt with.
+    ///   - session: Only events of this login or user; nil: of all.
+    ///   - limit: How many rows of the trail are read at most: 1 to 10 000.
+    public func storedEvents(
+        after cursor: EventCursor, of session: SessionRef? = nil, limit: Int = 256
+    ) async throws -> StoredEventPage {
+        try requireOpen()
+        return try await VaultError.translating {
+            let (start, missed) = try await self.start(after: cursor)
+            let page = try await store.audit(AuditFilter(), .after(start.sequence), limit: min(max(1, limit), 10_000))
+            let scope = try await rows(of: session)
+            var (events, position) = (missed.map { [$0] } ?? [], start)
+            var names: [UserHandle: String] = [:]
+            for listing in page.rows {
+                let next = EventCursor(listing.entry.sequence, listing.link)
+                var told = try await self.events(of: listing.entry, scope, &names)
+                for index in told.indices { told[index].cursor = index == told.count - 1 ? next : position }
+                events += told
+                position = next
+            }
+            return StoredEventPage(events: events, cursor: position, isLast: page.next == nil)
+        }
+    }
+
+    /// The place behind which everything is still to come: for who wants only what is new.
+    public func eventHead() async throws -> EventCursor {
+        try await VaultError.translating {
+            let head = try await store.auditHead()
+            return EventCursor(head, try await store.auditPosition(head)?.link)
+        }
+    }
+
+    /// Until it is worth while to look again.
+    func waitForRows() async throws { try await timeSource.sleep(for: sessions.options.pollInterval) }
+
+    /// Where the reading really begins, and what is to be said of that.
+    private func start(after cursor: EventCursor) async throws -> (EventCursor, SessionEvent?) {
+        guard cursor != .start else { return (cursor, nil) }
+        let (head, pruned) = (try await store.auditHead(), try await store.trailPruning().through)
+        if let link = try await store.auditPosition(cursor.sequence)?.link, cursor.sequence <= head {
+            let isSame = cursor.mark.isEmpty || cursor.mark == EventCursor.mark(of: link)
+            if isSame { return (cursor, cursor.sequence < pruned ? missed(pruned - cursor.sequence, at: cursor) : nil) }
+        } else if cursor.sequence < pruned {
+            return (cursor, missed(pruned - cursor.sequence, at: cursor))
+        }
+        // Another trail: the vault was restored since. What it has recorded itself is still to come.
+        var restored = AuditFilter()
+        restored.kinds = [.vaultRestored]
+        let rows = try await store.audit(restored, .before(head + 1), limit: 1).rows
+        let begin = rows.first.map { $0.entry.sequence - 1 } ?? head
+        let place = EventCursor(begin, try await store.auditPosition(begin)?.link)
+        return (place, missed(1, at: place))
+    }
+
+    private func missed(_ count: Int64, at cursor: EventCursor) -> SessionEvent {
+        var event = SessionEvent(
+            .missed(count: Int(count)), login: nil, userId: nil, generation: nil, date: now.date)
+        event.cursor = cursor
+        return event
+    }
+
+    private struct RowScope {
+        var user: UserHandle?
+        var login: LoginHandle?
+        /// There is no such user, so there is nothing of theirs.
+        var isEmpty = false
+
+        func takes(_ row: SessionRow) -> Bool {
+            !isEmpty && (user.map { $0 == row.user } ?? true) && (login.map { $0 == row.login } ?? true)
+        }
+    }
+
+    private func rows(of session: SessionRef?) async throws -> RowScope {
+        switch session?.choice {
+        case nil: return RowScope()
+        case .login(let id): return RowScope(login: id.handle)
+        case .user(let userId):
+            do throws(StoreError) {
+                return RowScope(user: try await store.user(userId).handle)
+            } catch {
+                guard error.code == .notFound(.user) else { throw error }
+                return RowScope(isEmpty: true)
+            }
+        }
+    }
+
+    private func events(
+        of entry: AuditEntry, _ scope: RowScope, _ names: inout [UserHandle: String]
+    ) async throws -> [SessionEvent] {
+        guard entry.damage == nil, let row = SessionRow(entry), scope.takes(row) else { return [] }
+        if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
+        var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)
+        return watched.take(row, nil, sessions.options)
+    }
+}

@@ -1,0 +1,37 @@
+public import FoundationEssentials
+public import OAuthClient
+import VaultStorage
+
+/// A good access token of the client itself (RFC 6749 §4.4), with what is needed to use it. It belongs to no user and to
+/// no login. The token is redacted in every rendering and leaves only through `accessToken.reveal()`.
+public struct ClientToken: Sendable {
+    public let accessToken: AccessToken
+    public let tokenType: TokenType
+    /// When it expires; nil if unknown.
+    public let expiresAt: Date?
+    public let expirySource: ExpirySource
+    /// What it may be used for; nil if neither the request nor the provider said.
+    public let scope: Scope?
+    /// The provider's name in the vault.
+    public let provider: String
+    /// The one resource that it is for (RFC 8707); nil: for whatever the provider says.
+    public var resource: String? { key.target.resource }
+    /// Rises with each token that this process fetches. ``UserManager/reportRejected(clientToken:)`` fetches
+    /// another one once per generation.
+    public let generation: Int
+
+    let key: ClientTokenKey
+    let obtainedAt: Timestamp
+    /// What the token is bound to, if it is.
+    let dpopKey: DPoPKey?
+}
+
+/// Which of a client's tokens is meant: one is fetched for each.
+struct ClientTokenKey: Hashable, Sendable {
+    let provider: ProviderHandle
+    /// Of the provider's row: a token that was fetched for another registration is another token.
+    let revision: Int64
+    let target: TokenTarget
+    let parameters: [FormParameter]
+    let isBound: Bool
+}

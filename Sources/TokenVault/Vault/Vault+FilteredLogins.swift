@@ -1,0 +1,121 @@
+import VaultStorage
+
+extension Vault {
+    /// The logins that fit, in the order of their ids, page by page: memory does not grow with the vault. Each page is one
+    /// consistent look. A row that cannot be opened is listed whatever the filter says, because what it was is unknown.
+    ///
+    /// ```swift
+    /// for try await case .login(let login) in vault.logins(where: LoginFilter(provider: "acme", standings: [.dead])) {
+    ///     await mail.askToLogInAgain(login.userId)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - filter: Which are wanted.
+    ///   - id: The listing begins behind this login; nil: with the first.
+    ///   - pageSize: How many rows are read at a time: 1 to 10 000.
+    public func logins(where filter: LoginFilter, after id: LoginID? = nil, pageSize: Int = 500) -> FilteredLogins {
+        FilteredLogins(vault: self, filter: filter, first: id, pageSize: min(max(1, pageSize), 10_000))
+    }
+
+    /// How many logins fit, by standing and by provider. Looks at each of them, in bounded memory.
+    ///
+    /// - Parameters:
+    ///   - filter: Which are counted.
+    ///   - progress: Called after each page with how many rows have been looked at.
+    public func loginCounts(
+        where filter: LoginFilter, progress: @escaping @Sendable (_ seen: Int) -> Void = { _ in }
+    ) async throws -> LoginCounts {
+        var counts = LoginCounts()
+        var pages = logins(where: filter, pageSize: 1_000).makePages()
+        while let page = try await pages.next() {
+            for entry in page.entries { counts.count(entry) }
+            progress(page.seen)
+        }
+        return counts
+    }
+}
+
+/// How many logins fit a filter.
+public struct LoginCounts: Sendable, Equatable {
+    public internal(set) var logins = 0
+    public internal(set) var byStanding: [LoginStanding: Int] = [:]
+    /// By the provider's name; under the empty name those that have none.
+    public internal(set) var byProvider: [String: Int] = [:]
+    /// Rows that cannot be opened; not among ``logins``.
+    public internal(set) var damaged = 0
+
+    mutating func count(_ entry: LoginEntry) {
+        switch entry {
+        case .damaged: damaged += 1
+        case .login(let login):
+            logins += 1
+            byStanding[login.standing, default: 0] += 1
+            byProvider[login.provider ?? "", default: 0] += 1
+        }
+    }
+}
+
+/// Logins that fit a filter. Each iterator reads the vault anew.
+public struct FilteredLogins: AsyncSequence, Sendable {
+    public typealias Element = LoginEntry
+    public typealias Failure = any Error
+
+    let vault: Vault
+    let filter: LoginFilter
+    let first: LoginID?
+    let pageSize: Int
+
+    public func makeAsyncIterator() -> Iterator { Iterator(pages: makePages()) }
+
+    func makePages() -> Pages { Pages(sequence: self, last: first) }
+
+    /// One pass over the listing.
+    public struct Iterator: AsyncIteratorProtocol {
+        var pages: Pages
+        var entries = [LoginEntry]()[...]
+
+        public mutating func next() async throws -> LoginEntry? {
+            while entries.isEmpty {
+                guard let page = try await pages.next() else { return nil }
+                entries = page.entries[...]
+            }
+            return entries.removeFirst()
+        }
+    }
+
+    struct Pages {
+        let sequence: FilteredLogins
+        var last: LoginID?
+        var seen = 0
+        var isOver = false
+        var isChecked = false
+
+        /// What fits of the next page, perhaps nothing; nil after the last.
+        mutating func next() async throws -> (entries: [LoginEntry], seen: Int)? {
+            guard !isOver else { return nil }
+            try Task.checkCancellation()
+            let (vault, filter) = (sequence.vault, sequence.filter)
+            if !isChecked, let name = filter.provider { _ = try await vault.provider(named: name) }
+            isChecked = true
+            let page = try await vault.logins(ofUser: filter.userId, after: last, limit: sequence.pageSize)
+            isOver = page.count < sequence.pageSize
+            last = page.last?.id ?? last
+            seen += page.count
+            let fitting = page.filter { entry in
+                if case .login(let login) = entry { filter.fits(login) } else { true }
+            }
+            return (fitting, seen)
+        }
+    }
+}
+
+extension LoginEntry {
+    /// Which login it is about.
+    public var id: LoginID {
+        switch self {
+        case .login(let login): login.id
+        case .damaged(let id, _): id
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import TokenVault
+
+/// A file that remembers up to where events have been dealt with. It is replaced as a whole.
+struct CursorFile {
+    private static let longest = 64
+
+    let path: String
+
+    /// Nil: there is no file yet.
+    func read() throws -> EventCursor? {
+        guard unsafe access(path, F_OK) == 0 else { return nil }
+        let bytes = try InputFile.read(path, "Cursor", atMost: Self.longest)
+        var text = String(decoding: bytes, as: UTF8.self)
+        while text.last?.isNewline == true { text.removeLast() }
+        guard let cursor = EventCursor(text) else {
+            throw Failure.usage(
+                "\(Printable.shortened(path, to: 200)) does not contain a cursor",
+                hint: "name another file, or remove this one and use --after")
+        }
+        return cursor
+    }
+
+    func write(_ cursor: EventCursor) throws(Failure) {
+        let new = path + ".new"
+        _ = unsafe unlink(new)
+        try PrivateFile.write(Array("\(cursor)\n".utf8), to: new)
+        guard unsafe rename(new, path) == 0 else {
+            throw Failure(
+                .machine, code: "outputFailed", "\(Printable.shortened(path, to: 200)) could not be written")
+        }
+    }
+}

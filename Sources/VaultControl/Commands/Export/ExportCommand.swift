@@ -1,0 +1,194 @@
+import ArgumentParser
+import TokenVault
+import VaultImport
+
+struct ExportCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Give logins to another system, sealed to recipients of age.",
+        discussion: """
+            vaultctl export --for age1… --out logins.age
+            vaultctl export --for age1… --format allauth --provider google --out google.sql.age
+
+            From then on the other system renews the logins, and the vault holds them: it serves their access tokens until \
+            they expire, and sends nothing. Each login is held before it is written. So an export that ends in the middle \
+            leaves no file, and logins that no one renews: run it again with --again, or take them back with vaultctl \
+            import accept. With --copy the vault goes on renewing them, and the copy must not.
+
+            Tokens are never written in the clear to a terminal or a file. With --plain-to-fd another program gets \
+            them through a pipe.
+
+            Exit code 3 if logins were left out for another reason than that they are dead.
+            """)
+
+    @Option(
+        name: .customLong("for"),
+        help: .init("Who alone can open it, as age1…. Can be given more than once.", valueName: "recipient"))
+    var recipients: [String] = []
+
+    @Option(help: .init("Only logins of this provider.", valueName: "name"))
+    var provider: String?
+
+    @Option(name: .shortAndLong, help: .init("Only logins of this user.", valueName: "id"))
+    var user: String?
+
+    @Option(help: "The form: that of vaultctl import, or of the system that gets them.")
+    var format: ExportFormat = .canonical
+
+    @Option(help: .init("The file to create; - for standard output.", valueName: "file"), completion: .file())
+    var out: String?
+
+    @Option(
+        help: .init(
+            "The descriptor of a pipe or socket that gets the logins in the clear.", valueName: "number"))
+    var plainToFd: Int32?
+
+    @Flag(help: "Hold the logins here, because the other system owns them from now on. This is the default.")
+    var hold = false
+
+    @Flag(help: "Go on renewing the logins here. If the copy is renewed, too, both lose them.")
+    var copy = false
+
+    @Option(help: .init("What the other system is called here.", valueName: "name"))
+    var to = "export"
+
+    @Flag(help: "Also export logins that the other system owns already.")
+    var again = false
+
+    @Flag(help: "Say what would be exported, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func validate() throws {
+        guard !(hold && copy) else { throw ValidationError("--hold and --copy cannot be combined") }
+        guard !(again && copy) else { throw ValidationError("--again and --copy cannot be combined") }
+        if (try? ArgumentCheck.source(to)) == nil { throw ValidationError("--to must be a name of 1 to 64 bytes") }
+        guard recipients.isEmpty || plainToFd == nil else {
+            throw ValidationError("--for and --plain-to-fd cannot be combined")
+        }
+        guard out == nil || plainToFd == nil else {
+            throw ValidationError("--out and --plain-to-fd cannot be combined")
+        }
+        guard !dryRun else { return }
+        guard !recipients.isEmpty || plainToFd != nil else {
+            throw ValidationError("no one who can open the export is named: add --for age1…")
+        }
+        guard out != nil || plainToFd != nil else {
+            throw ValidationError("no file to create is given: add --out FILE")
+        }
+        guard !(global.json && (out == "-" || plainToFd == 1)) else {
+            throw ValidationError("with --json, standard output cannot be the export")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        try SealedOutput.check(recipients)
+        let access = VaultAccess(global, invocation)
+        let export = LoginExport.Options(
+            userId: user, provider: provider, owner: copy ? .vault : .other(to), repeats: again)
+        if dryRun { return try await plan(export, access, invocation) }
+        if copy {
+            try confirmation.require(
+                "Copy the tokens? If the copy is renewed, too, both lose the logins", isFinal: false, invocation)
+        }
+        let target = try ExportTarget(self, invocation)
+        let progress = Progress("exporting", on: invocation.console, isQuiet: invocation.isQuiet)
+        let summary = try await access.open { vault in
+            defer { progress.finish() }
+            let total = try await vault.status().logins
+            var sink = try ShapedExport(format.shape) { try target.write($0) }
+            do {
+                return try await LoginExport(of: vault, export).run(into: &sink) {
+                    progress.update(done: $0, total: total)
+                }
+            } catch let interruption as ExportInterruption {
+                throw interrupted(interruption)
+            }
+        }
+        guard summary.exported > 0 else {
+            let reasons = reasons(summary)
+            throw Failure(
+                .notFound, code: "nothingExported", "no login was exported",
+                hints: reasons.isEmpty ? ["see which there are: vaultctl login list"] : reasons)
+        }
+        do { try target.finish() } catch { throw interrupted(ExportInterruption(summary: summary, cause: error)) }
+        try report(summary, invocation)
+    }
+
+    private func plan(_ options: LoginExport.Options, _ access: VaultAccess, _ invocation: Invocation) async throws {
+        let summary = try await access.open { vault in
+            var sink = try ShapedExport(format.shape) { _ in }
+            return try await LoginExport(of: vault, options).plan(for: &sink)
+        }
+        try invocation.emit(sheet(summary), text: "")
+        invocation.note("\(Count.of(summary.exported, "login")) would be exported; nothing was changed")
+        for line in reasons(summary) { invocation.note(line) }
+    }
+
+    private func report(_ summary: ExportSummary, _ invocation: Invocation) throws {
+        try invocation.emit(sheet(summary), text: "")
+        let owner = copy ? "this vault still renews them" : "\(Printable.shortened(to)) renews them from now on"
+        invocation.note("exported \(Count.of(summary.exported, "login")); \(owner)")
+        let lines = reasons(summary)
+        guard !lines.isEmpty else { return }
+        for line in lines { invocation.warn(line) }
+        if summary.reasons.keys.contains(where: { $0 != .dead }) { throw ExitRequest(status: .partlyDone) }
+    }
+
+    private func reasons(_ summary: ExportSummary) -> [String] {
+        summary.reasons.sorted { $0.key.name < $1.key.name }.map { reason, count in
+            "\(Count.of(count, "login")) left out as \(reason.name): \(reason.words)"
+        }
+    }
+
+    /// Logins that no one renews are told, whatever else is.
+    private func interrupted(_ interruption: ExportInterruption) -> Failure {
+        var failure = Failure(interruption.cause)
+        guard !copy, interruption.summary.heldCount > 0 else { return failure }
+        let count = Count.of(interruption.summary.heldCount, "login")
+        failure.hints = [
+            "\(count) held here already, which no one renews now; what was written is not whole: discard it",
+            "export them again: add --again; or take them back: vaultctl import accept",
+        ]
+        return failure
+    }
+
+    private func sheet(_ summary: ExportSummary) -> Sheet {
+        [
+            .data("exported", summary.exported), .data("format", format.rawValue),
+            .data("owner", copy ? nil as String? : to), .data("out", out), .data("isDryRun", dryRun),
+            .data(
+                "providers",
+                summary.providers.sorted { $0.key < $1.key }.map { provider, count -> Sheet in
+                    [.data("provider", provider), .data("logins", count)]
+                }),
+            .data(
+                "leftOut",
+                summary.reasons.sorted { $0.key.name < $1.key.name }.map { reason, count -> Sheet in
+                    [.data("reason", reason.name), .data("logins", count)]
+                }),
+            .data(
+                "logins",
+                summary.leftOut.map { login -> Sheet in
+                    [.data("login", login.login.description), .data("reason", login.reason.name)]
+                }),
+        ]
+    }
+}
+
+/// `--format`.
+enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
+    case canonical, allauth, authjs, spring, nango
+
+    var shape: ExportShape {
+        switch self {
+        case .canonical: .canonical
+        case .allauth: .allauth
+        case .authjs: .authJS
+        case .spring: .springSecurity
+        case .nango: .nango
+        }
+    }
+}

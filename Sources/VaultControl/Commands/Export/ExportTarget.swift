@@ -1,0 +1,82 @@
+import Glibc
+import VaultImport
+
+/// Where an export goes: sealed into a new file or to standard output, or in the clear to another program.
+final class ExportTarget {
+    private let file: ExportFile?
+    private let seal: SealedOutput?
+    private let output: ([UInt8]) throws -> Void
+
+    init(_ command: ExportCommand, _ invocation: Invocation) throws {
+        if let descriptor = command.plainToFd {
+            try Self.checkPlain(descriptor)
+            output = Self.writer(to: descriptor)
+            (file, seal) = (nil, nil)
+            return
+        }
+        let path = command.out ?? ""
+        let write: ([UInt8]) throws -> Void
+        if path == "-" {
+            guard !invocation.console.isTerminal(.output) else {
+                throw Failure.usage(
+                    "the export cannot be written to a terminal", hint: "use --out FILE, or pipe it to another program")
+            }
+            write = Self.writer(to: invocation.console.output)
+            file = nil
+        } else {
+            let file = try Self.file(path)
+            write = { try file.write($0) }
+            self.file = file
+        }
+        let seal = try SealedOutput(for: command.recipients, to: write)
+        output = { try seal.write($0) }
+        self.seal = seal
+    }
+
+    func write(_ bytes: [UInt8]) throws { try output(bytes) }
+
+    func finish() throws {
+        try seal?.finish()
+        try file?.finish()
+    }
+
+    private static func file(_ path: String) throws -> ExportFile {
+        do throws(ExportError) {
+            return try ExportFile(path)
+        } catch {
+            guard error.code == .fileExists else { throw error }
+            throw Failure.usage(
+                "\(Printable.shortened(path, to: 200)) already exists",
+                hint: "choose another file; nothing is overwritten")
+        }
+    }
+
+    /// What is in the clear goes to a program that takes it at once, and is never kept.
+    private static func checkPlain(_ descriptor: Int32) throws(Failure) {
+        var status = stat()
+        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
+            throw .usage("file descriptor \(descriptor) is not open")
+        }
+        guard descriptor != STDIN_FILENO, descriptor != STDERR_FILENO else {
+            throw .usage("file descriptor \(descriptor) cannot be the export", hint: "open another one: 3>&1")
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFIFO || kind == S_IFSOCK else {
+            throw .usage(
+                "file descriptor \(descriptor) is no pipe: tokens are not written in the clear to files and terminals",
+                hint: "pipe it to the program that reads it: vaultctl export --plain-to-fd 3 3>&1 >&2 | PROGRAM")
+        }
+    }
+
+    /// A reader that has gone has not got everything.
+    private static func writer(to descriptor: Int32) -> ([UInt8]) throws -> Void {
+        let console = Console(input: -1, output: descriptor, error: -1, environment: [:])
+        return { bytes in
+            do throws(OutputError) {
+                try console.write(bytes, to: .output)
+            } catch .closed {
+                throw Failure(.machine, code: "outputClosed", "the reader of the export has ended")
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import TokenVault
+
+struct ImportAcceptCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept",
+        abstract: "Make the vault the owner of a source's logins: it renews them from now on.",
+        discussion: """
+            The other system must have been stopped, and the last two readings must have found nothing new: vaultctl import \
+            run SOURCE --final. Begin with --probe 10: it accepts ten logins, renews them at once, and stops at the first \
+            that its provider refuses.
+
+            vaultctl import accept web --probe 10           accept and renew ten, then stop
+            vaultctl import accept web --provider acme      all of one provider
+            vaultctl import accept web --rate 5/s           all, of which five a second fall due
+
+            Logins that the source no longer has, contested ones and dead ones stay as they are. Exit code 3 if a probed \
+            login could not be renewed.
+            """)
+
+    @Argument(help: "The name of the source, as `vaultctl import status` shows it.")
+    var name: String
+
+    @Option(help: "Only logins of this provider.")
+    var provider: String?
+
+    @Option(help: .init("Accept so many logins, renew them now, and stop.", valueName: "count"))
+    var probe: Int?
+
+    @Option(help: .init("How many logins fall due a second at most, such as 5/s.", valueName: "rate"))
+    var rate: String?
+
+    @Flag(help: "Accept without proof that the source has stopped renewing: it is gone.")
+    var sourceIsGone = false
+
+    @Flag(help: "Say how many would be accepted, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func validate() throws {
+        if let probe, !(1...1_000).contains(probe) { throw ValidationError("--probe must be between 1 and 1000") }
+        if rate != nil, ratePerSecond == nil { throw ValidationError("--rate must be of the form 5/s") }
+        if probe != nil, rate != nil { throw ValidationError("--probe and --rate cannot be combined") }
+    }
+
+    private var ratePerSecond: Double? {
+        guard let rate, rate.hasSuffix("/s"), let number = Double(rate.dropLast(2)), number.isFinite, number > 0 else {
+            return nil
+        }
+        return number
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let access = VaultAccess(global, invocation)
+        if dryRun { return try await plan(access, invocation) }
+        let proof = ImportProof(pause: sourceIsGone ? nil : .seconds(60))
+        try await access.manage { users in
+            var acceptance = ImportAcceptance.none
+            var probes = ProbedLogins()
+            if let probe {
+                // One after the other: after the first that its provider ends, no further one is risked.
+                for _ in 0..<probe where !probes.hasFailure {
+                    let one = try await users.vault.acceptImport(
+                        from: name, provider: provider, limit: 1, proof: proof)
+                    guard let login = one.logins.first else { break }
+                    acceptance.add(one)
+                    await probes.renew(login, users)
+                }
+            } else {
+                acceptance = try await users.vault.acceptImport(
+                    from: name, provider: provider, rate: ratePerSecond, proof: proof)
+            }
+            let sheet: Sheet = [
+                Field("source", name), Field("accepted", acceptance.count),
+                Field("skipped", acceptance.skipped).words(acceptance.skipped > 0 ? acceptance.skipped : nil),
+                Field("damaged", acceptance.damaged).words(acceptance.damaged > 0 ? acceptance.damaged : nil),
+                .data("probes", probes.sheets),
+            ]
+            try invocation.emit(sheet, text: invocation.text(sheet) + probes.text(invocation))
+            if acceptance.count == 0 { invocation.note("the source owns no login that could be accepted") }
+            if probes.hasFailure {
+                invocation.hint("look at it before you go on: vaultctl login show LOGIN")
+                throw ExitRequest(status: .partlyDone)
+            }
+            if probe != nil, acceptance.count > 0 {
+                invocation.hint("if they work, accept the others: vaultctl import accept \(name)")
+            }
+        }
+    }
+
+    private func plan(_ access: VaultAccess, _ invocation: Invocation) async throws {
+        let status = try await access.open { try await $0.importStatus() }
+            .filter { $0.source == name && (provider == nil || $0.provider == provider) }
+        let held = status.reduce(0) { $0 + $1.held - $1.missing }
+        let count = probe.map { min($0, held) } ?? held
+        try invocation.emit([
+            Field("source", name), .data("isDryRun", true), Field("accepted", count).label("would be accepted"),
+            Field("requests", probe == nil ? 0 : count).label("requests sent now"),
+        ])
+        invocation.note("nothing was changed")
+    }
+}

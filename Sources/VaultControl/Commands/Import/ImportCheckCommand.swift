@@ -1,0 +1,71 @@
+import ArgumentParser
+import TokenVault
+import VaultImport
+
+struct ImportCheckCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Find accepted logins that the other system has renewed nevertheless.",
+        discussion: """
+            Reads the source again. A row whose tokens have changed since its login was accepted proves that both systems \
+            renew: with rotation, that ends the grant for both. Such logins are held at once, and named; stop the other \
+            system.
+
+            vaultctl import check db.sqlite3           hold what both renew
+            vaultctl import check db.sqlite3 --adopt   the other system is stopped now: take its newer tokens for logins \
+            that are dead or contested
+
+            Exit code 3 if there was any.
+            """)
+
+    @OptionGroup(title: "Source") var source: SourceOptions
+    @OptionGroup var reportOptions: ReportOptions
+
+    @Flag(help: "Logins that are dead or contested take the source's newer tokens, and are the vault's own.")
+    var adopt = false
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let pass = try await ImportPass.run(source, adopt ? .adopt : .check, reportOptions, global, invocation)
+        let (both, adopted) = (pass.result[.renewedBySource], pass.result[.followed])
+        if adopted > 0 { invocation.note("\(Count.of(adopted, "login")) took the source's tokens") }
+        guard both > 0 else { return invocation.note("the source has renewed no login that is the vault's own") }
+        for login in pass.renewedByBoth { invocation.warn("both systems have renewed login \(login)") }
+        throw invocation.end(
+            afterOutput: Failure(
+                .partlyDone, code: "renewedBySource",
+                "both systems have renewed \(Count.of(both, "login")); nothing is sent for them from here",
+                hints: [
+                    "stop the other system, then take its tokens: vaultctl import check SOURCE --adopt",
+                    "docs/cut-over.md says what comes next",
+                ]))
+    }
+}
+
+struct ImportCompareCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Say whether the vault has what the source has; change nothing.",
+        discussion: """
+            The number on which to decide: as long as logins are held, each row must be `unchanged`. `older` are logins \
+            with other tokens than the source's, `absent` those that the vault does not have.
+
+            Exit code 3 if anything differs.
+            """)
+
+    @OptionGroup(title: "Source") var source: SourceOptions
+    @OptionGroup var reportOptions: ReportOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let result = try await ImportPass.run(source, .compare, reportOptions, global, invocation).result
+        let different = result[.older] + result[.absent] + result[.ended] + result[.renewedBySource]
+        guard different == 0 else {
+            invocation.warn("\(Count.of(different, "login")) \(different == 1 ? "differs" : "differ") from the source")
+            invocation.hint("follow it once more: vaultctl import run SOURCE")
+            throw ExitRequest(status: .partlyDone)
+        }
+        invocation.note("the vault has the source's tokens of \(Count.of(result[.unchanged], "login"))")
+    }
+}

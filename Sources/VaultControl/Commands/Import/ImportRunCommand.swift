@@ -1,0 +1,101 @@
+import ArgumentParser
+import TokenVault
+import VaultImport
+
+struct ImportRunCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Read a source, and take its logins over.",
+        discussion: """
+            vaultctl import run db.sqlite3 --dry-run             say what would happen, and change nothing
+            vaultctl import run db.sqlite3 --report rows.jsonl   with a line for each row
+            vaultctl import run accounts.jsonl --name web        the source is called web from now on
+            vaultctl import run db.sqlite3 --final               read it until it is seen not to change
+
+            Nothing is sent, and nothing is written to the source. The logins belong to the source until \
+            `vaultctl import accept`. Run it again to follow the source: only what has changed is written. It may be \
+            stopped at any moment, and is simply run again.
+
+            Refresh tokens belong to a client id: rows of another client than the vault's provider are rejected. What each \
+            source needs is in docs/import.md.
+
+            Exit codes: 0 every row was taken or needed no taking, 3 some were rejected, or with --final the source still \
+            changes, 1 no row could be used.
+            """)
+
+    @OptionGroup(title: "Source") var source: SourceOptions
+    @OptionGroup var reportOptions: ReportOptions
+
+    @Flag(help: "New logins belong to the vault at once: the source is gone, and renews nothing.")
+    var take = false
+
+    @Flag(help: "Say what would happen to each row, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Read the source two or three times, until two readings at least a pause apart find nothing new.")
+    var final = false
+
+    @Option(help: .init("With --final: how long to wait between two readings, 60s at least.", valueName: "time"))
+    var pause = TimeSpan(.seconds(60))
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func validate() throws {
+        guard !final || !take && !dryRun else {
+            throw ValidationError("--final cannot be combined with --take or --dry-run")
+        }
+        guard pause.duration >= .seconds(60) else { throw ValidationError("--pause must be 60s or more") }
+    }
+
+    func run(_ invocation: Invocation) async throws {
+        let source = try source.open(invocation)
+        let name = self.source.name ?? source.detection.kind.name
+        let report = try ReportWriter(reportOptions, invocation)
+        let options = ImportRunOptions(name: name, purpose: take ? .take : .hold, isRehearsal: dryRun)
+        let (result, isQuiet) = try await VaultAccess(global, invocation).open { vault in
+            var result = try await ImportPass(source, into: vault, options, report, invocation).result
+            guard final else { return (result, true) }
+            // The first reading may take what changed while the source was being stopped.
+            var quiet = result.isQuiet ? 1 : 0
+            for reading in 2...3 where quiet < 2 {
+                guard reading == 2 || quiet > 0 else { break }
+                invocation.note(
+                    "\(result.isQuiet ? "nothing has changed" : "changes were taken over"); reading it again in "
+                        + "\(Instant.duration(pause.duration / .seconds(1)))")
+                try await Task.sleep(for: pause.duration)
+                result = try await ImportPass(source, into: vault, options, report, invocation).result
+                quiet = result.isQuiet ? quiet + 1 : 0
+            }
+            return (result, quiet >= 2)
+        }
+        try report.end(ImportSheets.sheet(result, of: source, name: name) + [.data("isDryRun", dryRun)])
+        try end(result, isQuiet: isQuiet, name, invocation)
+    }
+
+    private func end(
+        _ result: ImportResult, isQuiet: Bool, _ name: String, _ invocation: Invocation
+    ) throws {
+        if dryRun { invocation.note("nothing was changed") }
+        let usable = result[.added] + result[.followed] + result[.unchanged]
+        guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
+            throw invocation.end(
+                afterOutput: Failure(
+                    .usage, code: "nothingUsable", "no row of the source could be used",
+                    hints: ["see why, row by row: --report FILE", "docs/import.md says what each source needs"]))
+        }
+        guard isQuiet else {
+            throw invocation.end(
+                afterOutput: Failure(
+                    .partlyDone, code: "sourceNotQuiet",
+                    "the source still renews: \(Count.of(result[.followed] + result[.added], "login")) changed between two "
+                        + "readings",
+                    hints: ["stop what renews there, and run this again; docs/import.md says how, for each source"]))
+        }
+        if final {
+            invocation.hint("renew ten of them here, and look what happens: vaultctl import accept \(name) --probe 10")
+        } else if !take, !dryRun, result[.added] > 0 {
+            invocation.hint("they still belong to \(name): vaultctl import status; the next steps: docs/cut-over.md")
+        }
+        guard result.reasons.isEmpty else { throw ExitRequest(status: .partlyDone) }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Glibc
+import TokenVault
+import VaultImport
+
+/// Where the report goes.
+struct ReportOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "Write a JSON line for each row into a new file; - is standard output. No line holds a token.",
+            valueName: "path"), completion: .file())
+    var report: String?
+
+    @Flag(help: "Name users and the source's own keys in the report.")
+    var showUsers = false
+
+    func validate() throws {
+        if showUsers, report == nil { throw ValidationError("--show-users needs --report") }
+    }
+}
+
+/// Writes the lines of a report as they come.
+final class ReportWriter {
+    /// Whether there is to be a report.
+    let isWanted: Bool
+    /// Nil: standard output.
+    private let descriptor: Int32?
+    private let showsUsers: Bool
+    private let invocation: Invocation
+    private let path: String
+    private var buffer: [UInt8] = []
+
+    init(_ options: ReportOptions, _ invocation: Invocation) throws {
+        self.invocation = invocation
+        showsUsers = options.showUsers
+        path = options.report ?? "-"
+        guard let report = options.report, report != "-" else {
+            descriptor = nil
+            isWanted = options.report != nil
+            return
+        }
+        isWanted = true
+        descriptor = try PrivateFile.create(report)
+    }
+
+    deinit {
+        if let descriptor { close(descriptor) }
+    }
+
+    func write(_ row: ImportedRow, _ fingerprint: String?) throws {
+        try write(ImportSheets.sheet(row, fingerprint, showsUsers: showsUsers).json.text)
+    }
+
+    private func write(_ line: String) throws {
+        buffer += Array(line.utf8) + [UInt8(ascii: "\n")]
+        if buffer.count >= 65_536 { try flush() }
+    }
+
+    /// The last line, or the result on standard output, if the report goes elsewhere.
+    func end(_ sheet: Sheet) throws {
+        if isWanted, descriptor == nil { try write(sheet.json.text) }
+        try flush()
+        if !isWanted || descriptor != nil { try invocation.emit(sheet) }
+    }
+
+    private func flush() throws {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        guard !buffer.isEmpty else { return }
+        guard let descriptor else { return try invocation.console.write(buffer, to: .output) }
+        try PrivateFile.write(buffer, to: descriptor, path)
+    }
+}

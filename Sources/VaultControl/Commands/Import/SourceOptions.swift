@@ -1,0 +1,196 @@
+import ArgumentParser
+import Foundation
+import OAuthClient
+import VaultImport
+
+/// Which source is read, and what its names mean in the vault.
+struct SourceOptions: ParsableArguments {
+    static let title: ArgumentHelp = "How the source is read"
+
+    @Argument(
+        help: "The source: a SQLite database, JSON Lines, CSV, a JSON document, or a dump of PostgreSQL or MySQL.",
+        completion: .file())
+    var source: String
+
+    @Option(
+        help: .init(
+            "What the source is called in the vault, the same each time. By default its kind.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: .init(
+            "Whose store it is, where it cannot be told: \(StoreKind.allCases.map(\.name).joined(separator: ", ")).",
+            valueName: "kind"))
+    var kind: String?
+
+    @Option(help: .init("The table with the tokens, where several would do.", valueName: "table"))
+    var table: String?
+
+    @Option(
+        help: .init(
+            "Which value is the vault's user id: id, email, username, or column:NAME.", valueName: "key"))
+    var userKey = "id"
+
+    @Option(help: .init("The source's table of users.", valueName: "table"))
+    var userTable: String?
+
+    @Option(
+        help: .init(
+            "A JSON file that maps the source's provider names to the vault's: {\"google-oauth2\": \"google\"}, or an object "
+                + "with name, clientId and confidential.", valueName: "path"),
+        completion: .file())
+    var providerMap: String?
+
+    @Flag(help: "Reject rows whose provider the map does not name.")
+    var mappedOnly = false
+
+    @Option(help: .init("Names of members or columns: user=owner_id,access_token=tok.", valueName: "map"))
+    var map: String?
+
+    @Option(
+        help: .init("The columns of a CSV file that has no header: user,provider,refresh_token.", valueName: "names"))
+    var columns: String?
+
+    @Option(
+        help: .init("What a time without a zone means: utc, unknown, or an offset such as +02:00.", valueName: "zone"))
+    var zone = "utc"
+
+    @Flag(help: "Take logins, too, that can neither be used nor renewed.")
+    var keepDead = false
+
+    @Flag(help: "Reject rows with members that are not known.")
+    var strict = false
+
+    @Option(
+        help: .init(
+            "Better Auth's secret, or VERSION=PATH for one of several.", valueName: "path"), completion: .file())
+    var betterAuthSecretFile: [String] = []
+
+    @Option(help: .init("Nango's encryption key.", valueName: "path"), completion: .file())
+    var nangoKeyFile: String?
+
+    @Option(
+        help: .init(
+            "The program that opens encrypted tokens, as a JSON array: a line for each value, and one for each answer.",
+            valueName: "json"))
+    var decryptCommand: String?
+
+    func validate() throws {
+        if let kind, StoreKind(name: kind) == nil {
+            throw ValidationError(
+                "--kind must be one of \(StoreKind.allCases.map(\.name).joined(separator: ", "))")
+        }
+        if Self.key(userKey) == nil { throw ValidationError("--user-key must be id, email, username or column:NAME") }
+        if Self.zone(zone) == nil { throw ValidationError("--zone must be utc, unknown, or an offset such as +02:00") }
+        if let map, Self.table(map) == nil {
+            throw ValidationError("--map must be of the form MEMBER=COLUMN,MEMBER=COLUMN")
+        }
+    }
+
+    /// The source, looked into.
+    func open(_ invocation: Invocation) throws -> ImportSource {
+        var plan = ImportPlan()
+        plan.kind = kind.flatMap { StoreKind(name: $0) }
+        plan.table = table
+        plan.userKey = Self.key(userKey) ?? .primaryKey
+        plan.userTable = userTable
+        plan.providers = ProviderMap(
+            rules: try providerMap.map { try Self.rules(in: $0) } ?? [:], requiresRule: mappedOnly)
+        plan.zonelessTimes = Self.zone(zone) ?? .utc
+        plan.keepsDeadLogins = keepDead
+        plan.isStrict = strict
+        plan.columns = map.flatMap { Self.table($0) } ?? [:]
+        plan.header = columns.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        plan.secrets = try secrets(invocation)
+        return try ImportSource(path: source, plan: plan)
+    }
+
+    private static func key(_ text: String) -> UserKey? {
+        switch text {
+        case "id": .primaryKey
+        case "email": .email
+        case "username": .username
+        case _ where text.hasPrefix("column:") && text.utf8.count > 7: .column(String(text.dropFirst(7)))
+        default: nil
+        }
+    }
+
+    private static func zone(_ text: String) -> ZonelessTimes? {
+        switch text {
+        case "utc": return .utc
+        case "unknown": return .unknown
+        default:
+            let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+            guard let sign = text.first, sign == "+" || sign == "-", parts.count == 2,
+                parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isASCII) }), let hours = Int(parts[0]),
+                let minutes = Int(parts[1]), (0...14).contains(hours), (0...59).contains(minutes)
+            else { return nil }
+            return .offset(seconds: (sign == "-" ? -1 : 1) * (hours * 3_600 + minutes * 60))
+        }
+    }
+
+    /// Of `member=column` to column by member, as the plan has it.
+    private static func table(_ text: String) -> [String: String]? {
+        var table: [String: String] = [:]
+        for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let equals = pair.firstIndex(of: "=") else { return nil }
+            let (member, column) = (String(pair[..<equals]), String(pair[pair.index(after: equals)...]))
+            guard !member.isEmpty, !column.isEmpty, table[column] == nil else { return nil }
+            table[column] = member
+        }
+        return table
+    }
+
+    private struct Rule: Decodable {
+        var name: String
+        var clientId: String?
+        var confidential: Bool?
+
+        private enum CodingKeys: CodingKey {
+            case name, clientId, confidential
+        }
+
+        init(from decoder: any Decoder) throws {
+            if let name = try? decoder.singleValueContainer().decode(String.self) {
+                self.name = name
+                return
+            }
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            name = try members.decode(String.self, forKey: .name)
+            clientId = try members.decodeIfPresent(String.self, forKey: .clientId)
+            confidential = try members.decodeIfPresent(Bool.self, forKey: .confidential)
+        }
+    }
+
+    private static func rules(in path: String) throws -> [String: ProviderMap.Rule] {
+        let bytes = try InputFile.read(path, "Provider map", atMost: 1 << 20)
+        guard let rules = try? JSONDecoder().decode([String: Rule].self, from: Data(bytes)) else {
+            throw Failure.usage(
+                "the provider map at \(Printable.shortened(path, to: 200)) is not of the form "
+                    + "{\"google-oauth2\": \"google\"}",
+                hint: "an object such as {\"name\": \"google\", \"clientId\": \"…\", \"confidential\": true} says more")
+        }
+        return try rules.mapValues { rule in
+            ProviderMap.Rule(
+                name: rule.name, clientID: try rule.clientId.map { try ClientID($0) },
+                isConfidential: rule.confidential ?? false)
+        }
+    }
+
+    private func secrets(_ invocation: Invocation) throws -> SourceSecrets {
+        var reader = SecretReader(invocation.console)
+        var secrets = SourceSecrets()
+        for text in betterAuthSecretFile {
+            let equals = text.firstIndex(of: "=")
+            if let equals, let version = Int(text[..<equals]) {
+                let path = String(text[text.index(after: equals)...])
+                secrets.betterAuth[version] = SourceSecret(try reader.read("Better Auth secret", from: .file(path)))
+            } else {
+                secrets.betterAuthUnversioned = SourceSecret(try reader.read("Better Auth secret", from: .file(text)))
+            }
+        }
+        secrets.decryptCommand = try decryptCommand.map { try ProgramArguments.parse($0, "--decrypt-command") }
+        secrets.nango = try nangoKeyFile.map { SourceSecret(try reader.read("Nango key", from: .file($0))) }
+        return secrets
+    }
+}

@@ -1,0 +1,14 @@
+import TokenVault
+
+extension KeyRotateCommand {
+    func replaceAuditKey(_ invocation: Invocation) async throws {
+        let status = try await VaultAccess(global, invocation).open { vault in
+            try await vault.replaceAuditKey()
+            return try await vault.auditKeyStatus()
+        }
+        let sheet: Sheet = [.data("madeAt", status.madeAt), .data("formerKeys", status.formerKeys)]
+        try invocation.emit(sheet, text: "")
+        invocation.note(
+            "replaced the audit key; \(Count.of(status.formerKeys, "former key")) kept for the rows that are there")
+    }
+}

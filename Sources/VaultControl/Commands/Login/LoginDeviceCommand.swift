@@ -1,0 +1,54 @@
+import ArgumentParser
+import FoundationEssentials
+import OAuthClient
+import TokenVault
+
+struct LoginDeviceCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Log a user in through a browser on another device, such as a phone.",
+        discussion: """
+            vaultctl login device --user alice --provider acme
+
+            Shows an address, a code and, on a terminal, a QR code. The user opens the address anywhere, checks that it \
+            shows the same code, and approves (RFC 8628). vaultctl waits until then. Give the code to no one but the \
+            user.
+            """)
+
+    @OptionGroup var logIn: LogInOptions
+
+    @Flag(inversion: .prefixedNo, help: "Draw a QR code of the address. By default, on a terminal.")
+    var qr: Bool?
+
+    @Flag(help: "Send a code challenge (PKCE), if the provider asks devices for one.")
+    var pkce = false
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let login = try await VaultAccess(global, invocation).manage { users in
+            let device = try await logIn.beginDevice(users, usesPKCE: pkce)
+            try announce(device, invocation)
+            return try await users.completeDeviceLogIn(device).login
+        }
+        try LoginFacts.emit(new: login, invocation)
+        invocation.hint("get its token: vaultctl token get \(login.id)")
+    }
+
+    /// Address and code are printed in a quiet run, too: without them no one can go on.
+    private func announce(_ device: DeviceLogIn, _ invocation: Invocation) throws {
+        let console = invocation.console
+        invocation.note("Open this page on any device:")
+        try console.write(Printable.escape(device.verificationURI) + "\n", to: .error)
+        invocation.note("Check that it shows this code, or enter it:")
+        try console.write(Printable.escape(device.userCode) + "\n", to: .error)
+        if qr ?? console.isTerminal(.error),
+            let code = QRCode(device.verificationURIComplete ?? device.verificationURI)
+        {
+            let lines = code.lines(isRich: console.isRich(.error))
+            try console.write("\n" + lines.joined(separator: "\n") + "\n\n", to: .error)
+        }
+        let left = max(0, device.expiresAt.timeIntervalSince(invocation.now))
+        invocation.note("Waiting for the user's approval for \(Instant.duration(left)).")
+    }
+}

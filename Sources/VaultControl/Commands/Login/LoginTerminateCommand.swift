@@ -1,0 +1,34 @@
+import ArgumentParser
+import TokenVault
+
+struct LoginTerminateCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "terminate",
+        abstract: "End a login for good, and keep it with the reason.",
+        discussion: """
+            vaultctl login terminate LOGIN --reason globalBan
+
+            Its tokens are destroyed here and revoked at its provider, as with vaultctl login revoke. The login stays \
+            in the lists with its reason. Exit code 3 means that the provider has not confirmed yet.
+            """)
+
+    @OptionGroup var selection: LoginSelection
+
+    @Option(
+        help: .init(
+            "Why: \(ReasonOption.choices).", valueName: "reason"))
+    var reason: ReasonOption
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let reason = reason.reason
+        let (name, report) = try await VaultAccess(global, invocation).manage { users in
+            let login = try await selection.find(in: users.vault)
+            try confirmation.require("Terminate \(LoginFacts.name(login)) as \(reason)", invocation)
+            return (LoginFacts.name(login), try await users.terminate(.login(login.id), reason: reason))
+        }
+        try RevocationFacts.emit(report, done: "terminated \(name) as \(reason)", invocation)
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import FoundationEssentials
+import TokenVault
+
+struct ReportCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "List the logins that will be lost soon, and why.",
+        discussion: """
+            vaultctl report --dying 30d
+            vaultctl report --dying 90d --provider acme --json
+
+            A login is lost when its refresh token or its grant ends, or when it is not used for too long, as far as \
+            the provider or its profile says when. The scheduler (vaultctl maintain) keeps logins from being lost by \
+            disuse; when a grant ends, only a new log-in helps: vaultctl login open --into LOGIN
+            """)
+
+    @Option(help: .init("Those that will be lost within this time, such as 30d.", valueName: "time"))
+    var dying: TimeSpan = .init(.seconds(30 * 86_400))
+
+    @OptionGroup var filter: LoginFilterOptions
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    private static let headings = ["LOGIN", "USER", "PROVIDER", "LABEL", "LOST", "WHY"]
+
+    func run(_ invocation: Invocation) async throws {
+        let filter = try filter.filter(now: invocation.now)
+        try await VaultAccess(global, invocation).open { vault in
+            let endings = try await vault.endings(within: dying.duration, where: filter)
+            var listing = Listing("endings", Self.headings, invocation)
+            for ending in endings { try listing.append(Self.sheet(ending)) }
+            try listing.finish()
+            if endings.isEmpty { invocation.hint("no login is known to be lost by then") }
+        }
+    }
+
+    private static func sheet(_ ending: LoginEnding) -> Sheet {
+        [
+            Field("login", ending.login.id).column("LOGIN"), Field("user", ending.login.userId).column("USER"),
+            Field("provider", ending.login.provider).column("PROVIDER"),
+            Field("label", ending.login.label).column("LABEL"), Field("at", ending.date).column("LOST"),
+            Field("cause", ending.cause.rawValue).column("WHY", words(ending.cause), inPipe: ending.cause.rawValue),
+        ]
+    }
+
+    private static func words(_ cause: LoginEnding.Cause) -> String {
+        switch cause {
+        case .refreshTokenExpires: "the refresh token expires"
+        case .disuse: "not used for too long"
+        case .grantExpires: "the grant ends: a new log-in is needed"
+        }
+    }
+}

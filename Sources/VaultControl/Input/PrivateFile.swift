@@ -1,0 +1,46 @@
+import Glibc
+
+/// A new file that only its owner can read. Nothing is overwritten.
+enum PrivateFile {
+    /// Writes all of it and waits until it is on disk. A file that could not be written whole is removed.
+    static func write(_ content: [UInt8], to path: String) throws(Failure) {
+        let descriptor = try create(path)
+        defer { close(descriptor) }
+        do throws(Failure) {
+            try write(content, to: descriptor, path)
+            guard fsync(descriptor) == 0 else { throw failure(path, errno) }
+        } catch {
+            _ = unsafe unlink(path)
+            throw error
+        }
+    }
+
+    /// Its descriptor, which the caller closes.
+    static func create(_ path: String) throws(Failure) -> Int32 {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        return descriptor
+    }
+
+    static func write(_ content: [UInt8], to descriptor: Int32, _ path: String) throws(Failure) {
+        var bytes = content[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+            } else if errno != EINTR {
+                throw failure(path, errno)
+            }
+        }
+    }
+
+    private static func failure(_ path: String, _ error: Int32) -> Failure {
+        let name = Printable.shortened(path, to: 200)
+        return switch error {
+        case EEXIST: .usage("\(name) already exists", hint: "choose another file; nothing is overwritten")
+        case ENOSPC, EDQUOT:
+            Failure(.machine, code: "outputFull", "\(name) could not be written: the disk is full")
+        default: Failure(.machine, code: "outputFailed", "\(name) could not be written: \(InputFile.reason(of: error))")
+        }
+    }
+}

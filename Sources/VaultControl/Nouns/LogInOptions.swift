@@ -1,0 +1,114 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+
+/// How a user logs in through the browser.
+struct LogInOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong, help: .init("The user's id in your system; the user is created if new.", valueName: "id"))
+    var user: String?
+
+    @Option(name: .shortAndLong, help: .init("The provider's name in the vault.", valueName: "name"))
+    var provider: String?
+
+    @Option(
+        help: .init(
+            "Log in again into this login, which keeps its id and label, instead of --user and --provider.",
+            valueName: "login"))
+    var into: String?
+
+    @Flag(help: "With --into: accept another account at the provider than before.")
+    var anyAccount = false
+
+    @Option(help: .init("The scope to request, instead of the provider's own.", valueName: "scope"))
+    var scope: String?
+
+    @Option(help: .init("A label for the login, to tell several apart.", valueName: "text"))
+    var label: String?
+
+    @Option(help: .init("The account that the provider should suggest.", valueName: "name"))
+    var loginHint: String?
+
+    @Flag(inversion: .prefixedNo, help: "Bind the login to a DPoP key. By default, the provider's policy decides.")
+    var dpop: Bool?
+
+    @Option(
+        help: .init("A resource that the tokens are for (RFC 8707). Repeatable.", valueName: "uri"))
+    var resource: [String] = []
+
+    @Option(help: .init("What the provider asks of the user: login, consent or select_account.", valueName: "text"))
+    var prompt: String?
+
+    @Option(help: .init("How recently the user must have authenticated, such as 5m.", valueName: "time"))
+    var maxAge: TimeSpan?
+
+    @Option(help: .init("A preferred authentication method (acr_values). Repeatable.", valueName: "name"))
+    var acr: [String] = []
+
+    @Option(
+        help: .init(
+            "Any other parameter of this provider, as NAME=VALUE. Repeatable.", valueName: "name=value"))
+    var parameter: [String] = []
+
+    func validate() throws {
+        guard into == nil else {
+            let excluded = [(user, "--user"), (provider, "--provider"), (label, "--label")]
+            guard let (_, name) = excluded.first(where: { $0.0 != nil }) else { return }
+            throw ValidationError("--into and \(name) cannot be combined")
+        }
+        if anyAccount { throw ValidationError("--any-account needs --into") }
+        if user == nil { throw ValidationError("missing expected argument '--user <id>'") }
+        if provider == nil { throw ValidationError("missing expected argument '--provider <name>'") }
+    }
+
+    func begin(_ users: UserManager, redirectURI: String?) async throws -> AuthorizationRequest {
+        let redirectURI = try redirectURI.map { try RedirectURI($0) }
+        let scope = try scope.map { try Scope($0) }
+        if let into {
+            return try await users.beginLogIn(
+                into: .login(try LoginSelection.id(into)), redirectURI: redirectURI, scope: scope, dpop: dpop,
+                loginHint: loginHint, parameters: try parameters, acceptsOtherAccount: anyAccount)
+        }
+        return try await users.beginLogIn(
+            userId: user ?? "", provider: provider ?? "", redirectURI: redirectURI, scope: scope, dpop: dpop,
+            label: label, loginHint: loginHint, parameters: try parameters)
+    }
+
+    /// The provider's name.
+    func providerName(in vault: Vault) async throws -> String? {
+        guard let into else { return provider }
+        return try await vault.login(try LoginSelection.id(into)).provider
+    }
+
+    /// A log-in on another device has no use for a redirect.
+    func beginDevice(_ users: UserManager, usesPKCE: Bool) async throws -> DeviceLogIn {
+        guard let user, let provider else {
+            throw Failure.usage(
+                "--into works with a browser alone", hint: "use: vaultctl login open --into LOGIN, or login begin")
+        }
+        var parameters = try parameters
+        if let loginHint { parameters.extra.append(FormParameter("login_hint", loginHint)) }
+        return try await users.beginDeviceLogIn(
+            userId: user, provider: provider, scope: scope.map { try Scope($0) }, dpop: dpop, label: label,
+            usesPKCE: usesPKCE, parameters: parameters)
+    }
+
+    private var parameters: LogInParameters {
+        get throws(Failure) {
+            var parameters = LogInParameters()
+            parameters.resources = resource
+            parameters.prompt = prompt
+            parameters.maximumAge = maxAge?.duration
+            parameters.contextClasses = acr
+            for text in parameter {
+                let parameter = try FormParameter(argument: text, example: "ui_locales=de")
+                if parameter.name == "authorization_details" {
+                    parameters.authorizationDetails = parameter.value
+                } else {
+                    parameters.extra.append(parameter)
+                }
+            }
+            return parameters
+        }
+    }
+}

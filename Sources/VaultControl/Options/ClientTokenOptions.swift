@@ -1,0 +1,44 @@
+import ArgumentParser
+import OAuthClient
+import TokenVault
+
+/// What a token of the client itself is for.
+struct ClientTokenOptions: ParsableArguments {
+    @Option(help: .init("What the token may be used for. By default, the provider decides.", valueName: "scope"))
+    var scope: String?
+
+    @Option(help: .init("The API that the token is for (RFC 8707).", valueName: "uri"))
+    var resource: String?
+
+    @Option(
+        help: .init(
+            "Any other parameter of this provider, as NAME=VALUE, such as audience=… Repeatable.",
+            valueName: "name=value"))
+    var parameter: [String] = []
+
+    var isGiven: Bool { scope != nil || resource != nil || !parameter.isEmpty }
+
+    var request: TokenRequest {
+        get throws { TokenRequest(resource: resource, scope: try scope.map { try Scope($0) }) }
+    }
+
+    var parameters: [FormParameter] {
+        get throws(Failure) {
+            var all: [FormParameter] = []
+            for text in parameter {
+                all.append(try FormParameter(argument: text, example: "audience=https://api.example"))
+            }
+            return all
+        }
+    }
+}
+
+extension FormParameter {
+    init(argument text: String, example: String) throws(Failure) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw .usage("a parameter is NAME=VALUE", hint: "for example: --parameter \(example)")
+        }
+        self.init(String(parts[0]), String(parts[1]))
+    }
+}

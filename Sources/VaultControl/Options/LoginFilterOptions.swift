@@ -1,0 +1,81 @@
+import ArgumentParser
+import FoundationEssentials
+import TokenVault
+
+/// A ``LoginStanding`` on the command line.
+struct StateOption: ExpressibleByArgument {
+    let standing: LoginStanding
+
+    init?(argument: String) {
+        guard let standing = LoginStanding(rawValue: argument) else { return nil }
+        self.standing = standing
+    }
+
+    static var allValueStrings: [String] { LoginStanding.allCases.map(\.rawValue) }
+}
+
+/// A ``TerminationReason`` on the command line.
+struct ReasonOption: ExpressibleByArgument {
+    let reason: TerminationReason
+
+    init?(argument: String) {
+        guard let reason = TerminationReason.known.first(where: { $0.description == argument }) else { return nil }
+        self.reason = reason
+    }
+
+    static var allValueStrings: [String] { TerminationReason.known.map(\.description) }
+    static var choices: String { allValueStrings.joined(separator: ", ") }
+}
+
+/// Which logins a command is about.
+struct LoginFilterOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: .init("Only those of this user.", valueName: "id"))
+    var user: String?
+
+    @Option(name: .shortAndLong, help: .init("Only those at this provider.", valueName: "name"))
+    var provider: String?
+
+    @Option(
+        help: .init(
+            "Only those in this state: \(StateOption.allValueStrings.joined(separator: ", ")). Repeatable.",
+            valueName: "state"))
+    var state: [StateOption] = []
+
+    @Option(help: .init("Only those that have been dead for at least so long, such as 30d.", valueName: "time"))
+    var deadFor: TimeSpan?
+
+    @Option(
+        help: .init(
+            "Only those whose access token expires before then: 24h from now, or 2026-11-21T03:15:00Z.",
+            valueName: "time"))
+    var expiresBefore: MomentOption?
+
+    @Option(help: .init("Only those with this label.", valueName: "text"))
+    var label: String?
+
+    @Option(help: .init("Only those whose label begins so.", valueName: "text"))
+    var labelPrefix: String?
+
+    @Option(help: .init("Only those with this value, as NAME=VALUE. Repeatable.", valueName: "name=value"))
+    var metadata: [String] = []
+
+    func filter(now: Date) throws(Failure) -> LoginFilter {
+        var filter = LoginFilter(userId: user, provider: provider, standings: Set(state.map(\.standing)), label: label)
+        filter.labelPrefix = labelPrefix
+        filter.diedBefore = deadFor.map { now.addingTimeInterval(-Double($0.duration.components.seconds)) }
+        filter.expiresBefore = expiresBefore?.date(now: now)
+        for text in metadata {
+            let (name, value) = try Self.pair(text, "--metadata")
+            filter.metadata[name] = value
+        }
+        return filter
+    }
+
+    static func pair(_ text: String, _ option: String) throws(Failure) -> (name: String, value: String) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw .usage("\(option) wants NAME=VALUE", hint: "for example: \(option) team=42")
+        }
+        return (String(parts[0]), String(parts[1]))
+    }
+}

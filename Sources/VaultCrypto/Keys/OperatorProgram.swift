@@ -1,0 +1,127 @@
+import Glibc
+
+/// A program of the operator's that gives a key, wraps one, or keeps what a witness has seen. No shell reads its arguments.
+package struct OperatorProgram: Sendable {
+    /// What it printed, and how it ended.
+    package struct Outcome {
+        package let output: SecretBytes
+        /// The beginning of what it said, with nothing in it that a terminal would obey.
+        let errors: String
+        package let status: Int32
+    }
+
+    static let maximumErrorByteCount = 2048
+    /// The exit code of a program that may succeed if it is run once more.
+    package static let tryAgain: Int32 = 75
+
+    /// The program's absolute path, and what it is called with.
+    package let arguments: [String]
+    /// Each `NAME=value`.
+    let environment: [String]
+    let timeLimit: Duration
+
+    package init(
+        _ arguments: [String], environment: [String], timeLimit: Duration
+    ) throws(VaultCryptoError) {
+        guard let path = arguments.first, path.hasPrefix("/") else {
+            throw VaultCryptoError(
+                .keySourceFailed, "the program is not named by its absolute path",
+                hint: "for example: [\"/usr/bin/pass\", \"show\", \"vault-key\"]")
+        }
+        guard !arguments.contains(where: { $0.utf8.contains(0) }) else {
+            throw VaultCryptoError(.keySourceFailed, "an argument of the program holds a zero byte")
+        }
+        self.arguments = arguments
+        self.environment = environment
+        self.timeLimit = timeLimit
+    }
+
+    /// The same with one more variable, `NAME=value`.
+    package func adding(_ variable: String) -> OperatorProgram { OperatorProgram(self, environment + [variable]) }
+
+    private init(_ program: OperatorProgram, _ environment: [String]) {
+        (arguments, timeLimit) = (program.arguments, program.timeLimit)
+        self.environment = environment
+    }
+
+    /// Runs it in `/`, with these variables and no descriptors but its three streams.
+    func run(_ more: [String] = [], input: UnsafeRawBufferPointer, limit: Int) throws(VaultCryptoError) -> Outcome {
+        try check()
+        var run = ProgramRun()
+        defer { run.end() }
+        try unsafe run.start(arguments + more, environment, input: input)
+        let deadline = ContinuousClock.now + timeLimit
+        let isComplete = run.collect(limit: limit, until: deadline)
+        guard !run.isTooLong else { throw failed("printed more than \(limit) bytes") }
+        guard isComplete, let status = run.wait(until: deadline) else {
+            throw failed("did not end within \(timeLimit.components.seconds) s, and was stopped")
+        }
+        let errors = KeyFileReader.shown(String(decoding: run.errors, as: UTF8.self))
+        return Outcome(output: run.takeOutput(), errors: errors, status: status)
+    }
+
+    /// Runs it, and once more if it says that this may help.
+    package func ask(
+        _ verb: String, input: UnsafeRawBufferPointer, limit: Int
+    ) throws(VaultCryptoError) -> Outcome {
+        let outcome = try unsafe run([verb], input: input, limit: limit)
+        return outcome.status == Self.tryAgain ? try unsafe run([verb], input: input, limit: limit) : outcome
+    }
+
+    /// What is not a plan of its own: a program that others could have written.
+    func check() throws(VaultCryptoError) {
+        var status = stat()
+        guard unsafe stat(arguments[0], &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw failed("does not exist")
+        }
+        guard unsafe access(arguments[0], X_OK) == 0 else { throw failed("cannot be executed") }
+        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o022 == 0 else {
+            throw failed("can be changed by other users", hint: "run: chmod go-w \(shown)")
+        }
+        var directory = stat()
+        let parent = PathName.directory(of: arguments[0])
+        guard unsafe stat(parent, &directory) == 0, directory.st_mode & S_IWOTH == 0 || directory.st_mode & S_ISVTX != 0
+        else { throw failed("lies in a directory that other users can write to") }
+    }
+
+    package func failed(_ why: String, hint: String? = nil) -> VaultCryptoError {
+        VaultCryptoError(.keySourceFailed, "the program \(shown) \(why)", hint: hint)
+    }
+
+    /// Says how it ended, unless it ended well.
+    package func refusal(_ outcome: Outcome) -> VaultCryptoError? {
+        guard outcome.status != 0 else { return nil }
+        let words = outcome.errors.isEmpty ? "" : ": \(outcome.errors)"
+        return failed("ended with exit code \(outcome.status)\(words)")
+    }
+
+    private var shown: String { KeyFileReader.shown(arguments[0]) }
+}
+
+extension OperatorProgram {
+    /// The line of a key file that a program prints, as for `RESTIC_PASSWORD_COMMAND`. It gets the variables of this
+    /// process, because password managers need theirs, but none of our own.
+    package static func keyLine(_ arguments: [String]) throws(VaultCryptoError) -> SecretBytes {
+        let program = try OperatorProgram(
+            arguments, environment: inheritedButOurs, timeLimit: .seconds(30))
+        let outcome = try unsafe program.run(
+            input: UnsafeRawBufferPointer(start: nil, count: 0), limit: KeyFileReader.maximumByteCount)
+        if let refusal = program.refusal(outcome) { throw refusal }
+        return outcome.output
+    }
+
+    /// All variables of this process but those that may name the vault's keys.
+    package static var inheritedButOurs: [String] { inherited { !$0.hasPrefix("TOKENVAULT_") } }
+
+    /// Variables of this process, each `NAME=value`.
+    package static func inherited(_ isWanted: (String) -> Bool) -> [String] {
+        var variables: [String] = []
+        var entry = unsafe environ
+        while let pointer = unsafe entry.pointee {
+            let text = unsafe String(cString: pointer)
+            if isWanted(text) { variables.append(text) }
+            unsafe entry += 1
+        }
+        return variables
+    }
+}

@@ -1,0 +1,71 @@
+import VaultCrypto
+
+/// What became of a login that another system has.
+package enum ImportAnswer: Sendable, Equatable {
+    case added(LoginHandle)
+    /// No login of the vault is the same one, and none was to be added.
+    case absent
+    /// A login of the user is the same one; the body says what it did.
+    case known(LoginHandle, ImportMeeting)
+    /// The user is disabled, and nothing is added to them.
+    case userDisabled
+    /// Some login of the user cannot be opened: it may be this one.
+    case damaged
+}
+
+/// What a login of the vault and one of a source are to each other.
+package enum ImportMeeting: Sendable, Equatable {
+    /// The same row, with the tokens that the vault has taken over before.
+    case unchanged
+    /// The same row, with other tokens, which were taken over.
+    case followed
+    /// The same row, with older tokens.
+    case older
+    /// The same row, with other tokens, although the vault owns the chain.
+    case renewedBySource
+    /// The same row; the vault has ended the login.
+    case ended
+    /// The vault has a login of that account, or with that refresh token, which did not come from that row.
+    case taken
+}
+
+extension WriteTransaction {
+    /// Takes over a login, if the user has none that is the same.
+    ///
+    /// - Parameters:
+    ///   - draft: Makes the login that is added if the vault does not have it; nil: none is added.
+    ///   - meet: Says for each login of the user whether it is the same one, and changes it; nil: it is another.
+    package func takeImported(
+        ofUserId userId: String, _ draft: () -> LoginDraft?, meeting meet: (inout LoginState) throws -> ImportMeeting?
+    ) throws -> ImportAnswer {
+        let index = try index(ofUserId: userId)
+        guard let user = try loadUser(index) else {
+            guard let draft = draft() else { return .absent }
+            return .added(try insertLogin(draft, of: nil, index).handle)
+        }
+        let (logins, damaged) = try loadLogins(of: index, user)
+        for login in logins {
+            if let meeting = try meeting(of: login, user, meet) { return .known(login.columns.handle, meeting) }
+        }
+        if !damaged.isEmpty { return .damaged }
+        guard let draft = draft() else { return .absent }
+        guard user.status == .active else { return .userDisabled }
+        return .added(try insertLogin(draft, of: user, index).handle)
+    }
+
+    private func meeting(
+        of login: OpenLogin, _ user: OpenUser, _ meet: (inout LoginState) throws -> ImportMeeting?
+    ) throws -> ImportMeeting? {
+        let before = login.state(of: user, context, nextFence: try nextFence())
+        var (user, state) = (user, before)
+        guard let meeting = try meet(&state) else { return nil }
+        let hasChanged = try apply(state, to: login, of: &user)
+        if hasChanged {
+            var tale = Tale()
+            tale.add(
+                state.auditEvents(since: before, hasChanged: true, at: now()), of: login.columns.handle)
+            try save(&user, telling: tale)
+        }
+        return meeting
+    }
+}

@@ -1,0 +1,165 @@
+import DevAuthorizationServer
+import Foundation
+import Testing
+import VaultControl
+
+/// The way of a cut-over on the command line, with real tokens of a real server.
+@Suite struct ImportCommandTests {
+    /// Rows of another system whose users have real grants.
+    private static func store(_ world: World, _ users: [String], ends: Bool = true) throws -> (
+        path: String, text: String
+    ) {
+        let lines = try users.map { user in
+            let grant = try #require(world.server.issueGrant(user: user))
+            let expiry = ends ? #","expires_at":1000000000"# : ""
+            return
+                #"{"user":"\#(user)","provider":"acme","subject":"id-\#(user)","access_token":"\#(grant.accessToken)","#
+                + #""refresh_token":"\#(try #require(grant.refreshToken))"\#(expiry)}"# + "\n"
+        }
+        let text = lines.joined()
+        return (try world.harness.file("accounts.jsonl", text), text)
+    }
+
+    private static func logins(_ world: World) async throws -> Int {
+        let list = try await world.ok("login", "list", "--json").json["logins"] as? [[String: Any]]
+        return list?.count ?? 0
+    }
+
+    private static func refreshes(_ world: World) -> Int { world.server.refreshTokens.reduce(0) { $0 + $1.presented } }
+
+    @Test func aStoreIsTakenOverAndRenewedOnceItIsAccepted() async throws {
+        try await World.with { world in
+            let (path, _) = try Self.store(world, ["alice", "bob", "carol"])
+            let report = world.harness.path("rows.jsonl")
+            let plan = try await world.ok("import", "run", path, "--dry-run", "--report", report, "--json").json
+            #expect(plan["isDryRun"] as? Bool == true && plan["rows"] as? Int == 3)
+            #expect((plan["outcomes"] as? [String: Int])?["added"] == 3)
+            #expect(try await Self.logins(world) == 0)
+            let lines = try String(contentsOfFile: report, encoding: .utf8)
+            #expect(
+                lines.split(separator: "\n").count == 3 && !lines.contains("alice") && !lines.contains(Harness.marker))
+            let mode = try FileManager.default.attributesOfItem(atPath: report)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            // Nothing is overwritten.
+            try await world.fails(.usage, "import", "run", path, "--dry-run", "--report", report)
+
+            try await world.ok("import", "run", path, "--name", "web")
+            #expect(try await Self.logins(world) == 3)
+            let held = try await world.fails(.rollback, "token", "get", "--user", "alice", "--reveal")
+            #expect(held.error.contains("vaultctl import accept"))
+            #expect(try await world.ok("login", "show", "--user", "alice").output.contains("vaultctl import accept"))
+            let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
+            #expect(status?.first?["held"] as? Int == 3 && status?.first?["source"] as? String == "web")
+            #expect(try await world.ok("import", "run", path, "--name", "web").output.contains("unchanged"))
+            #expect(try await world.ok("import", "compare", path, "--name", "web").error.contains("3 logins"))
+
+            let unproven = try await world.fails(.usage, "import", "accept", "web")
+            #expect(unproven.error.contains("--final"))
+            let wouldBe = try await world.ok("import", "accept", "web", "--probe", "2", "--dry-run", "--json").json
+            #expect(wouldBe["accepted"] as? Int == 2 && wouldBe["requests"] as? Int == 2)
+            #expect(Self.refreshes(world) == 0)
+            let probe = try await world.ok("import", "accept", "web", "--probe", "2", "--source-is-gone", "--json").json
+            #expect(probe["accepted"] as? Int == 2)
+            #expect((probe["probes"] as? [[String: Any]])?.map { $0["isRenewed"] as? Bool } == [true, true])
+            #expect(Self.refreshes(world) == 2)
+            try await world.ok("import", "accept", "web", "--source-is-gone", "--rate", "5/s")
+            #expect(try await world.ok("import", "accept", "web", "--source-is-gone").error.contains("no login"))
+            for user in ["alice", "bob", "carol"] { try await world.ok("token", "get", "--user", user, "--reveal") }
+            #expect(Self.refreshes(world) == 3)
+            #expect(try await world.ok("import", "check", path, "--name", "web").error.contains("no login"))
+            try await world.ok("verify")
+        }
+    }
+
+    @Test func aProbeStopsAtTheFirstLoginThatIsRefused() async throws {
+        try await World.with { world in
+            let (path, _) = try Self.store(world, ["alice", "bob", "carol"])
+            try await world.ok("import", "run", path, "--name", "web")
+            for user in ["alice", "bob", "carol"] { _ = world.server.revokeGrant(user: user) }
+            let probe = try await world.harness.run(
+                "import", "accept", "web", "--probe", "3", "--source-is-gone", "--json")
+            #expect(probe.status == 3)
+            #expect(try probe.json["accepted"] as? Int == 1)
+            #expect(Self.refreshes(world) == 1)
+        }
+    }
+
+    @Test func whatBothSystemsRenewIsHeldAndNamed() async throws {
+        try await World.with { world in
+            let (path, text) = try Self.store(world, ["alice", "bob"])
+            try await world.ok("import", "run", path, "--name", "web", "--take")
+            // The other system has renewed one nevertheless.
+            let other = try #require(world.server.issueGrant(user: "alice"))
+            let lines = text.split(separator: "\n")
+            let newer =
+                #"{"user":"alice","provider":"acme","subject":"id-alice","access_token":"\#(other.accessToken)","#
+                + #""refresh_token":"\#(try #require(other.refreshToken))"}"# + "\n\(lines[1])\n"
+            let changed = try world.harness.file("changed.jsonl", newer)
+            let check = try await world.harness.run("import", "check", changed, "--name", "web")
+            #expect(check.status == 3)
+            #expect(check.error.contains("both systems have renewed login ") && check.error.contains("--adopt"))
+            try await world.fails(.rollback, "login", "refresh", "--user", "alice")
+            #expect(Self.refreshes(world) == 0)
+            let status = try await world.ok("import", "status", "--json").json["sources"] as? [[String: Any]]
+            #expect(status?.first?["contested"] as? Int == 1 && status?.first?["accepted"] as? Int == 1)
+            try await world.ok("import", "check", changed, "--name", "web", "--adopt")
+            try await world.ok("login", "refresh", "--user", "alice")
+            #expect(try await world.harness.run("import", "compare", changed, "--name", "web").status == 0)
+        }
+    }
+
+    @Test func rowsThatCannotBeUsedAreSummedUp() async throws {
+        try await World.with { world in
+            let good = try Self.store(world, ["alice"]).text
+            let path = try world.harness.file(
+                "mixed.jsonl", good + "no JSON\n" + #"{"user":"x","provider":"other","refresh_token":"r"}"# + "\n")
+            let run = try await world.harness.run("import", "run", path, "--report", "-", "--show-users")
+            #expect(run.status == 3)
+            let lines = run.output.split(separator: "\n")
+            #expect(lines.count == 4 && lines[0].contains(#""user":"alice""#) && lines[3].contains(#""rows":3"#))
+            #expect(lines[2].contains(#""reason":"unknown-provider""#))
+            let bad = try world.harness.file(
+                "bad.jsonl", #"{"user":"x","provider":"other","refresh_token":"r"}"# + "\n")
+            try await world.fails(.usage, "import", "run", bad, "--name", "web2")
+            let map = try world.harness.file(
+                "map.json", #"{"other": {"name": "acme", "clientId": "demo", "confidential": true}}"#)
+            try await world.ok("import", "run", bad, "--name", "web2", "--provider-map", map)
+        }
+    }
+
+    /// The reports of real processes fill a pipe that is read up to some byte: so each is killed in the middle of its work.
+    @Test(.timeLimit(.minutes(3))) func aKilledRunIsRunAgain() async throws {
+        try await World.with { world in
+            let rows = 4_000
+            let text = (1...rows).map { number in
+                #"{"user":"u\#(number)","provider":"acme","subject":"s\#(number)","refresh_token":"CANARY-\#(number)"}"#
+            }.joined(separator: "\n")
+            let path = try world.harness.file("rows.jsonl", text)
+            let result = try await Program(harness: world.harness).shell(
+                """
+                mkfifo "$dir/pipe" && exec 3<>"$dir/pipe"
+                for bytes in 1 150000 70000 300000; do
+                    "$vaultctl" import run '\(path)' --name web --report - >&3 2>/dev/null & pid=$!
+                    head -c $bytes <&3 >/dev/null
+                    kill -9 $pid
+                    wait $pid
+                    echo $?
+                    # What is left in the pipe is of the one that was killed.
+                    timeout 0.2 cat <&3 >/dev/null
+                done
+                "$vaultctl" login list | wc -l
+                exec 3<&-
+                """)
+            let lines = result.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            #expect(lines.dropLast() == ["137", "137", "137", "137"])
+            let before = try #require(lines.last.flatMap { Int($0) })
+            #expect(before > 0 && before < rows && before.isMultiple(of: 500), "\(before)")
+            let run = try await world.ok("import", "run", path, "--name", "web", "--json").json
+            let outcomes = try #require(run["outcomes"] as? [String: Int])
+            #expect(outcomes["unchanged"] == before && outcomes["added"] == rows - before)
+            #expect(try await world.ok("import", "compare", path, "--name", "web").error.contains("4000 logins"))
+            try await world.ok("verify")
+            print("killed imports: 4, with \(before) of \(rows) logins in the vault after them")
+        }
+    }
+}
