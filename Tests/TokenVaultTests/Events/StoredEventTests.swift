@@ -172,6 +172,7 @@ struct StoredEventTests {
         let request = try await world.users.beginLogIn(into: .login(login.id))
         world.transport.enqueue(.generation("3"), .status(.ok))
         _ = try await world.users.completeUnboundLogIn(.url("?code=CANARY-code&state=\(request.state)"))
+        try await world.settleRevocations()
         #expect(try await world.vault.endings(within: .seconds(29 * 86_400)).isEmpty)
         try await world.kill(login)
         #expect(try await world.vault.endings(within: .seconds(365 * 86_400)).isEmpty)

@@ -29,11 +29,6 @@ struct LogInAgainTests {
         world.transport.requests.filter { $0.path == "/revoke" }.map { $0.form["token"] }
     }
 
-    /// Until nothing waits to be revoked.
-    private func settle(_ world: World) async throws {
-        while try await world.vault.status().pendingRevocations > 0, !Task.isCancelled { await Task.yield() }
-    }
-
     private func all(_ world: World) async throws -> [LoginEntry] { try await world.vault.logins(ofUser: "alice") }
 
     // MARK: Whole lives
@@ -50,7 +45,7 @@ struct LogInAgainTests {
         // The end of the first access token is not known, so that it is revoked.
         world.transport.enqueue(.generation("2"), .status(.ok))
         let again = try await complete(world, request)
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(again.id == login.id)
         #expect(again.label == "work")
         #expect(again.createdAt == login.createdAt)
@@ -75,7 +70,7 @@ struct LogInAgainTests {
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
         world.transport.enqueue(.generation("2"), .status(.ok))
         try await complete(world, request)
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(revocations(world) == ["CANARY-refresh-1"])
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
     }
@@ -112,7 +107,7 @@ struct LogInAgainTests {
         try await world.users.logOut(.login(login.id))
         gate.open()
         #expect(await code { try await caller.value } == .unknownLogin)
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(revocations(world) == ["CANARY-refresh-1", "CANARY-refresh-2"])
         #expect(try await all(world).isEmpty)
     }
@@ -136,7 +131,7 @@ struct LogInAgainTests {
         gate.open()
         #expect(try await caller.value.name == "2")
         await world.transport.waitForRequests(4)
-        try await settle(world)
+        try await world.settleRevocations()
         let stored = try await world.stored(login)
         #expect(stored.refresh?.refreshToken?.string() == "CANARY-refresh-2")
         #expect(stored.refresh?.previousRefresh == nil)
@@ -153,7 +148,7 @@ struct LogInAgainTests {
         #expect(try await complete(world, request).isInDoubt == false)
         world.expire()
         world.transport.enqueue(.generation("3"))
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
         #expect(world.transport.requests.filter { $0.path == "/token" }.count == 2)
     }
@@ -176,7 +171,7 @@ struct LogInAgainTests {
             #expect(store.failedCommits == 1)
             #expect(again.login.generation == login.generation + 1)
             while faulty.vault.isWorking { await Task.yield() }
-            try await settle(world)
+            try await world.settleRevocations()
             #expect(revocations(world) == ["CANARY-refresh-1"])
             #expect(try await world.users.accessToken(userId: "alice").name == "2")
         }
@@ -199,7 +194,7 @@ struct LogInAgainTests {
         for (request, name) in zip(requests, ["2", "3"]) {
             world.transport.enqueue(.generation(name), .status(.ok))
             try await complete(world, request)
-            try await settle(world)
+            try await world.settleRevocations()
         }
         #expect(revocations(world) == ["CANARY-refresh-1", "CANARY-refresh-2"])
         #expect(try await world.users.accessToken(userId: "alice").name == "3")
@@ -231,7 +226,7 @@ struct LogInAgainTests {
         var request = try await begin(world, login)
         world.transport.enqueue(tokens("2", request, subject: "CANARY-mallory", world.now), .status(.ok))
         #expect(await code { try await complete(world, request) } == .otherAccount)
-        try await settle(world)
+        try await world.settleRevocations()
         // The login is as it was, and what came is ended.
         #expect(revocations(world) == ["CANARY-refresh-2"])
         #expect(try await world.users.accessToken(userId: "alice").name == "1")
@@ -240,12 +235,12 @@ struct LogInAgainTests {
         request = try await begin(world, login)
         world.transport.enqueue(.generation("3"), .status(.ok))
         #expect(await code { try await complete(world, request) } == .otherAccount)
-        try await settle(world)
+        try await world.settleRevocations()
 
         request = try await begin(world, login)
         world.transport.enqueue(tokens("4", request, subject: "CANARY-alice", world.now), .status(.ok))
         #expect(try await complete(world, request).subject == "CANARY-alice")
-        try await settle(world)
+        try await world.settleRevocations()
         request = try await begin(world, login, acceptsOtherAccount: true)
         world.transport.enqueue(tokens("5", request, subject: "CANARY-bob", world.now), .status(.ok))
         #expect(try await complete(world, request).subject == "CANARY-bob")
@@ -289,7 +284,7 @@ struct LogInAgainTests {
         gate.open()
         _ = try? await caller.value
         while world.vault.isWorking { await Task.yield() }
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(revocations(world).isEmpty)
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
         // A log-out ends it.
@@ -310,7 +305,7 @@ struct LogInAgainTests {
         try await complete(world, begin(world, login))
         gate.open()
         _ = try? await caller.value
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(revocations(world).isEmpty)
         #expect(try await world.users.accessToken(userId: "alice").name == "2")
     }
@@ -375,7 +370,7 @@ struct LogInAgainTests {
             into: .user("alice", provider: "acme"), authorizationCode: AuthorizationCode("CANARY-code"),
             codeVerifier: CodeVerifier.random())
         #expect(again.id == login.id)
-        try await settle(world)
+        try await world.settleRevocations()
         #expect(revocations(world) == ["CANARY-refresh-1"])
     }
 

@@ -60,6 +60,11 @@ struct World: Sendable {
         return (vault, users)
     }
 
+    /// Returns when nothing waits to be revoked: what is revoked in the background takes its reply from the same script.
+    func settleRevocations() async throws {
+        while try await vault.status().pendingRevocations > 0, !Task.isCancelled { await Task.yield() }
+    }
+
     /// Lets time pass whenever somebody waits for it.
     func withTimePassing<R: Sendable>(_ body: @Sendable () async throws -> R) async rethrows -> R {
         try await time.passing(body)
