@@ -17,6 +17,8 @@ typedef struct {
 
 sqlite3_stmt *prepare(Vault *v, const char *sql);
 void facts_column(Facts *facts, sqlite3_stmt *row, int column);
-sqlite3_stmt *find(Vault *v, const char *user_id, Open *open); /* opens the user cell and the session cell */
+/* By `find`, or by `find_whole` with the secret cells as columns 19 and 20: opens the user cell and the session cell. */
+sqlite3_stmt *find(Vault *v, sqlite3_stmt *row, const char *user_id, Open *open);
+size_t open_column(sqlite3_stmt *row, int column, uint8_t kind, const Key *key, const Facts *facts, uint8_t *to);
 void finish(sqlite3_stmt *row, Open *open);                    /* wipes them */
 int64_t milliseconds(void);

@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-enum { AUDIT_TOKEN_UPDATED = 6 };
+enum { AUDIT_TOKEN_UPDATED = 6, STATE_ESTABLISHED = 2 };
 
 static void run(Vault *v, sqlite3_stmt *statement) {
     if (sqlite3_step(statement) != SQLITE_DONE) fail(sqlite3_errmsg(v->db));
@@ -20,7 +20,7 @@ static void prepare_update(Vault *v) {
     v->set_user = prepare(v, "UPDATE user SET revision = ?1, auditSequence = ?2, cell = ?3 WHERE id = ?4");
     v->last_mac = prepare(v, "SELECT sequence, mac FROM audit ORDER BY sequence DESC LIMIT 1");
     v->add_audit = prepare(
-        v, "INSERT INTO audit (sequence, time, kind, user, login, revision, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        v, "INSERT INTO audit (sequence, time, kind, user, login, revision, detailCell, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
 }
 
 /* The session record as it was, with another token and other times. */
@@ -39,8 +39,42 @@ static size_t new_session(const Open *open, const char *token, int64_t now, int6
     return count;
 }
 
-static int64_t add_audit(Vault *v, sqlite3_stmt *row, int64_t now, int64_t revision) {
+/* A login that lives has a refresh token. */
+static void require_refresh_token(Vault *v, sqlite3_stmt *row, const Open *open) {
+    uint8_t text[4096];
+    Facts facts;
+    const uint8_t *cell = sqlite3_column_blob(row, 19);
+    int length = sqlite3_column_bytes(row, 19);
+    if (length < 224 || memcmp(cell + length - 16, sqlite3_column_blob(row, 16), 16) != 0)
+        fail("the refresh cell is not the one that its login knows");
+    facts_begin(&facts, v->vault_id, "loginSecret");
+    facts_column(&facts, row, 8);
+    facts_column(&facts, row, 1);
+    size_t count = open_column(row, 19, KIND_REFRESH, &open->data_key, &facts, text);
+    Record record = {text, text + count};
+    Field field;
+    int is_there = 0;
+    while (record_next(&record, &field)) is_there |= field.tag == 1 && field.count > 0;
+    sodium_memzero(text, count);
+    if (!is_there) fail("the login has no refresh token");
+}
+
+/* How the login stands after the change. */
+static size_t look(sqlite3_stmt *row, int64_t generation, int64_t expires_at, int64_t granted_at, uint8_t *to) {
+    const uint8_t state = STATE_ESTABLISHED;
+    uint8_t inner[128];
+    size_t count = record_put(inner, 1, &state, 1);
+    count += record_put(inner + count, 3, &generation, 8);
+    count += record_put(inner + count, 4, &expires_at, 8);
+    count += record_put(inner + count, 11, &granted_at, 8);
+    count += record_put(inner + count, 12, sqlite3_column_blob(row, 9), 16);
+    return record_put(to, 2, inner, count);
+}
+
+static int64_t add_audit(Vault *v, sqlite3_stmt *row, const Open *open, int64_t now, int64_t revision) {
     static const uint8_t zeros[32] = {0};
+    static uint8_t cell[1024];
+    uint8_t text[192];
     uint8_t message[32 + sizeof(Facts)], mac[32];
     int64_t sequence = 1;
     memcpy(message, zeros, 32);
@@ -58,7 +92,9 @@ static int64_t add_audit(Vault *v, sqlite3_stmt *row, int64_t now, int64_t revis
     facts_bytes(&facts, sqlite3_column_blob(row, 8), 16);
     facts_absent(&facts);
     facts_integer(&facts, revision);
-    facts_absent(&facts);
+    size_t count = look(row, sqlite3_column_int64(row, 11) + 1, now + 86400000, open->obtained_at, text);
+    size_t length = cell_seal(cell, KIND_AUDIT, &v->audit, &facts, text, count);
+    facts_bytes(&facts, cell + length - 16, 16);
     memcpy(message + 32, facts.bytes, facts.count);
     crypto_generichash_blake2b(mac, 32, message, 32 + facts.count, v->audit.bytes, 32);
     sqlite3_stmt *add = v->add_audit;
@@ -68,7 +104,8 @@ static int64_t add_audit(Vault *v, sqlite3_stmt *row, int64_t now, int64_t revis
     sqlite3_bind_blob(add, 4, sqlite3_column_blob(row, 1), 16, SQLITE_TRANSIENT);
     sqlite3_bind_blob(add, 5, sqlite3_column_blob(row, 8), 16, SQLITE_TRANSIENT);
     sqlite3_bind_int64(add, 6, revision);
-    sqlite3_bind_blob(add, 7, mac, 32, SQLITE_STATIC);
+    sqlite3_bind_blob(add, 7, cell, (int)length, SQLITE_STATIC);
+    sqlite3_bind_blob(add, 8, mac, 32, SQLITE_STATIC);
     run(v, add);
     return sequence;
 }
@@ -135,11 +172,12 @@ void vault_update(Vault *v, const char *user_id, const char *token) {
     run(v, v->begin);
     Open open;
     open.token = NULL;
-    sqlite3_stmt *row = find(v, user_id, &open);
+    sqlite3_stmt *row = find(v, v->find_whole, user_id, &open);
+    require_refresh_token(v, row, &open);
     int64_t now = milliseconds(), revision = sqlite3_column_int64(row, 3) + 1;
     memcpy(manifest, open.manifest, 40);
     set_login(v, row, &open, token, now, manifest);
-    int64_t sequence = add_audit(v, row, now, revision);
+    int64_t sequence = add_audit(v, row, &open, now, revision);
     set_user(v, row, &open, revision, sequence, manifest);
     finish(row, &open);
     run(v, v->commit);

@@ -73,7 +73,7 @@ void facts_column(Facts *facts, sqlite3_stmt *row, int column) {
     }
 }
 
-static size_t open_column(
+size_t open_column(
     sqlite3_stmt *row, int column, uint8_t kind, const Key *key, const Facts *facts, uint8_t *to) {
     const uint8_t *cell = sqlite3_column_blob(row, column);
     return cell_open(cell, (size_t)sqlite3_column_bytes(row, column), kind, key, facts, to);
@@ -130,10 +130,14 @@ void vault_open(Vault *v, const char *path, const char *key_file) {
     v->find = prepare(
         v, "SELECT " USER_COLUMNS ", " LOGIN_COLUMNS " FROM user LEFT JOIN login ON login.user = user.id"
            " WHERE user.blindIndex = ?1 ORDER BY login.id");
+    v->find_whole = prepare(
+        v, "SELECT " USER_COLUMNS ", " LOGIN_COLUMNS ", loginSecret.refreshCell, loginSecret.keyCell"
+           " FROM user LEFT JOIN login ON login.user = user.id LEFT JOIN loginSecret ON loginSecret.login = login.id"
+           " WHERE user.blindIndex = ?1 ORDER BY login.id");
 }
 
 void vault_close(Vault *v) {
-    sqlite3_stmt *all[] = {v->due, v->next_due, v->find, v->begin, v->commit, v->set_login, v->set_user, v->last_mac, v->add_audit};
+    sqlite3_stmt *all[] = {v->due, v->next_due, v->find, v->find_whole, v->begin, v->commit, v->set_login, v->set_user, v->last_mac, v->add_audit};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sqlite3_finalize(all[i]);
     sqlite3_close(v->db);
     sodium_memzero(v, sizeof *v);
@@ -146,12 +150,11 @@ static void login_facts(Vault *v, Facts *facts, sqlite3_stmt *row) {
     for (int column = 9; column <= 17; column++) facts_column(facts, row, column);
 }
 
-sqlite3_stmt *find(Vault *v, const char *user_id, Open *open) {
+sqlite3_stmt *find(Vault *v, sqlite3_stmt *row, const char *user_id, Open *open) {
     static const uint8_t personal[16] = "TokenVault user ";
     uint8_t index[16];
     Facts facts;
     Field field;
-    sqlite3_stmt *row = v->find;
     crypto_generichash_blake2b_salt_personal(
         index, 16, (const uint8_t *)user_id, strlen(user_id), v->index.bytes, 32, NULL, personal);
     sqlite3_bind_blob(row, 1, index, 16, SQLITE_TRANSIENT);
@@ -206,7 +209,7 @@ int64_t milliseconds(void) {
 size_t vault_read(Vault *v, const char *user_id, uint8_t *token) {
     Open open;
     open.token = NULL;
-    sqlite3_stmt *row = find(v, user_id, &open);
+    sqlite3_stmt *row = find(v, v->find, user_id, &open);
     if (open.token == NULL || open.expires_at - milliseconds() < 300000) fail("the token is not good");
     memcpy(token, open.token, open.token_count);
     size_t count = open.token_count;

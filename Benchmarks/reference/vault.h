@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KIND_VAULT_KEY = 1, KIND_KEYRING = 2, KIND_USER = 3, KIND_SESSION = 4 };
+enum { KIND_VAULT_KEY = 1, KIND_KEYRING = 2, KIND_USER = 3, KIND_SESSION = 4, KIND_REFRESH = 5, KIND_AUDIT = 10 };
 
 typedef struct { uint8_t id[16]; uint8_t bytes[32]; } Key;
 
 typedef struct {
     sqlite3 *db;
-    sqlite3_stmt *due, *next_due, *find, *begin, *commit, *set_login, *set_user, *last_mac, *add_audit;
+    sqlite3_stmt *due, *next_due, *find, *find_whole, *begin, *commit, *set_login, *set_user, *last_mac, *add_audit;
     uint8_t vault_id[16];
     Key root, index, audit;
 } Vault;
@@ -44,7 +44,8 @@ void vault_close(Vault *v);
 
 /* Opens the user's cell and his login's session cell; copies the access token to `token` and returns its length. */
 size_t vault_read(Vault *v, const char *user_id, uint8_t *token);
-/* Stores a new access token: session cell, user cell with its manifest, audit row, one durable commit. */
+/* Stores a new access token of a login that lives, which its refresh token tells: session cell, user cell with its manifest,
+   audit row with the login's look, one durable commit. */
 void vault_update(Vault *v, const char *user_id, const char *token);
 /* Reads the logins that are due in the vault that `storage-probe make` has made, and when the next one is. Ends the program if
    they are not as many as expected, and returns their number. */

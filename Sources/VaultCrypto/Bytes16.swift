@@ -29,6 +29,7 @@ package struct Bytes16: Hashable, Comparable, Sendable {
         self = value
     }
 
+    @inlinable
     package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try unsafe Swift.withUnsafeBytes(of: self, body)
     }
@@ -44,6 +45,10 @@ package struct Bytes16: Hashable, Comparable, Sendable {
 
     /// The first half, as a number: random if the bytes are.
     package var firstWord: UInt64 { first }
+    package var secondWord: UInt64 { second }
+
+    /// The first half of this value, and the second of another.
+    package func withSecondHalf(of other: Bytes16) -> Bytes16 { Bytes16(first: first, second: other.second) }
 
     package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 }

@@ -45,6 +45,11 @@ package struct AuditMAC: Hashable, Sendable {
 
     package var array: [UInt8] { first.array + second.array }
 
+    @inlinable
+    package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try unsafe Swift.withUnsafeBytes(of: self, body)
+    }
+
     /// Together they tell which links a set holds, in any order: of links that cannot be chosen.
     package static func ^ (own: AuditMAC, other: AuditMAC) -> AuditMAC {
         AuditMAC(first: own.first ^ other.first, second: own.second ^ other.second)

@@ -15,6 +15,12 @@ package enum SecureRandom {
         if let start = buffer.baseAddress { unsafe randombytes_buf(start, buffer.count) }
     }
 
+    package static func bytes16(count: Int) -> [Bytes16] {
+        var values = [Bytes16](repeating: .zero, count: count)
+        unsafe values.withUnsafeMutableBytes { unsafe fill($0) }
+        return values
+    }
+
     package static func bytes16() -> Bytes16 {
         var value = Bytes16.zero
         unsafe withUnsafeMutableBytes(of: &value) { unsafe fill($0) }

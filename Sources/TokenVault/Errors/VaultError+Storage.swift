@@ -10,6 +10,15 @@ extension VaultError {
         self.init(Code(error.code), error.reason, hint: error.hint, logins: logins, retryAfter: retryAfter)
     }
 
+    /// - Parameter login: Which login was looked for.
+    init(_ error: StoreError, choosing login: LoginSelector) {
+        if case .user = login, error.code == .notFound(.login) {
+            self.init(.notLoggedIn, "the user has no login", hint: "let the user log in")
+        } else {
+            self.init(error)
+        }
+    }
+
     init(_ error: VaultCryptoError) {
         self.init(Code(error.code), error.reason, hint: error.hint)
     }

@@ -37,8 +37,7 @@ extension UserManager {
     private func describe(
         _ login: LoginRef, what: String, _ change: @escaping @Sendable (inout SessionRecord) throws -> Void
     ) async throws -> Login {
-        let login = try await vault.handle(of: login)
-        let updated = try await vault.updateLogin(login) { state in
+        let updated = try await vault.change(login) { state in
             let before = state.session
             try change(&state.session)
             if state.session != before {

@@ -17,20 +17,22 @@ extension UserManager {
     public func updateAccessToken(
         for login: LoginRef, accessToken: AccessToken, expiresAt: Date? = nil, refreshToken: RefreshToken? = nil
     ) async throws -> Login {
-        let (login, now) = await (try vault.handle(of: login), vault.now)
+        let now = vault.now
         let expiry = try GivenExpiry(expiresAt ?? accessToken.claimedExpiry, now: now).checked()
         let updated: LoginState
         do {
-            updated = try await vault.updateLogin(login) { state in
+            updated = try await vault.change(login) { state in
                 try state.requireActive(now: now)
                 state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
                 return state
             }
         } catch let error as VaultError where error.code == .userDisabled || error.code == .notLoggedIn {
-            vault.sessions.post(.unusableToken(login: login, error.code))
+            if let meant = try? await vault.handle(of: login) {
+                vault.sessions.post(.unusableToken(login: meant, error.code))
+            }
             throw error
         }
-        vault.superseding.fire([login])
+        vault.superseding.fire([updated.handle])
         return await vault.describe(updated)
     }
 

@@ -13,6 +13,26 @@ extension Vault {
         }
     }
 
+    /// Changes the login that is meant.
+    ///
+    /// - Throws: As ``session(of:)``, and what the body throws.
+    func change<R: Sendable>(
+        _ login: LoginRef, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        let selector = try await selector(of: login)
+        do {
+            return try await store.updateLogin(selector) { state in
+                let result = try body(&state)
+                state.dueAt = state.nextDue
+                return result
+            }
+        } catch let error as StoreError {
+            throw VaultError(error, choosing: selector)
+        } catch {
+            throw VaultError.publicError(error)
+        }
+    }
+
     /// As ``change(_:_:)``, of a user with all his logins.
     func change<R: Sendable>(
         user id: String, _ body: @escaping @Sendable (inout UserState) throws -> R

@@ -76,7 +76,11 @@ extension Vault {
     /// Nil also for a provider that cannot be opened.
     func name(of provider: ProviderHandle?) async -> String? {
         guard let provider else { return nil }
-        return try? await store.provider(provider).record.name
+        let tag = store.context.tag(of: provider)
+        if let name = tag.flatMap({ knownNames[provider, $0] }) { return name }
+        guard let name = try? await store.provider(provider).record.name else { return nil }
+        if let tag { knownNames.keep(name, provider, tag) }
+        return name
     }
 
     /// Opens each of these providers once, and no other.

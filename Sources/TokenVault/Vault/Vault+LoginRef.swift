@@ -5,12 +5,15 @@ extension Vault {
     ///
     /// - Throws: ``VaultError``: `ambiguousLogin` with the logins to choose from, `quarantined` where a damaged one may be
     ///   meant, `notLoggedIn`, `unknownUser`, `unknownLogin`, `unknownProvider`.
-    func session(of login: LoginRef) async throws -> SessionSnapshot {
+    func session(of login: LoginRef) async throws -> SessionSnapshot { try await session(selector(of: login)) }
+
+    /// How the storage finds the login that is meant. Only for a user at a provider it is looked for here.
+    func selector(of login: LoginRef) async throws -> LoginSelector {
         switch login.choice {
-        case .login(let id): try await session(.login(id.handle))
-        case .user(let userId): try await session(.user(ArgumentCheck.userId(userId)))
+        case .login(let id): .login(id.handle)
+        case .user(let userId): .user(try ArgumentCheck.userId(userId))
         case .userAtProvider(let userId, let name):
-            try await session(.login(onlyLogin(ofUser: ArgumentCheck.userId(userId), atProvider: name)))
+            .login(try await onlyLogin(ofUser: ArgumentCheck.userId(userId), atProvider: name))
         }
     }
 

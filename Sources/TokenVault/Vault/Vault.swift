@@ -117,6 +117,7 @@ public final class Vault: Sendable {
     /// Handlers under way, to be told when their answer is no longer wanted.
     let superseding = Superseding()
     let clock = ClockWatch()
+    let knownNames = ProviderNames()
     /// Which handlers wait for which renewals.
     let askedWaits = AskedWaits()
     /// Nil in production: no clock but a test's wants to know when there is work under way.
@@ -290,10 +291,7 @@ extension Vault {
         do throws(StoreError) {
             return try await store.session(selector)
         } catch {
-            if case .user = selector, error.code == .notFound(.login) {
-                throw VaultError(.notLoggedIn, "the user has no login", hint: "let the user log in")
-            }
-            throw VaultError(error)
+            throw VaultError(error, choosing: selector)
         }
     }
 

@@ -173,6 +173,10 @@ final class MemoryTables: TableAccess {
     }
 
     /// No one waits for the end of a reading.
+    func expectManyChanges() {}
+
+    var changeMark: Int64? { nil }
+
     func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R { try body() }
 
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {

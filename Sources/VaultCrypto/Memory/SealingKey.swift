@@ -21,8 +21,13 @@ import CSodium
         try generate(in: .shared)
     }
 
-    static func generate(in memory: KeyMemory) throws(VaultCryptoError) -> SealingKey {
-        let key = try SealingKey(id: .random(), memory: memory)
+    /// A new random key that is called after what it belongs to.
+    package static func generate(id: KeyID) throws(VaultCryptoError) -> SealingKey {
+        try generate(in: .shared, id: id)
+    }
+
+    static func generate(in memory: KeyMemory, id: KeyID = .random()) throws(VaultCryptoError) -> SealingKey {
+        let key = try SealingKey(id: id, memory: memory)
         withExtendedLifetime(key) { unsafe randombytes_buf(key.pointer, byteCount) }
         return key
     }

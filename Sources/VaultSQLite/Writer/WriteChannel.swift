@@ -26,6 +26,7 @@ final class WriteChannel {
     }
 
     func begin() throws(StoreError) {
+        try connection.reduceCacheIfIdle()
         let start = SuspendingClock.now
         do throws(StoreError) {
             try connection.statement("BEGIN IMMEDIATE").run()

@@ -16,7 +16,8 @@ final class SeenStates: Sendable {
     private let users = Mutex([Place](repeating: Place(), count: places))
     private let head = Atomic<Int64>(0)
 
-    private static func index(of user: UserHandle) -> Int { Int(user.bytes.firstWord & UInt64(places - 1)) }
+    /// By the half that users of one transaction do not share; see ``HandleSource``.
+    private static func index(of user: UserHandle) -> Int { Int(user.bytes.secondWord & UInt64(places - 1)) }
 
     /// Whether a newer state of the user was seen before. If not, this one is remembered.
     @inline(__always)

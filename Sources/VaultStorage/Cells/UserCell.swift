@@ -30,6 +30,8 @@ enum UserCellTag {
     /// When the data key took another one's place; nil for a user's first.
     let dataKeyMadeAt: Timestamp?
     private let manifest: UnsafeRawBufferPointer
+    /// Where the entries of logins stand, if that was worked out.
+    private var places: [LoginHandle: Int]?
 
     init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
         var dataKey: UnsafeRawBufferPointer?
@@ -72,8 +74,20 @@ enum UserCellTag {
             tag: CellTag(manifest.loadUnaligned(fromByteOffset: start + 24, as: Bytes16.self)))
     }
 
+    /// The same view for those who ask for many entries: it finds each at once.
+    func indexed() -> UserCellView {
+        guard loginCount > Self.fewLogins else { return self }
+        var view = self
+        view.places = Dictionary(
+            (0..<loginCount).map { (entry($0).login, $0) }, uniquingKeysWith: { first, _ in first })
+        return view
+    }
+
+    private static let fewLogins = 16
+
     /// What the manifest says of a login; `nil` if it does not know it.
     func entry(of login: LoginHandle) -> ManifestEntry? {
+        if let places { return places[login].map { entry($0) } }
         for index in 0..<loginCount {
             let candidate = entry(index)
             if candidate.login == login { return candidate }
@@ -121,8 +135,7 @@ struct OpenUser {
     }
 
     private static func newDataKey(_ user: UserHandle) throws(VaultCryptoError) -> SealingKey {
-        let random = try SealingKey.generate()
-        return try random.withID(KeyID(user.bytes))
+        try SealingKey.generate(id: KeyID(user.bytes))
     }
 
     func seal(_ context: VaultContext) throws(VaultCryptoError) -> [UInt8] {
@@ -147,19 +160,5 @@ struct OpenUser {
             bytes += entry.tag.bytes.array
         }
         return bytes
-    }
-}
-
-extension SealingKey {
-    /// The same key under another name.
-    fileprivate func withID(_ id: KeyID) throws(VaultCryptoError) -> SealingKey {
-        let result: Result<SealingKey, VaultCryptoError> = unsafe withUnsafeBytes { bytes in
-            do throws(VaultCryptoError) {
-                return .success(try unsafe SealingKey(id: id, copying: bytes))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
     }
 }

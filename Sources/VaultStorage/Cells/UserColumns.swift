@@ -2,6 +2,9 @@ import VaultCrypto
 
 /// The plaintext of a user's row.
 struct UserColumns {
+    /// Of a user whose row is still to be made.
+    static let noRow: Int64 = 0
+
     var rowID: Int64
     var handle: UserHandle
     var blindIndex: BlindIndex

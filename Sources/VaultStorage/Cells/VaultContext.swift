@@ -38,6 +38,9 @@ package final class VaultContext: Sendable {
 
     package var createdAt: Timestamp { rows.current.createdAt }
 
+    /// The tag of the cell that a provider's row has, as far as this process knows.
+    package func tag(of provider: ProviderHandle) -> CellTag? { rows.current.manifest.providers[provider.bytes] }
+
     package var now: Timestamp { clock() }
 
     /// For a copy of the vault that goes its own way: what becomes of its keys changes nothing here.

@@ -11,6 +11,7 @@ extension VaultStore {
     ) async throws -> [ImportAnswer] {
         do {
             return try await write { transaction in
+                if userIds.count > 1 { try transaction.tables.expectManyChanges() }
                 let answers = try userIds.enumerated().map { number, userId in
                     try transaction.takeImported(ofUserId: userId, { draft(number) }) { try meeting(number, &$0) }
                 }

@@ -13,6 +13,19 @@ extension VaultStore {
         try await write { try $0.updateLogin(handle, body) }
     }
 
+    /// As ``updateLogin(_:_:)``, of the login that is meant: chosen under the write lock where the user has no other one.
+    package func updateLogin<R: Sendable>(
+        _ login: LoginSelector, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        switch login {
+        case .login(let handle): return try await updateLogin(handle, body)
+        case .userLogin: return try await updateLogin(try await session(login).login, body)
+        case .user(let id):
+            if let only = try await write({ try $0.updateOnlyLogin(ofUserId: id, body) }) { return only.result }
+            return try await updateLogin(try await session(login).login, body)
+        }
+    }
+
     /// Changes several logins in one transaction. What is damaged or gone is passed over, and missing in the answer.
     package func updateEach<R: Sendable>(
         _ logins: [LoginHandle], _ body: @escaping @Sendable (inout LoginState) throws -> R

@@ -21,6 +21,14 @@ package protocol TableAccess: AnyObject {
 
     func facts() throws(StoreError) -> EngineFacts
 
+    /// A number that is another one once anything has changed in the vault; nil where the engine knows none. To be asked in a
+    /// transaction, or right after its commit.
+    var changeMark: Int64? { get }
+
+    /// Says that this transaction changes many rows: an engine may keep more of them in memory while such transactions go
+    /// on.
+    func expectManyChanges() throws(StoreError)
+
     /// Whether the process of that name lives. One of which that is not known counts as alive: its intents must never
     /// be freed.
     func isOwnerAlive(_ owner: Int64) -> Bool

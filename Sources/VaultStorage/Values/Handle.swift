@@ -11,6 +11,29 @@ package struct Handle<Subject>: Hashable, Sendable {
     package static func random() -> Self { Self(SecureRandom.bytes16()) }
 }
 
+/// Random names for what one transaction makes. They lie side by side in the order of names: so a batch of an import changes
+/// a few pages of each index, and not one page for each login.
+///
+/// The first is random as a whole. The others have its first eight bytes and eight random ones: of them one can learn that
+/// they were made together, which the rows tell anyway.
+package struct HandleSource<Subject>: Sendable {
+    private var first: Bytes16?
+    /// Second halves that are drawn, and not given yet: a system call for many.
+    private var halves: [Bytes16] = []
+
+    package init() {}
+
+    package mutating func next() -> Handle<Subject> {
+        guard let first else {
+            let random = SecureRandom.bytes16()
+            self.first = random
+            return Handle(random)
+        }
+        if halves.isEmpty { halves = SecureRandom.bytes16(count: 32) }
+        return Handle(first.withSecondHalf(of: halves.removeLast()))
+    }
+}
+
 package enum LoginSubject {}
 package enum UserSubject {}
 package enum ProviderSubject {}

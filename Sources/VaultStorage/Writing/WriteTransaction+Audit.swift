@@ -47,7 +47,7 @@ extension WriteTransaction {
         insert.bind(6, columns.provider?.bytes)
         insert.bind(7, columns.revision)
         insert.bind(8, detail)
-        insert.bind(9, mac.array)
+        unsafe mac.withUnsafeBytes { unsafe insert.bind(9, copying: $0) }
         try insert.run()
         head = AuditHead(sequence: columns.sequence, mac: mac)
     }

@@ -15,15 +15,34 @@ extension WriteTransaction {
         guard user.status == .active else {
             throw StoreError(.userDisabled, "the user is disabled", hint: "enable the user first")
         }
-        let login = try insert(draft, of: &user)
+        var login = try seal(draft, of: &user)
         var tale = Tale()
-        tale.add(login.auditEvents(of: draft, at: now()), of: login.columns.handle)
+        tale.add(login.open.auditEvents(of: draft, at: now()), of: login.open.columns.handle)
+        // The user's row comes first: the login's refers to it.
         try save(&user, telling: tale)
-        return login.stored(user: user.columns.handle, userId: user.id, status: user.status, context)
+        try insert(&login, ofUserRow: user.columns.rowID)
+        return login.open.stored(user: user.columns.handle, userId: user.id, status: user.status, context)
     }
 
     func updateLogin<R>(_ handle: LoginHandle, _ body: (inout LoginState) throws -> R) throws -> R {
-        var (user, login) = try loadLogin(handle)
+        try update(try loadLogin(handle), body)
+    }
+
+    /// Changes the login of a user who has exactly one.
+    ///
+    /// - Returns: nil where that is not so; then nothing was changed.
+    func updateOnlyLogin<R: Sendable>(
+        ofUserId id: String, _ body: (inout LoginState) throws -> R
+    ) throws -> OnlyLogin<R>? {
+        guard let found = try loadOnlyLogin(ofUserId: id) else { return nil }
+        return OnlyLogin(result: try update(found, body))
+    }
+
+    private func update<R>(
+        _ found: (user: OpenUser, login: OpenLogin), _ body: (inout LoginState) throws -> R
+    ) throws -> R {
+        var (user, login) = found
+        let handle = login.columns.handle
         let before = login.state(of: user, context, nextFence: try nextFence())
         var state = before
         let result = try body(&state)
@@ -37,6 +56,11 @@ extension WriteTransaction {
         }
         try queue(state.outbox)
         return result
+    }
+
+    /// What changing a user's only login came to.
+    struct OnlyLogin<R: Sendable>: Sendable {
+        let result: R
     }
 
     func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {

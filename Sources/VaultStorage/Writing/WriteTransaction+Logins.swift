@@ -3,45 +3,81 @@ import VaultCrypto
 extension WriteTransaction {
     func loadLogin(_ handle: LoginHandle) throws(StoreError) -> (user: OpenUser, login: OpenLogin) {
         let row = try tables.cursor(.login)
-        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
-            guard try row.step() else { throw StoreError.notFound(.login) }
-            let columns = try UserColumns(row)
-            try requireNotSeenLater(columns)
-            return try opener.withUser(row, columns) { view throws(StoreError) in
-                let login = try opener.login(row, try LoginColumns(row), columns, view)
-                return (try openUser(columns, view), login)
-            }
+        row.bind(1, handle.bytes)
+        defer { row.reset() }
+        guard try row.step() else { throw StoreError.notFound(.login) }
+        let columns = try UserColumns(row)
+        try requireNotSeenLater(columns)
+        return try opener.withUser(row, columns) { view throws(StoreError) in
+            let login = try opener.login(row, try LoginColumns(row), columns, view)
+            return (try openUser(columns, view), login)
+        }
+    }
+
+    /// The login of a user who has exactly one; nil where that is not so.
+    func loadOnlyLogin(ofUserId id: String) throws(StoreError) -> (user: OpenUser, login: OpenLogin)? {
+        let row = try tables.cursor(.loginsOfUser)
+        row.bind(1, try index(ofUserId: id).bytes)
+        defer { row.reset() }
+        guard try row.step(), !row.isNull(LoginColumns.firstColumn) else { return nil }
+        let columns = try UserColumns(row)
+        try requireNotSeenLater(columns)
+        return try opener.withUser(row, columns) { view throws(StoreError) in
+            guard view.loginCount == 1 else { return nil }
+            let login = try opener.login(row, try LoginColumns(row), columns, view)
+            let user = try openUser(columns, view)
+            return try row.step() ? nil : (user, login)
         }
     }
 
     /// The fence that the next intent gets. No other process can take it: the write lock is ours.
     func nextFence() throws(StoreError) -> Int64 {
+        if let highestFence { return highestFence + 1 }
         let last = try tables.highestFence()
         guard (0..<Self.counterLimit).contains(last) else {
             throw .quarantined("refreshIntent", nil, "the counter of fences is not one that a vault reaches")
         }
+        highestFence = last
         return last + 1
     }
 
-    func insert(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> OpenLogin {
+    /// A login with its cells, whose row is still to be made.
+    struct SealedLogin {
+        var open: OpenLogin
+        fileprivate let session: [UInt8]
+        fileprivate let refresh: [UInt8]?
+        fileprivate let key: [UInt8]?
+    }
+
+    /// Seals a new login, and adds it to the manifest of its user.
+    func seal(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
         if let provider = draft.provider { try requireProvider(provider) }
         var login = OpenLogin(
             columns: LoginColumns(
-                handle: .random(), provider: draft.provider, incarnation: incarnation(of: draft.session)),
+                handle: loginHandles.next(), provider: draft.provider, incarnation: incarnation(of: draft.session)),
             session: draft.session, refresh: draft.refresh, key: draft.key)
         login.columns.revision = 1
         login.columns.dueAt = draft.dueAt(of: login.columns.handle)
         let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
         let cell = try sealSession(of: &login, &user)
+        return SealedLogin(open: login, session: cell, refresh: refreshCell, key: keyCell)
+    }
+
+    func insert(_ login: inout SealedLogin, ofUserRow user: Int64) throws(StoreError) {
+        let columns = login.open.columns
         let insert = try tables.cursor(.insertLogin)
-        insert.bind(1, login.columns.handle.bytes)
-        insert.bind(2, user.columns.rowID)
-        insert.bind(3, login.columns.provider?.bytes)
-        bindChanging(insert, login.columns, cell, from: 4)
+        insert.bind(1, columns.handle.bytes)
+        insert.bind(2, user)
+        insert.bind(3, columns.provider?.bytes)
+        bindChanging(insert, columns, login.session, from: 4)
         try insert.run()
-        login.columns.rowID = tables.lastInsertedRow
-        try writeSecrets(login, refreshCell, keyCell)
-        return login
+        login.open.columns.rowID = tables.lastInsertedRow
+        guard login.refresh != nil || login.key != nil else { return }
+        let secrets = try tables.cursor(.insertSecrets)
+        secrets.bind(1, login.open.columns.rowID)
+        secrets.bind(2, login.refresh)
+        secrets.bind(3, login.key)
+        try secrets.run()
     }
 
     /// Logins whose chain another system owns are of an incarnation that no vault has, and so of an older one than any.
@@ -51,8 +87,9 @@ extension WriteTransaction {
 
     private func requireProvider(_ handle: ProviderHandle) throws(StoreError) {
         let query = try tables.cursor(.providerExists)
-        let exists = try query.withBinding(1, handle.bytes) { () throws(StoreError) in try query.step() }
-        guard exists else { throw .notFound(.provider) }
+        query.bind(1, handle.bytes)
+        defer { query.reset() }
+        guard try query.step() else { throw .notFound(.provider) }
     }
 
     /// Chain, generation, revision, incarnation, dueAt, expiresAt, the tags and the cell: nine parameters.
@@ -178,6 +215,7 @@ extension WriteTransaction {
         of login: inout OpenLogin, with state: LoginState, _ user: OpenUser
     ) throws(StoreError) {
         let (oldRefresh, oldKey) = (login.refresh, login.key)
+        let hasRow = oldRefresh != nil || oldKey != nil
         login.refresh = state.refresh
         login.key = state.key
         if state.refresh != oldRefresh {
@@ -185,22 +223,26 @@ extension WriteTransaction {
                 try sealSecret(value.encoded(), .refresh, login.columns, user)
             }
             login.columns.refreshTag = sealed?.tag
-            try write(sealed?.cell, login, .updateRefreshCell)
+            try write(sealed?.cell, login, .updateRefreshCell, hasRow: hasRow)
         }
         if state.key != oldKey {
             let sealed = try state.key.map { value throws(StoreError) in
                 try sealSecret(value.encoded(), .key, login.columns, user)
             }
             login.columns.keyTag = sealed?.tag
-            try write(sealed?.cell, login, .updateKeyCell)
+            try write(sealed?.cell, login, .updateKeyCell, hasRow: hasRow || state.refresh != oldRefresh)
         }
     }
 
     /// The row of the secrets is made when the first of them comes, and goes with the login.
-    private func write(_ cell: [UInt8]?, _ login: OpenLogin, _ update: Query) throws(StoreError) {
-        let make = try tables.cursor(.makeSecrets)
-        make.bind(1, login.columns.rowID)
-        try make.run()
+    private func write(
+        _ cell: [UInt8]?, _ login: OpenLogin, _ update: Query, hasRow: Bool
+    ) throws(StoreError) {
+        if !hasRow {
+            let make = try tables.cursor(.makeSecrets)
+            make.bind(1, login.columns.rowID)
+            try make.run()
+        }
         let update = try tables.cursor(update)
         update.bind(1, login.columns.rowID)
         update.bind(2, cell)
@@ -235,6 +277,7 @@ extension WriteTransaction {
         if login.intent?.fence != intent.fence {
             openedIntents.append((login.columns.handle, intent.generation))
         }
+        if let highest = highestFence { highestFence = max(highest, intent.fence) }
         let write = try tables.cursor(.putIntent)
         write.bind(1, intent.fence)
         write.bind(2, login.columns.rowID)
@@ -269,6 +312,8 @@ extension Query {
 
     fileprivate static let providerExists = select(
         Table.provider.columns("id"), from: .provider, where: [.equal(Table.provider["handle"], 1)])
+
+    fileprivate static let insertSecrets = insert(into: .loginSecret, "login", "refreshCell", "keyCell")
 
     fileprivate static let makeSecrets = insert(into: .loginSecret, "login", onConflict: .keeps)
 

@@ -18,12 +18,12 @@ extension WriteTransaction {
     /// The user of that index; `nil` if the vault has none.
     func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
         let row = try tables.cursor(.userByIndex)
-        return try row.withBinding(1, index.bytes) { () throws(StoreError) in
-            guard try row.step() else { return nil }
-            let columns = try UserColumns(row)
-            try requireNotSeenLater(columns)
-            return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
-        }
+        row.bind(1, index.bytes)
+        defer { row.reset() }
+        guard try row.step() else { return nil }
+        let columns = try UserColumns(row)
+        try requireNotSeenLater(columns)
+        return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
     }
 
     /// Refuses a user of whom this process has seen a newer state.
@@ -48,12 +48,16 @@ extension WriteTransaction {
         let row = try tables.cursor(.loginsOfUser)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
             var logins: [OpenLogin] = []
-            while try row.step(), !row.isNull(LoginColumns.firstColumn) {
+            if try row.step(), !row.isNull(LoginColumns.firstColumn) {
                 let user = try UserColumns(row)
-                let login = try opener.withUser(row, user) { view throws(StoreError) in
-                    try? opener.login(row, try LoginColumns(row), user, view)
+                // The same user in each row: opened once, however many logins there are.
+                try opener.withUser(row, user) { view throws(StoreError) in
+                    let view = view.indexed()
+                    repeat {
+                        let login = try? opener.login(row, try LoginColumns(row), user, view)
+                        if let login { logins.append(login) }
+                    } while try row.step()
                 }
-                if let login { logins.append(login) }
             }
             let whole = Set(logins.map(\.columns.handle))
             return (logins, owner.manifest.map(\.login).filter { !whole.contains($0) })
@@ -68,22 +72,14 @@ extension WriteTransaction {
         }
     }
 
-    /// A row for a user that the vault does not have. Its cell is written by ``save(_:telling:)``.
+    /// A user that the vault does not have. The row is made by ``save(_:telling:)``.
     func makeUser(_ id: String, _ index: BlindIndex) throws(StoreError) -> OpenUser {
         guard !id.isEmpty, id.utf8.count <= Self.userIdLimit else {
             throw StoreError(.invalidValue, "a user id has from 1 to \(Self.userIdLimit) bytes")
         }
-        var columns = UserColumns(
-            rowID: 0, handle: .random(), blindIndex: index, rootKey: context.keyring.primaryRoot.id)
-        let insert = try tables.cursor(.insertUser)
-        insert.bind(1, columns.handle.bytes)
-        insert.bind(2, index.bytes)
-        insert.bind(3, columns.revision)
-        insert.bind(4, columns.auditSequence)
-        insert.bind(5, columns.rootKey.bytes)
-        insert.bind(6, [])
-        try insert.run()
-        columns.rowID = tables.lastInsertedRow
+        let columns = UserColumns(
+            rowID: UserColumns.noRow, handle: userHandles.next(), blindIndex: index,
+            rootKey: context.keyring.primaryRoot.id)
         return try sealing { () throws(VaultCryptoError) in
             try OpenUser(new: columns, id: id, createdAt: now())
         }
@@ -98,22 +94,44 @@ extension WriteTransaction {
         }
     }
 
-    /// Writes a changed user: a new revision, sealed under the primary root, and the audit rows that record it.
+    /// Writes a changed or new user: a new revision, sealed under the primary root, and the audit rows that record it.
     func save(_ user: inout OpenUser, telling tale: Tale) throws(StoreError) {
+        let formerRoot = user.columns.rootKey
         user.columns.revision += 1
         user.columns.rootKey = context.keyring.primaryRoot.id
         user.columns.auditSequence = head.sequence + Int64(tale.events.count)
         let saved = user
         let cell = try sealing { () throws(VaultCryptoError) in try saved.seal(context) }
-        let update = try tables.cursor(.updateUser)
-        update.bind(1, user.columns.rowID)
-        update.bind(2, user.columns.revision)
-        update.bind(3, user.columns.auditSequence)
-        update.bind(4, user.columns.rootKey.bytes)
-        update.bind(5, cell)
-        try update.run()
+        if user.columns.rowID == UserColumns.noRow {
+            user.columns.rowID = try insert(saved.columns, cell)
+        } else {
+            try update(saved.columns, cell, hasOtherRoot: saved.columns.rootKey != formerRoot)
+        }
         savedUsers[user.columns.handle] = user.columns.revision
         try tell(tale, of: user)
+    }
+
+    private func insert(_ user: UserColumns, _ cell: [UInt8]) throws(StoreError) -> Int64 {
+        let insert = try tables.cursor(.insertUser)
+        insert.bind(1, user.handle.bytes)
+        insert.bind(2, user.blindIndex.bytes)
+        insert.bind(3, user.revision)
+        insert.bind(4, user.auditSequence)
+        insert.bind(5, user.rootKey.bytes)
+        insert.bind(6, cell)
+        try insert.run()
+        return tables.lastInsertedRow
+    }
+
+    /// An engine that is given the root key again writes its index again, although it is the same.
+    private func update(_ user: UserColumns, _ cell: [UInt8], hasOtherRoot: Bool) throws(StoreError) {
+        let update = try tables.cursor(hasOtherRoot ? .updateUserAndRoot : .updateUser)
+        update.bind(1, user.rowID)
+        update.bind(2, user.revision)
+        update.bind(3, user.auditSequence)
+        update.bind(4, cell)
+        if hasOtherRoot { update.bind(5, user.rootKey.bytes) }
+        try update.run()
     }
 
     func tell(_ tale: Tale, of user: OpenUser) throws(StoreError) {
@@ -148,5 +166,8 @@ extension Query {
         into: .user, "handle", "blindIndex", "revision", "auditSequence", "rootKey", "cell")
 
     fileprivate static let updateUser = update(
-        .user, "revision", "auditSequence", "rootKey", "cell", first: 2, where: [.equal(Table.user["id"], 1)])
+        .user, "revision", "auditSequence", "cell", first: 2, where: [.equal(Table.user["id"], 1)])
+
+    fileprivate static let updateUserAndRoot = update(
+        .user, "revision", "auditSequence", "cell", "rootKey", first: 2, where: [.equal(Table.user["id"], 1)])
 }

@@ -25,6 +25,14 @@ package final class WriteTransaction {
     /// Renewals that this transaction has begun, each with a refresh token that is about to be sent. Also those of
     /// operations that have failed since.
     package var openedIntents: [(login: LoginHandle, generation: Int64)] = []
+    /// Names for users and logins that this transaction makes.
+    var userHandles = HandleSource<UserSubject>()
+    var loginHandles = HandleSource<LoginSubject>()
+    /// The highest fence of the vault, for as long as no other process can have taken one.
+    var highestFence: Int64?
+    /// How the vault was when this process had last written to it.
+    private var lastCommit: (mark: Int64, lookedAt: SuspendingClock.Instant)?
+    private var lookedAt = SuspendingClock.now
     private var failure: StoreError?
 
     /// - Parameter committedHead: known from another transaction of this process.
@@ -44,11 +52,21 @@ package final class WriteTransaction {
     package func begin() throws(StoreError) {
         failure = nil
         savedUsers.removeAll(keepingCapacity: true)
+        userHandles = HandleSource()
+        loginHandles = HandleSource()
         openedIntents.removeAll(keepingCapacity: true)
+        if let committedHead, isAsLeft() {
+            rows.restore(context.rows.current)
+            head = committedHead
+            headAtBegin = head
+            return
+        }
+        highestFence = nil
         try tables.checkSchema()
         rows.restore(context.rows.current)
         try rows.look(tables, context)
         try readHead()
+        lookedAt = .now
         headAtBegin = head
         guard let committedHead, head != committedHead else { return }
         // Others have written since: what this process has committed must still be there, below what they wrote.
@@ -59,6 +77,13 @@ package final class WriteTransaction {
         throw StoreError(
             .rollbackSuspected, "the vault is older than what this process has already written to it",
             hint: "find out who replaced the file; nothing is written to it")
+    }
+
+    /// Whether the vault is as the last transaction of this process has left it. Believed for a second: after that is looked
+    /// whatever the engine says.
+    private func isAsLeft() -> Bool {
+        guard let lastCommit, tables.changeMark == lastCommit.mark else { return false }
+        return lastCommit.lookedAt.duration(to: .now) < .seconds(1)
     }
 
     private func readHead() throws(StoreError) {
@@ -79,6 +104,7 @@ package final class WriteTransaction {
 
     package func committed() {
         committedHead = head
+        lastCommit = tables.changeMark.map { ($0, lookedAt) }
         context.adopt(rows.current)
         context.seen.noteAuditHead(head.sequence)
         for (user, revision) in savedUsers { _ = context.seen.isOlder(user, revision) }

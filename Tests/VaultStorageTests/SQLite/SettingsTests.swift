@@ -36,6 +36,26 @@ struct SettingsTests {
         store.close()
     }
 
+    @Test func theCacheOfABigBatchIsGivenBack() throws {
+        let fixture = try VaultFixture()
+        try fixture.create().close()
+        let connection = try Connection(path: fixture.path)
+        try connection.configure()
+        let usual = try connection.integer("PRAGMA cache_size")
+        try connection.reduceCacheIfIdle()
+        #expect(try connection.integer("PRAGMA cache_size") == usual)
+        try connection.expectManyChanges()
+        #expect(try connection.integer("PRAGMA cache_size") == -32_768)
+        // It stays while such batches go on.
+        for _ in 0..<40 {
+            try connection.reduceCacheIfIdle()
+            try connection.expectManyChanges()
+        }
+        #expect(try connection.integer("PRAGMA cache_size") == -32_768)
+        for _ in 0..<16 { try connection.reduceCacheIfIdle() }
+        #expect(try connection.integer("PRAGMA cache_size") == usual)
+    }
+
     /// A clean end is told to it; whatever else closes a connection may be an error.
     @Test(arguments: [false, true]) func onlyACleanEndLetsTheLastConnectionCheckpoint(isClean: Bool) throws {
         let fixture = try VaultFixture()

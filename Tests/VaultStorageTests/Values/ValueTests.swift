@@ -16,6 +16,16 @@ struct ValueTests {
         #expect(LoginHandle(text: String(repeating: "a", count: 26))?.bytes == .zero)
     }
 
+    @Test func namesOfOneTransactionLieSideBySide() {
+        var handles = HandleSource<LoginSubject>()
+        let made = (0..<1_000).map { _ in handles.next() }
+        #expect(Set(made).count == 1_000)
+        #expect(Set(made.map(\.bytes.firstWord)).count == 1)
+        #expect(Set(made.map(\.bytes.secondWord)).count == 1_000)
+        var others = HandleSource<LoginSubject>()
+        #expect(others.next().bytes.firstWord != made[0].bytes.firstWord)
+    }
+
     @Test func instantsAreClampedAndRoundedUp() {
         let instant = Timestamp(milliseconds: 1000)
         #expect(instant.advanced(by: .milliseconds(-1500)) == Timestamp(milliseconds: -500))

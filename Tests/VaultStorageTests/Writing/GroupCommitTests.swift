@@ -71,21 +71,68 @@ struct GroupCommitTests {
         #expect(try await store.verify().findings == [])
     }
 
-    /// The user's row is written before the provider is found missing.
     @Test func anOperationThatFailsHalfwayIsUndoneAmongItsNeighbours() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
+        let commits = store.commitCount
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
-                let provider = number.isMultiple(of: 2) ? ProviderHandle.random() : nil
                 group.addTask {
-                    _ = try? await store.insertLogin(fixture.draft("user-\(number)", provider: provider))
+                    _ = try? await store.write { transaction in
+                        _ = try transaction.insertLogin(fixture.draft("user-\(number)"))
+                        if number.isMultiple(of: 2) { throw Refusal() }
+                    }
                 }
             }
         }
+        #expect(store.commitCount - commits < 40)
         #expect(try await store.statistics().users == 20)
         #expect(try await store.statistics().logins == 20)
         #expect(try await store.verify().findings == [])
+    }
+
+    /// One that is alone in its transaction has no savepoint.
+    @Test func anOperationThatFailsHalfwayAndAloneIsUndone() async throws {
+        let fixture = try VaultFixture()
+        let store = try fixture.create()
+        for number in 0..<6 {
+            let inserting: @Sendable (WriteTransaction) throws -> Void = { transaction in
+                _ = try transaction.insertLogin(fixture.draft("user-\(number)"))
+                if number.isMultiple(of: 2) { throw Refusal() }
+            }
+            if number.isMultiple(of: 2) {
+                await #expect(throws: Refusal.self) { try await store.write(inserting) }
+            } else {
+                try await store.write(inserting)
+            }
+        }
+        #expect(try await store.statistics().users == 3)
+        #expect(try await store.auditEntries(after: 0, limit: 100).count == 1 + 3)
+        #expect(try await store.verify().findings == [])
+    }
+
+    /// What begins each transaction is not read again while nobody else has written: here somebody has, each time.
+    @Test func whatOthersHaveCommittedIsSeenBetweenTwoCommitsInARow() async throws {
+        let fixture = try VaultFixture()
+        let stores = [try fixture.create(), try fixture.open()]
+        let logins = [
+            try await stores[0].insertLogin(fixture.draft("alice")).handle,
+            try await stores[0].insertLogin(fixture.draft("bob")).handle,
+        ]
+        var fences: [Int64] = []
+        for number in 0..<60 {
+            // Two in a row by each, then the other.
+            let store = stores[number / 2 % 2]
+            fences.append(
+                try await store.updateLogin(logins[number % 2]) { state in
+                    state.session.attempts += 1
+                    return state.openIntent(owner: store.owner, at: Timestamp(milliseconds: 1)).fence
+                })
+        }
+        #expect(zip(fences, fences.dropFirst()).allSatisfy { $0 < $1 }, "\(fences)")
+        #expect(try await stores[0].verify().findings == [])
+        #expect(try await stores[1].auditEntries(after: 0, limit: 1_000).count >= 63)
+        for login in logins { #expect(try await stores[1].login(login).session.attempts == 30) }
     }
 
     @Test func twoStoresOnOneFileTakeTurns() async throws {

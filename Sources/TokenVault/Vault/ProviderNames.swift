@@ -1,0 +1,23 @@
+import Synchronization
+import VaultCrypto
+import VaultStorage
+
+/// What providers are called, so that a row need not be opened for its name each time. A name is known with the tag of the
+/// row's cell: a provider that was changed, or replaced, has another one.
+final class ProviderNames: Sendable {
+    private static let most = 20_000
+
+    private let names = Mutex<[ProviderHandle: (tag: CellTag, name: String)]>([:])
+
+    subscript(provider: ProviderHandle, tag: CellTag) -> String? {
+        names.withLock { names in names[provider].flatMap { $0.tag == tag ? $0.name : nil } }
+    }
+
+    func keep(_ name: String, _ provider: ProviderHandle, _ tag: CellTag) {
+        names.withLock { names in
+            // Otherwise those of providers that are gone would stay.
+            if names.count > Self.most { names = [:] }
+            names[provider] = (tag, name)
+        }
+    }
+}
