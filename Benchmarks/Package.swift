@@ -13,6 +13,7 @@ let package = Package(
                 .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),
                 .product(name: "TokenVaultTesting", package: "token-vault"),
+                .product(name: "VaultImport", package: "token-vault"),
             ]
         )
     ],

@@ -2,6 +2,7 @@ import Foundation
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
+import VaultImport
 
 /// What both programs do, on the library.
 struct Workload: Sendable {
@@ -125,6 +126,30 @@ struct Workload: Sendable {
         report(elapsed, logins, 1)
     }
 
+    /// Reads a store of another system, and judges its rows.
+    func rows(of path: String) async throws {
+        var rows = ImportReading(try ImportSource(path: path), now: Date()).makeAsyncIterator()
+        let elapsed = try await ContinuousClock().measure { while try await rows.next() != nil {} }
+        report(elapsed, rows.summary.rows, 1)
+    }
+
+    /// Takes a store of another system into a new vault. Its rows name the providers `acme` and `google`.
+    func take(from path: String) async throws {
+        try KeyFiles.generate(at: key)
+        let opened = try await Vault.create(at: vault, unlockedBy: .keyFile(key))
+        for name in ["acme", "google"] {
+            try await opened.addProvider(
+                ProviderRegistration(
+                    name: name, issuer: Issuer("https://\(name).example"),
+                    tokenEndpoint: EndpointURL("https://\(name).example/token"), clientID: ClientID("client")))
+        }
+        var rows = ImportRun(try ImportSource(path: path), into: opened).makeAsyncIterator()
+        let elapsed = try await ContinuousClock().measure { while try await rows.next() != nil {} }
+        guard rows.result[.added] == rows.result.rows else { throw NotComplete() }
+        await opened.close()
+        report(elapsed, rows.result.rows, 1)
+    }
+
     private func report(_ elapsed: Duration, _ count: Int, _ bytes: Int) {
         precondition(bytes > 0)
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
@@ -132,7 +157,7 @@ struct Workload: Sendable {
     }
 }
 
-/// A rotation that had to keep the old key, although nothing needs it.
+/// Work of which something was left undone.
 struct NotComplete: Error {}
 
 /// A user whose token should be good has none.

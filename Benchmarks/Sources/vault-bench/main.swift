@@ -13,10 +13,13 @@ import TokenVaultTesting
 //     vault-bench update  VAULT KEY LOGINS COUNT SEED     one durable update after the other
 //     vault-bench open    VAULT KEY LOGINS COUNT SEED     open, one read, close
 //     vault-bench rotate  VAULT KEY LOGINS COUNT SEED     one rotation of the root key, for each login
+//     vault-bench rows    VAULT KEY SOURCE                reads a store of another system; also prints the peak memory in KiB
+//     vault-bench import  VAULT KEY SOURCE                takes a store of another system into a new vault; the same
 //     vault-bench memory  VAULT KEY LOGINS COUNT SEED     prints the process's peak memory in KiB after COUNT reads
 
 let arguments = CommandLine.arguments
-guard arguments.count >= 5, let logins = Int(arguments[4]) else {
+let isImport = arguments.count == 5 && ["import", "rows"].contains(arguments[1])
+guard arguments.count >= 5, let logins = isImport ? 0 : Int(arguments[4]) else {
     FileHandle.standardError.write(Data("vault-bench: see the comment in main.swift for the arguments\n".utf8))
     exit(64)
 }
@@ -24,6 +27,10 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
 
 @Sendable func run() async throws {
     if arguments[1] == "make" { return try await workload.make() }
+    if isImport {
+        try await arguments[1] == "rows" ? workload.rows(of: arguments[4]) : workload.take(from: arguments[4])
+        return print(try peakMemory())
+    }
     guard arguments.count == 7, let count = Int(arguments[5]), let seed = UInt64(arguments[6]) else { exit(64) }
     let order = Order(seed: seed, users: logins).users(count)
     switch arguments[1] {

@@ -36,7 +36,8 @@ final class LoginPulls: Sendable {
             }
             logins.append(ImportedLogin(login, userId: userId, provider: target.provider, source: name))
         }
-        for answer in try await vault.takeImported(logins, for: .take(.vault), isRehearsal: false) {
+        let prepared = vault.prepareImported(logins, for: .take(.vault))
+        for answer in try await vault.takeImported(prepared, for: .take(.vault), isRehearsal: false) {
             switch answer {
             case .added, .known, .absent: continue
             case .userDisabled: throw VaultError(.userDisabled, now: vault.now)

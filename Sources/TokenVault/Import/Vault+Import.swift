@@ -3,21 +3,29 @@ package import VaultCrypto
 package import VaultStorage
 
 extension Vault {
+    /// Makes ready what a transaction would otherwise make while it holds up others.
+    package func prepareImported(_ logins: [ImportedLogin], for purpose: ImportPurpose) -> [PreparedImport] {
+        let now = now
+        return logins.map { login in
+            guard case .take(let owner) = purpose else { return PreparedImport(login: login, draft: nil) }
+            return PreparedImport(login: login, draft: scheduled(login.draft(owner: owner, now: now)))
+        }
+    }
+
     /// Takes over logins of another system, or holds them against what the vault has, in one transaction.
     ///
     /// - Parameter isRehearsal: Everything is done, and undone.
     /// - Returns: An answer for each, in their order.
     package func takeImported(
-        _ logins: [ImportedLogin], for purpose: ImportPurpose, isRehearsal: Bool
+        _ logins: [PreparedImport], for purpose: ImportPurpose, isRehearsal: Bool
     ) async throws -> [ImportAnswer] {
         try requireOpen()
         let now = now
         return try await VaultError.translating {
-            try await store.takeImported(logins.map(\.userId), isRehearsal: isRehearsal) { number in
-                guard case .take(let owner) = purpose else { return nil }
-                return self.scheduled(logins[number].draft(owner: owner, now: now))
+            try await store.takeImported(logins.map(\.login.userId), isRehearsal: isRehearsal) { number in
+                logins[number].draft
             } meeting: { number, state in
-                let meeting = state.meet(logins[number], for: purpose, now: now)
+                let meeting = state.meet(logins[number].login, for: purpose, now: now)
                 if meeting != nil { state.dueAt = state.nextDue }
                 return meeting
             }
@@ -93,6 +101,12 @@ extension Vault {
         }
         return Array(readings.prefix(limit))
     }
+}
+
+/// A login of another system, and what is added if the vault does not have it.
+package struct PreparedImport: Sendable {
+    package let login: ImportedLogin
+    let draft: LoginDraft?
 }
 
 /// What a complete reading of a source found.

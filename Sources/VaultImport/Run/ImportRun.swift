@@ -18,7 +18,7 @@ import VaultStorage
 /// again, any number of times: rows that have not changed change nothing, and those that have are followed.
 ///
 /// Rows are written in batches, each in one transaction, and a row comes out of the iteration when its batch is durable. A
-/// run that is broken off is simply begun anew.
+/// run that is broken off is simply begun anew; the batch that was under way may still be written.
 public struct ImportRun: AsyncSequence, Sendable {
     public typealias Element = ImportedRow
 
@@ -45,13 +45,16 @@ public struct ImportRun: AsyncSequence, Sendable {
             taker: RowTaker(vault, source: options.name ?? source.detection.kind.name, options))
     }
 
-    /// Takes batch after batch.
+    /// Takes batch after batch: while one is written, the next is read.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var outcomes: ImportReading.AsyncIterator
         private var taker: RowTaker
+        private var writing: Task<[ImportedRow], any Error>?
         /// Of a batch that is durable, in reverse.
         private var ready: [ImportedRow] = []
         private var isAtEnd = false
+        /// What came of reading on while a batch was being written, whose rows come first.
+        private var failure: (any Error)?
         /// The rows so far, and after the last one what the whole reading found.
         public private(set) var result = ImportResult()
 
@@ -63,7 +66,11 @@ public struct ImportRun: AsyncSequence, Sendable {
         /// - Throws: ``ImportError``, `VaultError`, or `CancellationError`. What was written before stays.
         public mutating func next() async throws -> ImportedRow? {
             while ready.isEmpty {
-                if isAtEnd { return nil }
+                if writing == nil {
+                    if let failure { throw failure }
+                    if isAtEnd { return nil }
+                    try await begin()
+                }
                 try await takeBatch()
             }
             return ready.removeLast()
@@ -79,9 +86,14 @@ public struct ImportRun: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func takeBatch() async throws {
+        private mutating func begin() async throws {
             try await taker.begin()
+            write(try await readBatch())
+        }
+
+        private mutating func readBatch() async throws -> PreparedBatch {
             var batch: [RowOutcome] = []
+            batch.reserveCapacity(RowTaker.batch)
             while batch.count < RowTaker.batch {
                 guard let outcome = try await outcomes.next() else {
                     isAtEnd = true
@@ -89,13 +101,31 @@ public struct ImportRun: AsyncSequence, Sendable {
                 }
                 batch.append(outcome)
             }
-            let rows = try await taker.take(batch)
+            return try await taker.prepare(batch)
+        }
+
+        private mutating func write(_ batch: PreparedBatch) {
+            let writer = taker.writer
+            writing = Task { try await writer.write(batch) }
+        }
+
+        /// Reads the next batch, and waits for the one that is being written.
+        private mutating func takeBatch() async throws {
+            guard let writing else { return }
+            var following: PreparedBatch?
+            do { if !isAtEnd { following = try await readBatch() } } catch { failure = error }
+            let rows = try await withTaskCancellationHandler {
+                try await writing.value
+            } onCancel: {
+                writing.cancel()
+            }
+            self.writing = nil
             for row in rows { result.add(row) }
             ready = rows.reversed()
-            if isAtEnd {
-                result.reading = outcomes.summary
-                result.missing = try await taker.end(result)
-            }
+            if failure != nil { return }
+            if let following, !following.outcomes.isEmpty { return write(following) }
+            result.reading = outcomes.summary
+            result.missing = try await taker.end(result)
         }
     }
 }

@@ -4,10 +4,10 @@ import TokenVault
 import VaultCrypto
 import VaultStorage
 
-/// Holds the rows of one run against the vault, a batch at a time.
+/// Says of the rows of one run what is to be done with each, a batch at a time, and what the source no longer has.
 struct RowTaker {
     /// Rows of one transaction.
-    static let batch = 500
+    static let batch = 1_000
 
     private let vault: Vault
     private let source: String
@@ -35,8 +35,10 @@ struct RowTaker {
         hadImports = try await vault.hasImports()
     }
 
-    /// Gives what became of each row.
-    mutating func take(_ batch: [RowOutcome]) async throws -> [ImportedRow] {
+    var writer: BatchWriter { BatchWriter(vault: vault, options: options) }
+
+    /// Makes everything ready that needs no writing.
+    mutating func prepare(_ batch: [RowOutcome]) async throws -> PreparedBatch {
         var rows: [ImportedRow?] = []
         var logins: [ImportedLogin] = []
         var places: [Int] = []
@@ -49,18 +51,9 @@ struct RowTaker {
                 rows.append(nil)
             }
         }
-        let answers = try await answers(for: logins)
-        for (place, answer) in zip(places, answers) {
-            var (end, login) = Self.outcome(of: answer)
-            // What an earlier row of a rehearsal has added is not there.
-            if options.isRehearsal, case .added = end {
-                login = nil
-                if case .update = batch[place] { end = .followed }
-            }
-            rows[place] = ImportedRow(
-                place: batch[place].place, outcome: end, login: login.map { LoginID($0) }, row: batch[place])
-        }
-        return rows.compactMap(\.self)
+        return PreparedBatch(
+            outcomes: batch, rows: rows, places: places,
+            logins: vault.prepareImported(logins, for: options.importPurpose))
     }
 
     private enum Judged {
@@ -107,50 +100,6 @@ struct RowTaker {
         let known = KnownProvider(handle: target?.provider, clientID: target?.clientID)
         providers[name] = known
         return known
-    }
-
-    private var purpose: ImportPurpose {
-        switch options.purpose {
-        case .hold: .take(.source)
-        case .take: .take(.vault)
-        case .check: .check(adopts: false)
-        case .adopt: .check(adopts: true)
-        case .compare: .compare
-        }
-    }
-
-    private func answers(for logins: [ImportedLogin]) async throws -> [ImportAnswer?] {
-        guard !logins.isEmpty else { return [] }
-        let isRehearsal = options.isRehearsal || options.purpose == .compare
-        do {
-            return try await vault.takeImported(logins, for: purpose, isRehearsal: isRehearsal)
-        } catch let error as VaultError where error.code == .invalidArgument && logins.count > 1 {
-            // Some row holds what no vault takes: it is found by taking each alone.
-            var answers: [ImportAnswer?] = []
-            for login in logins { answers += try await self.answers(for: [login]) }
-            return answers
-        } catch let error as VaultError where error.code == .invalidArgument {
-            return [nil]
-        }
-    }
-
-    private static func outcome(of answer: ImportAnswer?) -> (ImportedRow.Outcome, LoginHandle?) {
-        switch answer {
-        case nil: (.rejected(.notStorable), nil)
-        case .added(let login): (.added, login)
-        case .absent: (.absent, nil)
-        case .userDisabled: (.rejected(.userDisabled), nil)
-        case .damaged: (.rejected(.userDamaged), nil)
-        case .known(let login, let meeting):
-            switch meeting {
-            case .unchanged: (.unchanged, login)
-            case .followed: (.followed, login)
-            case .older: (.older, login)
-            case .renewedBySource: (.renewedBySource, login)
-            case .ended: (.ended, login)
-            case .taken: (.rejected(.alreadyThere), login)
-            }
-        }
     }
 
     /// After the last row: marks what the source no longer has, and records the reading.

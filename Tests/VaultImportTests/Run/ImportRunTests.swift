@@ -274,17 +274,19 @@ struct ImportRunTests {
 
     @Test func aRunThatIsBrokenOffIsBegunAnew() async throws {
         let scene = try await ImportScene()
-        let text = (1...1_200).map { number in
+        let text = (1...2_400).map { number in
             SampleRow(user: "u\(number)", subject: "s\(number)", access: "a\(number)", refresh: "r\(number)").text
         }.joined()
         let source = try ImportSource(bytes: Array(text.utf8))
         var run = ImportRun(source, into: scene.vault, options: .init(name: "web")).makeAsyncIterator()
-        // One row of the first batch is out: the batch is durable, and nothing behind it.
+        // One row of the first batch is out: the batch is durable, at most one more is under way, and none behind that.
         _ = try await run.next()
-        #expect(try await scene.vault.status().logins == 500)
+        let taken = try await scene.vault.status().logins
+        #expect(taken == 1_000 || taken == 2_000)
         let result = try await scene.run(text).result
-        #expect(result[.unchanged] == 500 && result[.added] == 700)
-        #expect(try await scene.vault.status().logins == 1_200)
+        #expect(result[.unchanged] >= 1_000 && result[.added] >= 400)
+        #expect(result[.unchanged] + result[.added] == 2_400)
+        #expect(try await scene.vault.status().logins == 2_400)
     }
 
     @Test func noSecretIsShown() async throws {
