@@ -26,8 +26,72 @@ extension Reader {
         }
     }
 
-    /// All logins of a user, and those that their cell names but the vault does not have.
+    /// The logins of a user, and those that their cell names but the vault does not have.
     func logins(ofUser index: BlindIndex, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
+        // Several questions, of one moment.
+        try withSnapshot { () throws(StoreError) in
+            if let page = try knownLogins(ofUser: index, after: after, limit: limit) { return page }
+            return try allLogins(ofUser: index, after: after, limit: limit)
+        }
+    }
+
+    /// The page as the user's cell names the logins: opens the cell once, and no login but those of the page. `nil` if the
+    /// cell cannot be opened, or does not name as many logins as there are rows.
+    private func knownLogins(
+        ofUser index: BlindIndex, after: LoginHandle?, limit: Int
+    ) throws(StoreError) -> [LoginListing]? {
+        let row = try tables.cursor(.userByIndex)
+        row.bind(1, index.bytes)
+        defer { row.reset() }
+        guard try row.step() else { throw StoreError.notFound(.user) }
+        do throws(StoreError) {
+            let user = try UserColumns(row)
+            return try opener.withUser(row, user) { view throws(StoreError) in
+                guard try countLogins(ofUserRow: user.rowID) == view.loginCount else { return nil }
+                let view = view.indexed()
+                let handles = (0..<view.loginCount).map { view.entry($0).login.bytes }
+                let page = handles.filter { handle in after.map { $0.bytes < handle } ?? true }.sorted()
+                return try page.prefix(limit.asPageLimit).map { handle throws(StoreError) in
+                    try listing(LoginHandle(handle), of: user, view)
+                }
+            }
+        } catch {
+            guard error.isOfRow else { throw error }
+            return nil
+        }
+    }
+
+    private func countLogins(ofUserRow id: Int64) throws(StoreError) -> Int {
+        let row = try tables.cursor(.loginCountOfUserRow)
+        defer { row.reset() }
+        row.bind(1, id)
+        return try row.step() ? Int(row.integer(0)) : 0
+    }
+
+    /// A login that its user names. Its own damage is part of the listing.
+    private func listing(
+        _ handle: LoginHandle, of user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> LoginListing {
+        let row = try tables.cursor(.login)
+        row.bind(1, handle.bytes)
+        defer { row.reset() }
+        let isThere = try row.step() && row.integer(0) == user.rowID
+        do throws(StoreError) {
+            guard isThere else { throw .quarantined("login", handle.bytes, "its row is missing") }
+            let login = try opener.login(row, try LoginColumns(row), user, view)
+            return LoginListing(
+                handle: handle, userHandle: user.handle,
+                login: login.stored(user: user.handle, userId: view.userIdText, status: view.status, context),
+                damage: nil)
+        } catch {
+            return LoginListing(
+                handle: handle, userHandle: isThere ? user.handle : nil, login: nil, damage: error)
+        }
+    }
+
+    private func allLogins(
+        ofUser index: BlindIndex, after: LoginHandle?, limit: Int
+    ) throws(StoreError) -> [LoginListing] {
         let row = try tables.cursor(.loginsOfUser)
         let all = try row.withBinding(1, index.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.user) }

@@ -54,6 +54,7 @@ extension Reader {
         _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
         var (all, damage) = (before, damageBefore)
+        let view = view.indexed()
         repeat {
             do throws(StoreError) { all.append(try snapshot(row, try LoginColumns(row), user, view)) } catch {
                 guard error.isOfRow else { throw error }

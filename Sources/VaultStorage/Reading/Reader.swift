@@ -10,6 +10,7 @@ package final class Reader: @unchecked Sendable {
     /// The end of the audit trail that was known before the snapshot that is being read. What is committed later is not in
     /// it, and is no reason to call it old.
     private(set) var headKnownAtBegin: Int64?
+    private var isInSnapshot = false
 
     package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         self.tables = tables
@@ -46,8 +47,11 @@ package final class Reader: @unchecked Sendable {
         (error as? StoreError)?.code == .rollbackSuspected ? opener.contradiction.mark : nil
     }
 
-    /// Several queries that see one state of the vault. To be kept short.
+    /// Several queries that see one state of the vault. To be kept short. One inside another is a part of it.
     package func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        if isInSnapshot { return try body() }
+        isInSnapshot = true
+        defer { isInSnapshot = false }
         headKnownAtBegin = context.seen.auditHead
         defer { headKnownAtBegin = nil }
         return try tables.snapshot(body)

@@ -78,6 +78,8 @@ extension Query {
         Table.login.columns("id", "handle"), from: .login, where: [.equal(Table.login["user"], 1)],
         order: [.up(Table.login["id"])])
 
+    static let loginCountOfUserRow = select([.count], from: .login, where: [.equal(Table.login["user"], 1)])
+
     /// Laid out as ``LoginColumns`` and ``IntentRecord`` read it.
     static let wholeLoginsOfUserRow = select(
         wholeLogin, from: .login, joins: [owner] + secretsAndIntent, where: [.equal(Table.login["user"], 1)])
