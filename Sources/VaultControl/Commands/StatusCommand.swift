@@ -6,11 +6,18 @@ struct StatusCommand: VaultCommand {
         commandName: "status",
         abstract: "Show what the vault contains and the state of its logins.",
         discussion: """
-            Reads every login, in bounded memory: a vault with a million takes a while. --brief skips that.
+            The states of logins are sealed: counting them reads every login. In a vault with more than
+            \(mostReadUnasked) logins that is done only with --all or --provider; --brief never does it.
             """)
+
+    /// About a second's worth.
+    static let mostReadUnasked = 50_000
 
     @Flag(help: "Show only what is known without reading every login.")
     var brief = false
+
+    @Flag(help: "Read every login, however many there are.")
+    var all = false
 
     @Option(name: .shortAndLong, help: .init("Count only the logins at this provider.", valueName: "name"))
     var provider: String?
@@ -18,7 +25,9 @@ struct StatusCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func validate() throws {
-        guard !brief || provider == nil else { throw ValidationError("--brief and --provider cannot be combined") }
+        guard !brief || provider == nil && !all else {
+            throw ValidationError("--brief cannot be combined with --provider or --all")
+        }
     }
 
     func run(_ invocation: Invocation) async throws {
@@ -27,7 +36,7 @@ struct StatusCommand: VaultCommand {
         let progress = CountingProgress("counting logins", advice: "; --brief skips that", invocation)
         let (status, survey, readOnly) = try await access.open { vault in
             let status = try await vault.status()
-            guard !brief else { return (status, nil as VaultSurvey?, vault.readOnlyReason) }
+            guard readsLogins(status.logins) else { return (status, nil as VaultSurvey?, vault.readOnlyReason) }
             defer { progress.finish() }
             let survey = try await vault.survey(provider: provider) { progress.update(done: $0, total: $1) }
             return (status, survey, vault.readOnlyReason)
@@ -41,10 +50,17 @@ struct StatusCommand: VaultCommand {
         if let survey { sheet += SurveyFacts.sheet(survey) }
         try invocation.emit(
             sheet, text: invocation.text(sheet) + (survey.map { SurveyFacts.text($0, invocation) } ?? ""))
+        if survey == nil, !brief {
+            invocation.note("\(status.logins) logins are many to read: --all counts their states, which takes a while")
+        }
         if let readOnly { invocation.note(readOnly) }
         if status.lockedMemory != .full {
             invocation.warn("keys may be written to swap: raise the limit on locked memory (ulimit -l)")
         }
+    }
+
+    func readsLogins(_ count: Int) -> Bool {
+        !brief && (all || provider != nil || count <= Self.mostReadUnasked)
     }
 
     private func sheet(_ path: String, _ status: VaultStatus) -> Sheet {
