@@ -62,6 +62,9 @@ struct RawURL: Hashable, Sendable {
         return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
+    /// Also where none is named.
+    var portInUse: UInt16 { port ?? defaultPort }
+
     private var defaultPort: UInt16 { scheme == "https" ? 443 : 80 }
 
     private static func authority(_ text: Substring) -> (host: String, port: UInt16?)? {

@@ -88,6 +88,8 @@ extension VaultError.Code {
     public static let refreshStalled = Self("refreshStalled")
     /// It did not work now and may work later; see ``VaultError/retryAfter``.
     public static let tryLater = Self("tryLater")
+    /// The provider's tokens may not be sent there: its ``ProviderRegistration/apiOrigins`` do not name this origin.
+    public static let originNotAllowed = Self("originNotAllowed")
     /// The provider could not be reached. May work later.
     public static let network = Self("network")
     /// The caller's deadline passed. The renewal itself continues.

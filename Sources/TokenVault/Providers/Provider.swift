@@ -26,6 +26,8 @@ public struct Provider: Sendable, Equatable {
     public let jwksURI: EndpointURL?
     /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
     public let requiresPushedRequests: Bool
+    /// Where its tokens may be sent; empty: to every `https` URL.
+    public let apiOrigins: [APIOrigin]
 }
 
 /// When the logins of a provider are bound to a DPoP key (RFC 9449).
@@ -76,6 +78,9 @@ public struct ProviderRegistration: Sendable {
     /// Where the callback goes if a log-in does not say.
     public var redirectURI: RedirectURI?
     public var dpop: DPoPPolicy
+    /// Where its tokens may be sent by ``UserManager/authorize(_:for:_:)``, `AuthorizingClient` and `vaultctl request`:
+    /// name the APIs that you use. Empty: to every `https` URL.
+    public var apiOrigins: [APIOrigin] = []
     /// Whether the server names itself in callbacks (RFC 9207). Then a callback that does not is refused.
     public var requiresIssuerInCallback: Bool
 

@@ -44,6 +44,12 @@ public struct ProviderChange: Sendable {
     public var redirectURI = Field<RedirectURI>.keep
     public var dpop: DPoPPolicy?
     public var requiresIssuerInCallback: Bool?
+    /// All origins to which tokens may be sent. An empty list lifts the restriction: then every `https` URL is allowed.
+    public var apiOrigins: [APIOrigin]?
+    /// Further ones. This field and the next are applied after the one above.
+    public var addedAPIOrigins: [APIOrigin] = []
+    /// Those that are no longer allowed. The last one cannot be removed in this way, because that would allow every URL.
+    public var removedAPIOrigins: [APIOrigin] = []
 
     public init() {}
 

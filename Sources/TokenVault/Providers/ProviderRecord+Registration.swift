@@ -28,6 +28,7 @@ extension ProviderRecord {
         set(registration.authentication, alternatives: registration.alternativeSecrets.map { .init(utf8: $0.reveal()) })
         dpop = registration.dpop.stored
         requiresIssuerInCallback = registration.requiresIssuerInCallback
+        try setAPIOrigins(registration.apiOrigins)
     }
 
     /// Changes what is asked for, and checks the whole.
@@ -48,8 +49,34 @@ extension ProviderRecord {
         if let requires = change.requiresPushedRequests { requiresPushedRequests = requires }
         if let dpop = change.dpop { self.dpop = dpop.stored }
         if let requires = change.requiresIssuerInCallback { requiresIssuerInCallback = requires }
+        try applyAPIOrigins(of: change)
         let record = self
         try VaultError.translatingValues { _ = try ServerBinding(record) }
+    }
+
+    private mutating func applyAPIOrigins(of change: ProviderChange) throws {
+        guard change.apiOrigins != nil || !change.addedAPIOrigins.isEmpty || !change.removedAPIOrigins.isEmpty else {
+            return
+        }
+        var origins = try change.apiOrigins ?? VaultError.translatingValues { try allowedOrigins }
+        origins += change.addedAPIOrigins
+        let hadSome = !origins.isEmpty
+        origins.removeAll { change.removedAPIOrigins.contains($0) }
+        guard !hadSome || !origins.isEmpty else {
+            throw VaultError(
+                .invalidArgument, "without its last API origin, the provider's tokens could be sent to every https URL",
+                hint: "if that is right, set an empty list")
+        }
+        try setAPIOrigins(origins)
+    }
+
+    /// Each of them once, in the order in which they were named.
+    private mutating func setAPIOrigins(_ origins: [APIOrigin]) throws {
+        var known: Set<APIOrigin> = []
+        apiOrigins = origins.filter { known.insert($0).inserted }.map(\.rawValue)
+        guard apiOrigins.count <= 64 else {
+            throw VaultError(.invalidArgument, "a provider has up to 64 API origins")
+        }
     }
 
     private mutating func applySecrets(of change: ProviderChange) throws {

@@ -68,7 +68,7 @@ extension Provider {
                 introspectionEndpoint: endpoint(record.introspectionEndpoint),
                 deviceAuthorizationEndpoint: endpoint(record.deviceAuthorizationEndpoint),
                 jwksURI: endpoint(record.jwksURI),
-                requiresPushedRequests: record.requiresPushedRequests)
+                requiresPushedRequests: record.requiresPushedRequests, apiOrigins: record.allowedOrigins)
         }
     }
 }

@@ -17,14 +17,15 @@ extension UserManager {
     ///
     /// - Returns: The token that was used, for ``reportRejected(_:)``.
     /// - Throws: ``VaultError``, ``VaultError/Code/invalidArgument`` for a URL that is not `https`, unless it is on this
-    ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; or `CancellationError`.
+    ///   machine and ``UserManagerOptions/allowsInsecureLoopback`` is set; ``VaultError/Code/originNotAllowed`` for one that
+    ///   is not among the provider's ``ProviderRegistration/apiOrigins``; or `CancellationError`.
     @discardableResult
     public func authorize(
         _ request: inout HTTPRequest, for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest()
     ) async throws -> VaultToken {
-        _ = try target(of: request)
-        let token = try await accessToken(for: login, tokenRequest)
-        try await authorize(&request, with: token)
+        let target = try target(of: request)
+        let token = try await accessToken(for: login, tokenRequest, to: target)
+        try await authorize(&request, to: target, with: PresentedToken(token))
         return token
     }
 
@@ -35,6 +36,13 @@ extension UserManager {
 
     func authorize(_ request: inout HTTPRequest, with token: PresentedToken) async throws {
         let target = try target(of: request)
+        try await requireAllowed(target, by: token.provider)
+        try await authorize(&request, to: target, with: token)
+    }
+
+    private func authorize(
+        _ request: inout HTTPRequest, to target: EndpointURL, with token: PresentedToken
+    ) async throws {
         var fields = request.headerFields
         fields[.dpop] = nil
         switch token.tokenType {
@@ -166,8 +174,19 @@ extension UserManager {
 }
 
 extension UserManager {
-    /// Refuses what ``authorize(_:with:)`` refuses.
-    package func checkTarget(of request: HTTPRequest) throws { _ = try target(of: request) }
+    /// Refuses a request with which no token of this provider may go, before a token is fetched.
+    package func checkTarget(of request: HTTPRequest, forClientOf provider: String) async throws {
+        let target = try target(of: request)
+        let record = try await VaultError.translating { try await vault.store.provider(named: provider).record }
+        try record.requireAllowed(target)
+    }
+
+    /// A good token of this login for this request. See ``authorize(_:for:_:)`` for what is refused.
+    package func accessToken(
+        for login: LoginRef, _ tokenRequest: TokenRequest = TokenRequest(), sentWith request: HTTPRequest
+    ) async throws -> VaultToken {
+        try await accessToken(for: login, tokenRequest, to: target(of: request))
+    }
 
     /// The URL, if a token may go there.
     private func target(of request: HTTPRequest) throws -> EndpointURL {

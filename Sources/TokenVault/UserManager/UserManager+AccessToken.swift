@@ -28,6 +28,21 @@ extension UserManager {
         }
     }
 
+    /// A good access token of this login for a request to this URL, if its provider's tokens may go there. Otherwise the
+    /// call fails before anything is renewed.
+    func accessToken(
+        for login: LoginRef, _ request: TokenRequest, to url: EndpointURL
+    ) async throws -> VaultToken {
+        do {
+            let target = try request.target
+            let snapshot = try await session(of: login)
+            try await requireAllowed(url, by: snapshot.provider)
+            return try await token(snapshot, target, request)
+        } catch {
+            throw context.calls.failed(error)
+        }
+    }
+
     /// A good access token of this user's only login.
     /// See ``accessToken(for:_:)``, and ``TokenRequest`` for what the two times mean.
     public func accessToken(

@@ -31,7 +31,8 @@ public import TokenVault
 ///
 /// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
 /// is refused with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
-/// `UserManagerOptions.allowsInsecureLoopback`.
+/// `UserManagerOptions.allowsInsecureLoopback`. If the provider has a list of API origins, a request to any other one is
+/// refused in the same way, with the code `originNotAllowed`.
 public final class AuthorizingClient: Service {
     private let users: UserManager
     private let options: Options
@@ -100,7 +101,7 @@ public final class AuthorizingClient: Service {
         tokenRequest.deadline = tokenRequest.deadline ?? options.tokenDeadline
         let source = ClientTokenSource(provider: provider, request: tokenRequest, parameters: parameters)
         // A request that no token may go with fails before one is fetched.
-        try users.checkTarget(of: request)
+        try await users.checkTarget(of: request, forClientOf: provider)
         let token = try await source.token(users)
         var authorized = request
         try await users.authorize(&authorized, withClientToken: token)

@@ -1,14 +1,23 @@
+import HTTPTypes
 import TokenVault
 
 extension UserManager {
     /// A good token of the login that is meant, with what there is to choose from where that is not clear.
-    func token(of choice: LoginSelection.Choice, _ request: TokenRequest) async throws -> VaultToken {
+    ///
+    /// - Parameter outgoing: with what the token is to be sent; it fails if it may not go there.
+    func token(
+        of choice: LoginSelection.Choice, _ request: TokenRequest, sentWith outgoing: HTTPRequest? = nil
+    ) async throws -> VaultToken {
+        func token(_ login: LoginRef) async throws -> VaultToken {
+            guard let outgoing else { return try await accessToken(for: login, request) }
+            return try await accessToken(for: login, request, sentWith: outgoing)
+        }
         switch choice {
         case .login(let id):
-            return try await accessToken(for: .login(id), request)
+            return try await token(.login(id))
         case .user(let user):
             do {
-                return try await accessToken(for: .user(user), request)
+                return try await token(.user(user))
             } catch let error as VaultError {
                 // None of a disabled user's logins would do.
                 if error.code == .ambiguousLogin, try await !vault.user(user).isEnabled {

@@ -36,6 +36,10 @@ enum ProviderFacts {
             Field("jwksUri", provider.jwksURI?.rawValue),
             Field("requiresPushedRequests", provider.requiresPushedRequests).label("pushed requests")
                 .words(provider.requiresPushedRequests ? "required" : nil),
+            Field("apiOrigins", provider.apiOrigins.map(\.rawValue))
+                .words(
+                    provider.apiOrigins.isEmpty
+                        ? "any (https)" : provider.apiOrigins.map(\.rawValue).joined(separator: " ")),
             Field("clientSecretCount", secrets).label("client secrets").words(secrets > 1 ? secrets : nil),
         ]
     }

@@ -40,6 +40,12 @@ struct ProviderSettings: ParsableArguments {
 
     @Option(help: .init("The device authorization endpoint (RFC 8628), likewise.", valueName: "url"))
     var deviceAuthorizationEndpoint: String?
+
+    @Option(
+        help: .init(
+            "An API to which its tokens may be sent, such as https://api.acme.example or https://*.acme.example. "
+                + "Repeatable; without any, every https URL is allowed.", valueName: "origin"))
+    var apiOrigin: [String] = []
 }
 
 extension DPoPPolicy {
@@ -61,6 +67,7 @@ struct ProviderValues {
     let deviceAuthorizationEndpoint: EndpointURL?
     let scope: Scope?
     let redirectURI: RedirectURI?
+    let apiOrigins: [APIOrigin]
 
     /// - Parameter client: Whose id stands for `{client_id}` in the revocation endpoint.
     init(
@@ -77,5 +84,8 @@ struct ProviderValues {
         deviceAuthorizationEndpoint = try endpoint(settings.deviceAuthorizationEndpoint)
         scope = if let text = settings.scope { try Scope(text) } else { nil }
         redirectURI = if let text = settings.redirectURI { try RedirectURI(text) } else { nil }
+        apiOrigins = try settings.apiOrigin.map { text throws(OAuthValueError) in
+            try APIOrigin(text, allowsInsecureLoopback: allowsInsecureLoopback)
+        }
     }
 }

@@ -89,7 +89,8 @@ struct Field {
     }
 
     private static let particularLabels = [
-        "clientId": "client id", "clientKeyId": "client key id", "dpop": "DPoP", "jwksURI": "JWKS URI",
+        "apiOrigins": "API origins", "clientId": "client id", "clientKeyId": "client key id", "dpop": "DPoP",
+        "jwksURI": "JWKS URI",
         "jwksUri": "JWKS URI", "redirectUri": "redirect URI", "requiresIssuerInCallback": "callbacks name the issuer",
     ]
 

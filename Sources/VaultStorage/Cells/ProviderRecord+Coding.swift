@@ -26,6 +26,7 @@ extension ProviderRecord {
         static let clientKeyAlgorithm: UInt8 = 22
         static let requiresPushedRequests: UInt8 = 23
         static let deviceAuthorizationEndpoint: UInt8 = 24
+        static let apiOrigins: UInt8 = 32
     }
 
     func encoded() -> RecordWriter {
@@ -56,6 +57,7 @@ extension ProviderRecord {
         record.append(Tag.clientKeyAlgorithm, clientKeyAlgorithm)
         if requiresPushedRequests { record.append(Tag.requiresPushedRequests, true) }
         record.append(Tag.deviceAuthorizationEndpoint, deviceAuthorizationEndpoint)
+        record.append(Tag.apiOrigins, apiOrigins)
         return record
     }
 
@@ -100,6 +102,7 @@ extension ProviderRecord {
         case Tag.clientKeyAlgorithm: clientKeyAlgorithm = try field.text()
         case Tag.requiresPushedRequests: requiresPushedRequests = try field.bool()
         case Tag.deviceAuthorizationEndpoint: deviceAuthorizationEndpoint = try field.text()
+        case Tag.apiOrigins: apiOrigins = try field.texts()
         default: try field.ignoreIfOptional()
         }
     }

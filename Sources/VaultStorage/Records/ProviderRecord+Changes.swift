@@ -38,6 +38,7 @@ extension ProviderRecord {
             ("dpop", old.dpop.word, dpop.word),
             ("requiresIssuerInCallback", String(old.requiresIssuerInCallback), String(requiresIssuerInCallback)),
             ("profile", old.profileName, profileName),
+            ("apiOrigins", old.apiOriginsText, apiOriginsText),
         ]
         var changes = fields.filter { $0.1 != $0.2 }.map { Change(field: $0.0, previous: $0.1, current: $0.2) }
         let unshown = [
@@ -48,6 +49,10 @@ extension ProviderRecord {
         changes += unshown.filter(\.1).map { Change(field: $0.0, previous: nil, current: nil) }
         return changes
     }
+}
+
+extension ProviderRecord {
+    fileprivate var apiOriginsText: String? { apiOrigins.isEmpty ? nil : apiOrigins.joined(separator: " ") }
 }
 
 extension ProviderRecord.DPoPPolicy {

@@ -44,6 +44,8 @@ package struct ProviderRecord: Equatable, Sendable {
     package var requiresPushedRequests = false
     /// Extra parameters of authorization requests.
     package var parameters: [String: String] = [:]
+    /// Where the provider's tokens may be sent; empty: to every `https` URL.
+    package var apiOrigins: [String] = []
     package var createdAt: Timestamp
 
     package init(

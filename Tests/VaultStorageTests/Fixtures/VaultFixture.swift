@@ -93,6 +93,7 @@ extension ProviderRecord {
         record.clientSecrets = [.canary("client-secret")]
         record.parameters = ["prompt": "consent", "audience": "x"]
         record.scopesSupported = ["a", "b"]
+        record.apiOrigins = ["https://api.example", "https://*.api.example"]
         return record
     }
 }

@@ -107,6 +107,7 @@ struct ProviderAddCommand: VaultCommand {
             given.pushedAuthorizationEndpoint ?? registration.pushedAuthorizationEndpoint
         registration.deviceAuthorizationEndpoint =
             given.deviceAuthorizationEndpoint ?? registration.deviceAuthorizationEndpoint
+        registration.apiOrigins = given.apiOrigins
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
         return registration
     }

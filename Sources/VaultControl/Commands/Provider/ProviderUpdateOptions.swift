@@ -14,6 +14,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         case pushedAuthorizationEndpoint = "pushed-authorization-endpoint"
         case scope
         case redirectURI = "redirect-uri"
+        case apiOrigins = "api-origins"
     }
 
     @Flag(help: "Fetch the stored issuer's metadata again.")
@@ -40,6 +41,9 @@ struct ProviderUpdateOptions: ParsableArguments {
             "Remove a field: \(Removable.allCases.map(\.rawValue).joined(separator: ", ")). Repeatable.",
             valueName: "field"))
     var remove: [Removable] = []
+
+    @Option(help: .init("An API origin that is no longer allowed. Repeatable.", valueName: "origin"))
+    var removeAPIOrigin: [String] = []
 
     @Flag(help: "Accept http:// on this machine, for development servers.")
     var allowInsecureLoopback = false
@@ -75,7 +79,25 @@ struct ProviderUpdateOptions: ParsableArguments {
         set(&change.pushedAuthorizationEndpoint, given.pushedAuthorizationEndpoint, .pushedAuthorizationEndpoint)
         set(&change.scope, given.scope, .scope)
         set(&change.redirectURI, given.redirectURI, .redirectURI)
+        change.apiOrigins = remove.contains(.apiOrigins) ? [] : nil
+        change.addedAPIOrigins = given.apiOrigins
+        change.removedAPIOrigins = try removeAPIOrigin.map { try APIOrigin($0, allowsInsecureLoopback: true) }
+        try checkRemoval(of: change.removedAPIOrigins, from: provider)
         return change
+    }
+
+    /// A list of one origin less is not the same as no list.
+    private func checkRemoval(of origins: [APIOrigin], from provider: Provider) throws(Failure) {
+        for origin in origins where !provider.apiOrigins.contains(origin) {
+            throw .usage(
+                "\(origin) is not among the provider's API origins", hint: "list them: vaultctl provider show NAME")
+        }
+        guard !origins.isEmpty, settings.apiOrigin.isEmpty, provider.apiOrigins.allSatisfy(origins.contains) else {
+            return
+        }
+        throw .usage(
+            "without its last API origin, the provider's tokens could be sent to every https URL",
+            hint: "if that is right: vaultctl provider update NAME --remove api-origins")
     }
 
     private var givenIssuer: Issuer? {
@@ -129,6 +151,9 @@ struct ProviderUpdateOptions: ParsableArguments {
         guard !(rediscover && remove.contains(.issuer)), !(rediscover && issuer != nil) else {
             throw Failure.usage("--rediscover uses the stored issuer", hint: "use only one of them")
         }
+        guard !remove.contains(.apiOrigins) || removeAPIOrigin.isEmpty else {
+            throw Failure.usage("--remove api-origins and --remove-api-origin cannot be combined")
+        }
         let further = client.further
         let namesFurther =
             further.secondClientSecret != nil || further.secondClientSecretFd != nil
@@ -140,7 +165,8 @@ struct ProviderUpdateOptions: ParsableArguments {
         }
         let isAsked =
             try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
-            || !remove.isEmpty || settings.dpop != nil || clientID != nil || settings.tokenEndpoint != nil
+            || !remove.isEmpty || !removeAPIOrigin.isEmpty || !settings.apiOrigin.isEmpty || settings.dpop != nil
+            || clientID != nil || settings.tokenEndpoint != nil
             || settings.profile != nil
             || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {

@@ -18,8 +18,9 @@ struct RequestCommand: VaultCommand {
             never appears in arguments, output or logs; the audit log records that it was used.
 
             The reply's body goes to standard output. The exit code is 9 if there was no reply, or one with a status \
-            of 400 or more. The token goes to the URL that you name, so name only APIs that it is meant for. A \
-            redirect is printed, not followed; with --follow it is followed within the same server.
+            of 400 or more. The token goes to the URL that you name, so name only APIs that it is meant for; one that \
+            is not among the provider's API origins is refused. A redirect is printed, not followed; with --follow it is \
+            followed within the same server.
             """)
 
     @Argument(help: .init("Where to: an https URL, percent-encoded.", valueName: "url"))
@@ -98,7 +99,7 @@ struct RequestCommand: VaultCommand {
         _ client: AuthorizingClient, _ users: UserManager, _ sender: Sender, _ target: RequestTargetURL,
         _ content: RequestContent, _ invocation: Invocation
     ) async throws -> Int {
-        let owner = try await recordReveal(sender, users)
+        let owner = try await recordReveal(sender, users, to: target.request(content))
         var (target, content) = (target, content)
         for _ in 0...Self.mostRedirects {
             let response = try await send(target.request(content), content.requestBody, client, owner, invocation)
@@ -158,13 +159,16 @@ struct RequestCommand: VaultCommand {
     }
 
     /// The server that the URL names can read the token.
-    private func recordReveal(_ sender: Sender, _ users: UserManager) async throws -> Owner {
+    private func recordReveal(
+        _ sender: Sender, _ users: UserManager, to outgoing: HTTPRequest
+    ) async throws -> Owner {
         switch sender {
         case .user(let choice):
-            let token = try await users.token(of: choice, TokenRequest())
+            let token = try await users.token(of: choice, TokenRequest(), sentWith: outgoing)
             try await users.recordReveal(of: token)
             return .login(token.login)
         case .client(let provider, let request, let parameters):
+            try await users.checkTarget(of: outgoing, forClientOf: provider)
             try await users.recordReveal(
                 of: try await users.clientToken(provider: provider, request, parameters: parameters))
             return .client(provider, request, parameters)

@@ -49,6 +49,34 @@ struct ProviderUpdateCommandTests {
         }
     }
 
+    @Test func apiOriginsAreAddedAndRemovedOneByOne() async throws {
+        try await World.with { world in
+            func origins() async throws -> [String]? {
+                try await world.ok("provider", "show", "acme", "--json").json["apiOrigins"] as? [String]
+            }
+            let update = ["provider", "update", "acme", "--yes"]
+            #expect(try await origins() == [])
+            #expect(try await world.ok("provider", "show", "acme").output.contains("any (https)"))
+            let added = try await world.ok(update + ["--api-origin", "https://API.acme.example:443/"])
+            #expect(added.output == "apiOrigins\tnone\thttps://api.acme.example\n")
+            try await world.ok(
+                update + ["--api-origin", "https://*.eu.acme.example", "--api-origin", "https://api.acme.example"])
+            #expect(try await origins() == ["https://api.acme.example", "https://*.eu.acme.example"])
+            try await world.ok(update + ["--remove-api-origin", "https://api.acme.example"])
+            #expect(try await origins() == ["https://*.eu.acme.example"])
+            let unknown = try await world.fails(.usage, update + ["--remove-api-origin", "https://api.acme.example"])
+            #expect(unknown.error.contains("is not among the provider's API origins"))
+            let last = try await world.fails(.usage, update + ["--remove-api-origin", "https://*.eu.acme.example"])
+            #expect(last.error.contains("could be sent to every https URL"))
+            #expect(last.error.contains("--remove api-origins"))
+            let path = try await world.fails(.usage, update + ["--api-origin", "https://api.acme.example/v1"])
+            #expect(path.error.contains("the API origin is malformed"))
+            try await world.ok(update + ["--remove", "api-origins"])
+            #expect(try await origins() == [])
+            try await world.ok("verify")
+        }
+    }
+
     @Test func withoutATerminalItMustBeConfirmed() async throws {
         try await World.with { world in
             let result = try await world.fails(.usage, "provider", "update", "acme", "--scope", "write")

@@ -124,6 +124,23 @@ struct RequestCommandTests {
         }
     }
 
+    @Test func anOriginThatIsNotAllowedGetsNoToken() async throws {
+        try await World.with(provider: ["--api-origin", "https://*.acme.example"]) { world in
+            try await world.logIn("alice")
+            let requests = world.server.log.records.count
+            let refused = try await world.fails(.usage, Self.request(world, "/resource", "--json"))
+            let error = try #require(try refused.json["error"] as? [String: Any])
+            #expect(error["code"] as? String == "originNotAllowed")
+            let hint = "vaultctl provider update NAME --api-origin \(world.server.base)"
+            #expect((error["hints"] as? [String])?.contains { $0.hasSuffix(hint) } == true)
+            #expect(world.server.log.records.count == requests)
+            #expect(try await world.ok("audit", "list", "--kind", "token-revealed", "--json").output.isEmpty)
+            try await world.ok(
+                "provider", "update", "acme", "--api-origin", world.server.base, "--allow-insecure-loopback", "--yes")
+            #expect(try await world.ok(Self.request(world)).json["user"] as? String == "alice")
+        }
+    }
+
     @Test func aServerThatIsNotThereIsTheNetworksFault() async throws {
         try await World.with { world in
             try await world.logIn("alice")

@@ -1,0 +1,29 @@
+import OAuthClient
+import VaultStorage
+
+extension UserManager {
+    /// Refuses a URL to which this provider's tokens may not go. Reads the provider's row, so that a change holds at once in
+    /// every process. Where the row is damaged, nobody knows what is allowed.
+    func requireAllowed(_ url: EndpointURL, by provider: ProviderHandle?) async throws {
+        guard let provider else { return }
+        let record = try await VaultError.translating { try await vault.store.provider(provider).record }
+        try record.requireAllowed(url)
+    }
+}
+
+extension ProviderRecord {
+    var allowedOrigins: [APIOrigin] {
+        get throws(OAuthValueError) {
+            try apiOrigins.map { text throws(OAuthValueError) in try APIOrigin(stored: text) }
+        }
+    }
+
+    func requireAllowed(_ url: EndpointURL) throws {
+        guard !apiOrigins.isEmpty else { return }
+        let origins = try VaultError.translatingValues { try allowedOrigins }
+        guard !origins.contains(where: { $0.covers(url) }) else { return }
+        throw VaultError(
+            .originNotAllowed, "this provider's tokens may not be sent to \(url.origin)",
+            hint: "if they may, allow it: vaultctl provider update NAME --api-origin \(url.origin)")
+    }
+}
