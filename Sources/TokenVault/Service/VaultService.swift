@@ -13,7 +13,7 @@ import Synchronization
 /// ```
 ///
 /// The vault is open from the beginning, so routes can be made of ``users`` before the group runs. While it runs, tokens are
-/// renewed ahead of time, and backups made and keys rotated as ``VaultServiceOptions`` say.
+/// renewed ahead of time, and backups made, keys rotated and observers told as ``VaultServiceOptions`` say.
 ///
 /// A service group shuts down what is last in it first. Let the vault be first: then the server takes no more requests, the
 /// renewals under way finish, the vault is closed, and the transport last, because their replies may hold the only next
@@ -58,6 +58,7 @@ public final class VaultService: Service {
         if let scheduler = options.scheduler { jobs.append(RenewalScheduler(users, options: scheduler)) }
         if let backups = options.backups { jobs.append(BackupScheduler(vault, options: backups)) }
         if let rotation = options.rootKey { jobs.append(RootKeyScheduler(vault, options: rotation)) }
+        for observer in options.observers { jobs.append(LoginObservation(vault, observer)) }
         self.jobs = jobs
     }
 

@@ -8,15 +8,18 @@ public struct VaultServiceOptions: Sendable {
     public var backups: BackupSchedule?
     /// When the root key is rotated. Nil: not by this process.
     public var rootKey: RootKeySchedule?
+    /// Who hears of deaths, needs for a user and recoveries, at least once over restarts.
+    public var observers: [any LoginObserver]
 
     public init(
         vault: VaultOptions = .init(), users: UserManagerOptions = .init(), scheduler: SchedulerOptions? = .init(),
-        backups: BackupSchedule? = nil, rootKey: RootKeySchedule? = nil
+        backups: BackupSchedule? = nil, rootKey: RootKeySchedule? = nil, observers: [any LoginObserver] = []
     ) {
         self.vault = vault
         self.users = users
         self.scheduler = scheduler
         self.backups = backups
         self.rootKey = rootKey
+        self.observers = observers
     }
 }

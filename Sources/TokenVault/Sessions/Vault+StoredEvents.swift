@@ -62,6 +62,32 @@ extension Vault {
         }
     }
 
+    /// Tells one after the other what has happened since a place, up to what happened last, and where to go on after each.
+    /// What throws ends it; the place that was saved last is where to begin again.
+    package func tellStoredEvents(
+        after cursor: EventCursor, of session: SessionRef? = nil, to observe: (SessionEvent) async throws -> Void,
+        save: (EventCursor) async throws -> Void
+    ) async throws {
+        var cursor = cursor
+        while true {
+            try Task.checkCancellation()
+            let page = try await storedEvents(after: cursor, of: session)
+            for event in page.events {
+                try await observe(event)
+                if let next = event.cursor, next != cursor {
+                    cursor = next
+                    try await save(next)
+                }
+            }
+            // Rows that tell no event are behind it, too: the place must not be pruned meanwhile.
+            if page.cursor != cursor {
+                cursor = page.cursor
+                try await save(cursor)
+            }
+            if page.isLast { return }
+        }
+    }
+
     /// The place behind which everything is still to come: for who wants only what is new.
     public func eventHead() async throws -> EventCursor {
         try await VaultError.translating {

@@ -59,3 +59,10 @@ struct Mail: Sendable {
 struct SecretsClient: Sendable {
     func secret(_ name: String) async throws -> String { given() }
 }
+
+struct Database: Sendable {
+    func queueMail(to user: String) async throws {}
+    func dropMail(to user: String) async throws {}
+    func set(_ key: String, _ value: String) async throws {}
+    func get(_ key: String) async throws -> String? { nil }
+}

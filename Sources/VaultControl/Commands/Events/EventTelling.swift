@@ -22,19 +22,12 @@ struct EventTelling {
         var (cursor, lines) = (start, EventLines(invocation))
         if file != nil, try file?.read() == nil { try file?.write(cursor) }
         while true {
-            let page = try await vault.storedEvents(after: cursor, of: session)
-            for event in page.events {
+            try await vault.tellStoredEvents(after: cursor, of: session) { event in
                 if names.isEmpty || names.contains(event.kind.name) { try await tell(event, &lines) }
-                if let next = event.cursor, next != cursor {
-                    cursor = next
-                    try file?.write(next)
-                }
+            } save: { place in
+                cursor = place
+                try file?.write(place)
             }
-            if page.cursor != cursor {
-                cursor = page.cursor
-                try file?.write(cursor)
-            }
-            guard page.isLast else { continue }
             guard follows else { return }
             try await Task.sleep(for: Self.pollInterval)
         }
