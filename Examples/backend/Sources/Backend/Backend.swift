@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Hummingbird
 import Logging
 import ServiceLifecycle
@@ -17,14 +18,17 @@ struct Backend {
             transport: AsyncHTTPTransport(options: .init(allowsInsecureLoopback: settings.allowsInsecureLoopback)),
             options: VaultServiceOptions(
                 vault: VaultOptions(logger: logger),
-                users: UserManagerOptions(allowsInsecureLoopback: settings.allowsInsecureLoopback)))
+                users: UserManagerOptions(allowsInsecureLoopback: settings.allowsInsecureLoopback),
+                observers: [Watcher(file: URL(filePath: settings.vaultPath + ".cursor"), logger: logger)]))
         let users = service.users
         let api = AuthorizingClient(users: users)
 
-        let sessions = BrowserSessions()
+        let (sessions, cookies) = (BrowserSessions(), Cookies(settings: settings))
         let router = Router()
-        LogInRoutes(users: users, sessions: sessions, settings: settings).add(to: router)
-        ProfileRoutes(users: users, api: api, sessions: sessions, apiURL: settings.apiURL).add(to: router)
+        LogInRoutes(users: users, sessions: sessions, cookies: cookies, settings: settings).add(to: router)
+        AccountRoutes(users: users, sessions: sessions, cookies: cookies, settings: settings).add(to: router)
+        ProfileRoutes(users: users, api: api, sessions: sessions, cookies: cookies, apiURL: settings.apiURL)
+            .add(to: router)
         HealthRoutes(vault: service.vault).add(to: router)
         let server = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: settings.port)),

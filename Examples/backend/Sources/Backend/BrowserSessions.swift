@@ -1,24 +1,36 @@
 import Synchronization
 import TokenVault
 
-/// Which login a browser may use. A browser knows a random name; the tokens never leave the vault's process.
+/// Who a browser is signed in as here. A browser knows a random name; the tokens never leave the vault's process.
 ///
-/// In memory, for brevity. A real service has sessions and accounts of its own, and keeps the login's id with them.
+/// In memory, for brevity. A real service has sessions and accounts of its own.
 final class BrowserSessions: Sendable {
-    private let logins = Mutex<[String: LoginID]>([:])
+    struct Session: Sendable {
+        let user: String
+        /// The account that this session began with, if it began with one.
+        var login: LoginID?
+        /// Goes into each form of this session's pages, so that no other site can send one.
+        let formToken = BrowserSessions.random()
+    }
 
-    func begin(_ login: LoginID) -> String {
-        let name = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined(separator: "-")
-        logins.withLock { $0[name] = login }
+    private let sessions = Mutex<[String: Session]>([:])
+
+    func begin(_ user: String, _ login: LoginID? = nil) -> String {
+        let name = Self.random()
+        sessions.withLock { $0[name] = Session(user: user, login: login) }
         return name
     }
 
-    func login(of name: String?) -> LoginID? {
+    func session(of name: String?) -> Session? {
         guard let name else { return nil }
-        return logins.withLock { $0[name] }
+        return sessions.withLock { $0[name] }
     }
 
     func end(_ name: String) {
-        logins.withLock { _ = $0.removeValue(forKey: name) }
+        sessions.withLock { _ = $0.removeValue(forKey: name) }
+    }
+
+    private static func random() -> String {
+        (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined(separator: "-")
     }
 }

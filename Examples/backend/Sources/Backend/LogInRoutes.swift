@@ -3,11 +3,9 @@ import TokenVault
 
 /// The way through the provider's log-in and back.
 struct LogInRoutes: Sendable {
-    static let sessionCookie = "session"
-    private static let bindingCookie = "log_in"
-
     let users: UserManager
     let sessions: BrowserSessions
+    let cookies: Cookies
     let settings: Settings
 
     func add(to router: Router<BasicRequestContext>) {
@@ -25,9 +23,7 @@ struct LogInRoutes: Sendable {
             let begun = try await users.beginLogIn(
                 userId: user, provider: settings.provider, redirectURI: settings.redirectURI, loginHint: user)
             var response = Response(status: .found, headers: [.location: begun.url, .cacheControl: "no-store"])
-            // Only the browser that began may finish: otherwise an attacker could send a visitor the URL of their own
-            // log-in, and get the visitor's tokens.
-            response.setCookie(cookie(Self.bindingCookie, begun.binding.reveal(), maxAge: 600, path: "/callback"))
+            response.setCookie(cookies.binding(begun.binding))
             return response
         } catch let error as VaultError {
             return Answer.error(error)
@@ -36,38 +32,44 @@ struct LogInRoutes: Sendable {
 
     /// The provider sends the browser here.
     private func complete(_ request: Request) async throws -> Response {
-        guard let binding = request.cookies[Self.bindingCookie].flatMap({ try? BrowserBinding($0.value) }) else {
-            return Answer.json(.forbidden, ["error": "this browser did not begin this log-in"])
-        }
+        let session = sessions.session(of: cookies.session(of: request))
         do {
+            guard let binding = cookies.binding(of: request) else {
+                throw LogInNotBegun()
+            }
             let done = try await users.completeLogIn(
-                .url(settings.publicURL + request.uri.description), boundTo: binding)
-            var response = Response(status: .seeOther, headers: [.location: "/profile", .cacheControl: "no-store"])
-            response.setCookie(cookie(Self.sessionCookie, sessions.begin(done.login.id), maxAge: nil, path: "/"))
-            response.setCookie(cookie(Self.bindingCookie, "", maxAge: 0, path: "/callback"))
+                .url(settings.publicURL + request.uri.description), boundTo: binding,
+                expectedUserId: session?.login == nil ? session?.user : nil)
+            var response =
+                done.context["returnTo"] == AccountRoutes.place
+                ? AccountRoutes.leads(to: done.context["again"] == nil ? .connected : .reconnected)
+                : Response(status: .seeOther, headers: [.location: "/profile", .cacheControl: "no-store"])
+            if done.context["returnTo"] == nil {
+                response.setCookie(cookies.session(sessions.begin(done.login.userId, done.login.id)))
+            }
+            response.setCookie(cookies.withoutBinding)
             return response
         } catch let error as VaultError {
-            return Answer.error(error)
+            guard let session, session.login == nil else { return Answer.error(error) }
+            return AccountRoutes.leads(to: Notice(error))
+        } catch is LogInNotBegun {
+            return Answer.json(.forbidden, ["error": "this browser did not begin this log-in"])
         }
     }
 
+    private struct LogInNotBegun: Error {}
+
     /// Forgets the login here at once; the vault tells the provider, now or as soon as it can be reached.
     private func logOut(_ request: Request) async throws -> Response {
-        guard let session = request.cookies[Self.sessionCookie]?.value, let login = sessions.login(of: session) else {
+        guard let name = cookies.session(of: request), let login = sessions.session(of: name)?.login else {
             return Answer.json(.ok, ["session": "none"])
         }
-        sessions.end(session)
+        sessions.end(name)
         do {
             try await users.logOut(.login(login))
             return Answer.json(.ok, ["session": "ended"])
         } catch let error as VaultError {
             return Answer.error(error)
         }
-    }
-
-    private func cookie(_ name: String, _ value: String, maxAge: Int?, path: String) -> Cookie {
-        Cookie(
-            name: name, value: value, maxAge: maxAge, path: path, secure: settings.usesTLS, httpOnly: true,
-            sameSite: .lax)
     }
 }

@@ -10,6 +10,7 @@ struct ProfileRoutes: Sendable {
     let users: UserManager
     let api: AuthorizingClient
     let sessions: BrowserSessions
+    let cookies: Cookies
     let apiURL: URL
 
     func add(to router: Router<BasicRequestContext>) {
@@ -17,7 +18,7 @@ struct ProfileRoutes: Sendable {
     }
 
     private func profile(_ request: Request) async throws -> Response {
-        guard let login = sessions.login(of: request.cookies[LogInRoutes.sessionCookie]?.value) else {
+        guard let login = sessions.session(of: cookies.session(of: request))?.login else {
             return Answer.json(.unauthorized, ["error": "no session", "go_to": "/login"])
         }
         do {

@@ -1,0 +1,29 @@
+import FoundationEssentials
+import Logging
+import TokenVault
+
+/// Hears of accounts that need their people, also of those that died while this service was down. A real service sends a
+/// mail; this one writes a line.
+struct Watcher: LoginObserver {
+    let file: URL
+    let logger: Logger
+
+    func observe(_ event: SessionEvent) async throws {
+        let login: Logger.Metadata = ["login": "\(event.login.map(\.description) ?? "unknown")"]
+        switch event.kind {
+        case .refreshFailed, .error(.needsUserInteraction): logger.notice("an account needs its user", metadata: login)
+        case .recovered: logger.notice("an account works again", metadata: login)
+        case .missed: logger.notice("events were missed")
+        default: break
+        }
+    }
+
+    func save(_ cursor: EventCursor) async throws {
+        try Data("\(cursor)".utf8).write(to: file, options: .atomic)
+    }
+
+    func savedCursor() async throws -> EventCursor? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        return EventCursor(try String(contentsOf: file, encoding: .utf8))
+    }
+}
