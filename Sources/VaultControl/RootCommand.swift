@@ -17,7 +17,8 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             InitCommand.self, StatusCommand.self, DoctorCommand.self, VerifyCommand.self, MigrateCommand.self,
             ProviderCommand.self,
-            LoginCommand.self, TokenCommand.self, RequestCommand.self, UserCommand.self, KeyCommand.self,
+            LoginCommand.self, TokenCommand.self, RequestCommand.self, UserCommand.self, TenantCommand.self,
+            KeyCommand.self,
             OutboxCommand.self, DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self,
             ReportCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, MaintainCommand.self,

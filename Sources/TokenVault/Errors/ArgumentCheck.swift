@@ -5,12 +5,42 @@ package enum ArgumentCheck {
 
     /// Any text is a user id, line breaks and escape codes included, if it is neither empty nor too long.
     static func userId(_ userId: String) throws -> String {
+        guard !Tenant.isQualified(userId) else {
+            throw VaultError(
+                .invalidArgument, "a user id that begins with U+001D is one of a tenant",
+                hint: "name the user within the tenant: users.tenant(_:)")
+        }
+        return try qualifiedUserId(userId)
+    }
+
+    /// As it is in the vault.
+    static func qualifiedUserId(_ userId: String) throws -> String {
         let length = userId.utf8.count
         guard length > 0 else { throw VaultError(.invalidArgument, "the user id is empty") }
         guard length <= longestUserId else {
             throw VaultError(.invalidArgument, "the user id is longer than \(longestUserId) bytes")
         }
         return userId
+    }
+
+    /// What a new provider may be called.
+    static func providerName(_ name: String) throws -> String {
+        guard !name.isEmpty, name.utf8.count <= 128 else {
+            throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")
+        }
+        guard !Tenant.isQualified(name) else {
+            throw VaultError(
+                .invalidArgument, "a provider's name that begins with U+001D is one of a tenant",
+                hint: "add it within the tenant: users.tenant(_:)")
+        }
+        return name
+    }
+
+    /// A user of a tenant logs in at providers of this tenant, and at no others.
+    static func requireOneTenant(_ userId: String, _ provider: String) throws {
+        guard Tenant.prefix(of: userId) == Tenant.prefix(of: provider) else {
+            throw VaultError(.unknownProvider, "the user's tenant has no such provider")
+        }
     }
 
     static func label(_ label: String?) throws -> String? {

@@ -17,7 +17,7 @@ public struct SessionEvent: Sendable, Equatable {
     /// Nil with ``Kind/missed(count:)`` alone.
     public let login: LoginID?
     /// Nil with ``Kind/missed(count:)``, and for a user who has been erased meanwhile.
-    public let userId: String?
+    public internal(set) var userId: String?
     /// Which link of the login's chain the event is about. With ``login`` it names a token: use the two to recognise
     /// duplicates from several processes. Nil with ``Kind/missed(count:)``.
     public let generation: Int?

@@ -20,6 +20,7 @@ extension Vault {
         _ logins: [PreparedImport], for purpose: ImportPurpose, isRehearsal: Bool
     ) async throws -> [ImportAnswer] {
         try requireOpen()
+        for login in logins { _ = try ArgumentCheck.userId(login.userId) }
         let now = now
         return try await VaultError.translating {
             try await store.takeImported(logins.map(\.login.userId), isRehearsal: isRehearsal) { number in
@@ -34,6 +35,8 @@ extension Vault {
 
     /// What rows of a source need to know of a provider of the vault; nil if it has none of this name.
     package func importTarget(named name: String) async throws -> (provider: ProviderHandle, clientID: String)? {
+        // Logins of another system are of no tenant.
+        guard !Tenant.isQualified(name) else { return nil }
         do throws(StoreError) {
             let stored = try await store.provider(named: name)
             return (stored.handle, stored.record.clientID)

@@ -2,7 +2,7 @@ public import OAuthClient
 
 /// A completed log-in.
 public struct CompletedLogIn: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-    public let login: Login
+    public internal(set) var login: Login
     /// What the app gave to
     /// ``UserManager/beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``.
     public let context: [String: String]

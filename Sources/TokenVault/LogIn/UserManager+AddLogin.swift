@@ -22,7 +22,17 @@ extension UserManager {
         refreshToken: RefreshToken? = nil, scope: Scope? = nil, tokenType: TokenType? = nil,
         dpopKey: DPoPKey? = nil, label: String? = nil
     ) async throws -> Login {
-        let userId = try ArgumentCheck.userId(userId)
+        try await addLogin(
+            user: ArgumentCheck.userId(userId), provider: name, accessToken: accessToken, expiresAt: expiresAt,
+            refreshToken: refreshToken, scope: scope, tokenType: tokenType, dpopKey: dpopKey, label: label)
+    }
+
+    /// - Parameter userId: As it is in the vault; the provider's name likewise.
+    func addLogin(
+        user userId: String, provider name: String?, accessToken: AccessToken?, expiresAt: Date?,
+        refreshToken: RefreshToken?, scope: Scope?, tokenType: TokenType?, dpopKey: DPoPKey?, label: String?
+    ) async throws -> Login {
+        if let name { try ArgumentCheck.requireOneTenant(userId, name) }
         guard accessToken != nil || refreshToken != nil else {
             throw VaultError(.invalidArgument, "a login needs an access token or a refresh token")
         }

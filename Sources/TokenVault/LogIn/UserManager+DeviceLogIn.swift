@@ -29,16 +29,31 @@ extension UserManager {
         userId: String, provider name: String, scope: Scope? = nil, dpop: Bool? = nil, label: String? = nil,
         usesPKCE: Bool = false, parameters: LogInParameters = LogInParameters(), context: [String: String] = [:]
     ) async throws -> DeviceLogIn {
-        let userId = try ArgumentCheck.userId(userId)
-        let label = try ArgumentCheck.label(label)
-        let context = try Self.checked(context)
+        try await beginDeviceLogIn(
+            user: ArgumentCheck.userId(userId), provider: name,
+            LogInWish(
+                scope: scope, dpop: dpop, label: ArgumentCheck.label(label), parameters: parameters, context: context),
+            usesPKCE: usesPKCE)
+    }
+
+    /// - Parameters:
+    ///   - userId: As it is in the vault.
+    ///   - name: Likewise.
+    ///   - wish: What the log-in is to be.
+    ///   - usesPKCE: Whether a code challenge is sent.
+    func beginDeviceLogIn(
+        user userId: String, provider name: String, _ wish: LogInWish, usesPKCE: Bool
+    ) async throws -> DeviceLogIn {
+        let (label, parameters) = (wish.label, wish.parameters)
+        try ArgumentCheck.requireOneTenant(userId, name)
+        let context = try Self.checked(wish.context)
         try parameters.check()
         try await refuseDisabled(userId)
         let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
-        let key = try provider.record.dpop.wantsKey(dpop) ? DPoPKey.generate() : nil
+        let key = try provider.record.dpop.wantsKey(wish.dpop) ? DPoPKey.generate() : nil
         let verifier = usesPKCE ? CodeVerifier.random() : nil
         let scope = try VaultError.translatingValues {
-            try scope ?? provider.record.defaultScope.map { try Scope($0) }
+            try wish.scope ?? provider.record.defaultScope.map { try Scope($0) }
         }
         let endpoint = try deviceEndpoint(of: provider)
         let profile = try VaultError.translatingValues { try provider.record.profile }

@@ -30,11 +30,18 @@ extension UserManager {
         label: String? = nil, loginHint: String? = nil, parameters: LogInParameters = LogInParameters(),
         context: [String: String] = [:]
     ) async throws -> AuthorizationRequest {
-        let userId = try ArgumentCheck.userId(userId)
         let wish = LogInWish(
             redirectURI: redirectURI, scope: scope, dpop: dpop, label: try ArgumentCheck.label(label),
             loginHint: loginHint, parameters: parameters, context: context)
-        try parameters.check()
+        return try await begin(wish, user: ArgumentCheck.userId(userId), provider: name)
+    }
+
+    /// - Parameters:
+    ///   - userId: As it is in the vault.
+    ///   - name: Likewise.
+    func begin(_ wish: LogInWish, user userId: String, provider name: String) async throws -> AuthorizationRequest {
+        try ArgumentCheck.requireOneTenant(userId, name)
+        try wish.parameters.check()
         // Otherwise the user would consent first, and the code would be spent for nothing.
         try await refuseDisabled(userId)
         let provider = try await VaultError.translating { try await vault.store.provider(named: name) }
@@ -106,7 +113,9 @@ extension UserManager {
     public func completeLogIn(
         _ callback: LogInCallback, boundTo binding: BrowserBinding, expectedUserId: String? = nil
     ) async throws -> CompletedLogIn {
-        try await complete(callback, .browser(SecretBytes(copying: binding.hash)), expectedUserId)
+        try await complete(
+            callback, .browser(SecretBytes(copying: binding.hash)),
+            expectedUserId.map { try ArgumentCheck.userId($0) })
     }
 
     /// Completes a log-in whichever browser its callback came from: for command lines, where the person who begins is
@@ -139,6 +148,7 @@ extension UserManager {
         resources: [String] = []
     ) async throws -> Login {
         let userId = try ArgumentCheck.userId(userId)
+        try ArgumentCheck.requireOneTenant(userId, name)
         let label = try ArgumentCheck.label(label)
         var parameters = LogInParameters()
         parameters.resources = resources
@@ -160,25 +170,28 @@ extension UserManager {
 }
 
 extension UserManager {
-    private func complete(
-        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?
+    /// - Parameters:
+    ///   - userId: As it is in the vault.
+    ///   - tenant: Whose log-in it must be.
+    func complete(
+        _ callback: LogInCallback, _ binding: CallbackProof.Binding, _ userId: String?, of tenant: Tenant? = nil
     ) async throws -> CompletedLogIn {
         switch callback.content {
         case .url(let url):
             let callback = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in
                 try AuthorizationCallback(parsing: url)
             }
-            return try await complete(callback, binding, userId)
+            return try await complete(callback, binding, userId, tenant)
         case .parameters(let state, let code):
             let state = try VaultError.translatingValues { try AuthorizationState(state) }
-            return try await complete(state, binding, userId) { _ in code }
+            return try await complete(state, binding, userId, tenant) { _ in code }
         }
     }
 
     private func complete(
-        _ callback: AuthorizationCallback, _ binding: CallbackProof.Binding, _ userId: String?
+        _ callback: AuthorizationCallback, _ binding: CallbackProof.Binding, _ userId: String?, _ tenant: Tenant?
     ) async throws -> CompletedLogIn {
-        try await complete(callback.state, binding, userId) { provider throws(AuthorizationCallbackError) in
+        try await complete(callback.state, binding, userId, tenant) { provider throws(AuthorizationCallbackError) in
             let issuer = provider.issuer.flatMap { try? Issuer($0, allowsInsecureLoopback: true) }
             return try callback.code(
                 expectedState: callback.state, issuer: issuer,
@@ -187,10 +200,11 @@ extension UserManager {
     }
 
     private func complete(
-        _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userId: String?,
+        _ state: AuthorizationState, _ binding: CallbackProof.Binding, _ userId: String?, _ tenant: Tenant?,
         _ code: (ProviderRecord) throws(AuthorizationCallbackError) -> AuthorizationCode
     ) async throws -> CompletedLogIn {
-        let proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userId: userId)
+        var proof = CallbackProof(state: SecretBytes(utf8: state.reveal()), binding: binding, userId: userId)
+        proof.userIdPrefix = tenant?.qualify("")
         let request = try await VaultError.translating { try await vault.store.takeAuthorizationRequest(proof) }
         let provider = try await VaultError.translating { try await vault.store.provider(request.provider) }
         let code = try VaultError.translatingCallback { () throws(AuthorizationCallbackError) in

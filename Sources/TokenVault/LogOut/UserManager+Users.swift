@@ -8,6 +8,10 @@ extension UserManager {
     /// user gets no token from it.
     @discardableResult
     public func disableUser(_ userId: String) async throws -> RevocationReport {
+        try await disable(user: ArgumentCheck.userId(userId))
+    }
+
+    func disable(user userId: String) async throws -> RevocationReport {
         let styles = await revocationStyles(ofUser: userId)
         let now = vault.now
         let plans = try await updateUser(userId) { state in
@@ -29,6 +33,10 @@ extension UserManager {
 
     /// Lets a disabled user log in again. The logins that were ended stay ended.
     public func enableUser(_ userId: String) async throws {
+        try await enable(user: ArgumentCheck.userId(userId))
+    }
+
+    func enable(user userId: String) async throws {
         try await updateUser(userId) { state in
             guard state.status != .active else { return }
             state.status = .active
@@ -44,6 +52,10 @@ extension UserManager {
     /// not be revoked for that reason: ``RevocationReport/Outcome/unreadable``.
     @discardableResult
     public func eraseUser(_ userId: String) async throws -> RevocationReport {
+        try await erase(user: ArgumentCheck.userId(userId))
+    }
+
+    func erase(user userId: String) async throws -> RevocationReport {
         let styles = await revocationStyles(ofUser: userId)
         let now = vault.now
         do {
@@ -61,7 +73,6 @@ extension UserManager {
     }
 
     private func discardUser(_ userId: String) async throws -> RevocationReport {
-        let userId = try ArgumentCheck.userId(userId)
         let discarded = try await VaultError.translating { try await vault.store.discardDamagedUser(userId) }
         return await finishErasure(discarded.logins.map { RevocationPlan(unreadable: $0) })
     }
@@ -77,7 +88,7 @@ extension UserManager {
     private func updateUser<R: Sendable>(
         _ userId: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        let userId = try ArgumentCheck.userId(userId)
+        let userId = try ArgumentCheck.qualifiedUserId(userId)
         return try await VaultError.translating { try await vault.change(user: userId, body) }
     }
 }

@@ -2,7 +2,7 @@ public import OAuthClient
 
 /// A provider as this vault knows it, without the client's secrets.
 public struct Provider: Sendable, Equatable {
-    public let name: String
+    public internal(set) var name: String
     public let issuer: Issuer?
     public let authorizationEndpoint: EndpointURL?
     public let tokenEndpoint: EndpointURL

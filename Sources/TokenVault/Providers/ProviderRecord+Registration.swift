@@ -4,12 +4,11 @@ import VaultStorage
 
 // Everything is checked once, so that what is stored can be used.
 extension ProviderRecord {
-    init(_ registration: ProviderRegistration, createdAt: Timestamp) throws {
-        guard !registration.name.isEmpty, registration.name.utf8.count <= 128 else {
-            throw VaultError(.invalidArgument, "a provider's name has 1 to 128 bytes")
-        }
+    init(_ registration: ProviderRegistration, of tenant: Tenant? = nil, createdAt: Timestamp) throws {
+        let name = try ArgumentCheck.providerName(registration.name)
         self.init(
-            name: registration.name, issuer: nil, tokenEndpoint: "", clientID: registration.clientID.rawValue,
+            name: tenant?.qualify(name) ?? name, issuer: nil, tokenEndpoint: "",
+            clientID: registration.clientID.rawValue,
             clientAuthentication: registration.authentication.methodName, profileName: "", createdAt: createdAt)
         try VaultError.translatingValues {
             try set(registration.profileDocument.map { .document($0) } ?? .shipped(registration.profile))

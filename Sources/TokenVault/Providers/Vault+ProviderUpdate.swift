@@ -72,7 +72,7 @@ extension Vault {
         }
     }
 
-    private func revocationsWaiting(for provider: ProviderHandle) async throws(StoreError) -> Int {
+    func revocationsWaiting(for provider: ProviderHandle) async throws(StoreError) -> Int {
         var count = 0
         var last: Int64?
         while true {

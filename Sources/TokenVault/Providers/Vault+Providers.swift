@@ -5,7 +5,11 @@ extension Vault {
     /// Adds a provider. The name must be free.
     @discardableResult
     public func addProvider(_ registration: ProviderRegistration) async throws -> Provider {
-        let record = try ProviderRecord(registration, createdAt: now)
+        try await addProvider(registration, of: nil)
+    }
+
+    package func addProvider(_ registration: ProviderRegistration, of tenant: Tenant?) async throws -> Provider {
+        let record = try ProviderRecord(registration, of: tenant, createdAt: now)
         return try await VaultError.translating {
             try Provider(await store.putProvider(record, replacing: nil).record)
         }

@@ -45,7 +45,8 @@ extension FeedScope {
     fileprivate init(_ session: SessionRef) {
         switch session.choice {
         case .login(let id): self = .login(id.handle)
-        case .user(let userId): self = .user(userId)
+        // An id that begins like one of a tenant is no plain user's, and nothing happens to it here.
+        case .user(let userId): self = .user(Tenant.isQualified(userId) ? "" : userId)
         }
     }
 }

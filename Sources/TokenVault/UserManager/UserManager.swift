@@ -52,6 +52,8 @@ import VaultStorage
 /// - ``authorize(_:withClientToken:)``
 /// - ``read(_:to:authorizedWithClientToken:startedAt:body:)``
 /// - ``needsBody(of:authorizedWithClientToken:)``
+/// ### Tenants
+/// - ``tenant(_:)``
 /// ### Watching
 /// - ``sessionState(of:)``
 /// - ``sessionPhase(of:)``
@@ -124,7 +126,9 @@ public final class UserManager: Sendable {
         do {
             return try await vault.session(of: login)
         } catch let error as VaultError where error.code == .unknownUser {
-            guard let source = context.options.loginSource, let userId = login.userId else { throw error }
+            guard let source = context.options.loginSource, let userId = login.userId, login.tenant == nil else {
+                throw error
+            }
             try await pulls.pull(userId, from: source, into: vault)
             return try await vault.session(of: login)
         }

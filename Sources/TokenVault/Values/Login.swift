@@ -4,9 +4,10 @@ public import OAuthClient
 /// What a vault knows about a login. Nothing in it is secret, except that it connects a user with a provider.
 public struct Login: Sendable, Equatable {
     public let id: LoginID
-    public let userId: String
+    /// Within the tenant, if it comes from a ``TenantView``; otherwise as the vault knows them: see ``Tenant``.
+    public internal(set) var userId: String
     /// The provider's name in this vault; nil for a login whose tokens come from the app alone.
-    public let provider: String?
+    public internal(set) var provider: String?
     public let state: SessionState
     /// What the app called this login, to tell several apart.
     public let label: String?

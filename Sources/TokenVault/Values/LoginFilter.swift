@@ -10,6 +10,8 @@ public import FoundationEssentials
 public struct LoginFilter: Sendable, Equatable {
     /// Of this user, as the app calls them.
     public var userId: String?
+    /// Of users of this tenant; nil: of all. With it, ``userId`` and ``provider`` are names within the tenant.
+    public var tenant: Tenant?
     /// At this provider, by its name in the vault.
     public var provider: String?
     /// In one of these; empty: in any.
@@ -47,13 +49,17 @@ public struct LoginFilter: Sendable, Equatable {
 
     /// Whether a login fits.
     public func fits(_ login: Login) -> Bool {
-        Self.equal(userId, login.userId) && Self.equal(provider, login.provider) && Self.equal(label, login.label)
+        Self.equal(qualified(userId), login.userId) && Self.equal(qualified(provider), login.provider)
+            && Self.equal(label, login.label) && (tenant.map { $0.plain(login.userId) != nil } ?? true)
             && (standings.isEmpty || standings.contains(login.standing))
             && (labelPrefix.map { prefix in login.label?.utf8.starts(with: prefix.utf8) ?? false } ?? true)
             && metadata.allSatisfy { login.metadata[$0.key] == $0.value }
             && (diedBefore.map { end in login.failure.map { $0.date < end } ?? false } ?? true)
             && (expiresBefore.map { end in login.expiresAt.map { $0 < end } ?? false } ?? true)
     }
+
+    /// As the vault calls it.
+    func qualified(_ name: String?) -> String? { name.map { name in tenant?.qualify(name) ?? name } }
 
     private static func equal(_ wanted: String?, _ found: String?) -> Bool {
         wanted.map { wanted in found.map { wanted.utf8.elementsEqual($0.utf8) } ?? false } ?? true

@@ -15,6 +15,8 @@ public struct LoginRef: Sendable {
     }
 
     let choice: Choice
+    /// Whose login it must be. Then user ids and names of providers are qualified.
+    var tenant: Tenant?
 
     /// Nil where the login is named by its id.
     var userId: String? {

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// What a vault knows about a user.
 public struct User: Sendable, Equatable {
-    public let id: String
+    public internal(set) var id: String
     public let isEnabled: Bool
     /// In the order in which they were made.
     public let logins: [LoginID]

@@ -18,6 +18,24 @@ extension Vault {
         FilteredLogins(vault: self, filter: filter, first: id, pageSize: min(max(1, pageSize), 10_000))
     }
 
+    /// Some of the logins among which those are that fit: of the filter's user, or of all.
+    package func page(of filter: LoginFilter, after id: LoginID?, limit: Int) async throws -> [LoginEntry] {
+        try await logins(ofQualified: qualifiedUser(of: filter), after: id, limit: limit)
+    }
+
+    /// Refuses a filter that names a user or a provider that there is not.
+    package func requireNames(of filter: LoginFilter) async throws {
+        if let userId = try qualifiedUser(of: filter) {
+            _ = try await VaultError.translating { try await store.user(userId) }
+        }
+        if let name = filter.qualified(filter.provider) { _ = try await provider(named: name) }
+    }
+
+    private func qualifiedUser(of filter: LoginFilter) throws -> String? {
+        guard filter.tenant != nil else { return try filter.userId.map { try ArgumentCheck.userId($0) } }
+        return filter.qualified(filter.userId)
+    }
+
     /// How many logins fit, by standing and by provider. Looks at each of them, in bounded memory.
     ///
     /// - Parameters:
@@ -96,9 +114,9 @@ public struct FilteredLogins: AsyncSequence, Sendable {
             guard !isOver else { return nil }
             try Task.checkCancellation()
             let (vault, filter) = (sequence.vault, sequence.filter)
-            if !isChecked, let name = filter.provider { _ = try await vault.provider(named: name) }
+            if !isChecked, let name = filter.qualified(filter.provider) { _ = try await vault.provider(named: name) }
             isChecked = true
-            let page = try await vault.logins(ofUser: filter.userId, after: last, limit: sequence.pageSize)
+            let page = try await vault.page(of: filter, after: last, limit: sequence.pageSize)
             isOver = page.count < sequence.pageSize
             last = page.last?.id ?? last
             seen += page.count

@@ -35,8 +35,12 @@ extension Vault {
     public func logins(ofUser userId: String? = nil, after id: LoginID? = nil, limit: Int = 100) async throws
         -> [LoginEntry]
     {
-        let userId = try userId.map { try ArgumentCheck.userId($0) }
-        return try await VaultError.translating {
+        try await logins(ofQualified: userId.map { try ArgumentCheck.userId($0) }, after: id, limit: limit)
+    }
+
+    /// - Parameter userId: As it is in the vault.
+    func logins(ofQualified userId: String?, after id: LoginID?, limit: Int) async throws -> [LoginEntry] {
+        try await VaultError.translating {
             let now = now
             let listings = try await store.logins(ofUser: userId, after: id?.handle, limit: limit)
             let providers = Set(listings.compactMap { $0.login?.provider })

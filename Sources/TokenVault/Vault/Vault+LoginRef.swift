@@ -10,17 +10,31 @@ extension Vault {
     /// How the storage finds the login that is meant. Only for a user at a provider it is looked for here.
     func selector(of login: LoginRef) async throws -> LoginSelector {
         switch login.choice {
-        case .login(let id): .login(id.handle)
-        case .user(let userId): .user(try ArgumentCheck.userId(userId))
+        case .login(let id):
+            if let tenant = login.tenant { try await require(id, of: tenant) }
+            return .login(id.handle)
+        case .user(let userId): return .user(try login.checked(userId))
         case .userAtProvider(let userId, let name):
-            .login(try await onlyLogin(ofUser: ArgumentCheck.userId(userId), atProvider: name))
+            return .login(try await onlyLogin(ofUser: login.checked(userId), atProvider: name))
         }
     }
 
     /// The login that is meant. One that is named by its id is not read.
     func handle(of login: LoginRef) async throws -> LoginHandle {
-        if case .login(let id) = login.choice { return id.handle }
+        if case .login(let id) = login.choice {
+            if let tenant = login.tenant { try await require(id, of: tenant) }
+            return id.handle
+        }
         return try await session(of: login).login
+    }
+
+    /// Ids of logins say nothing about their tenant. One of another tenant is told like one that there is not.
+    func require(_ id: LoginID, of tenant: Tenant) async throws {
+        try await VaultError.translating {
+            guard tenant.plain(try await store.login(id.handle).userId) != nil else {
+                throw StoreError.notFound(.login)
+            }
+        }
     }
 
     /// Logins of one user that are looked at: more than anyone has.
@@ -48,5 +62,11 @@ extension Vault {
                     hint: "name one of them"))
         }
         return only.handle
+    }
+}
+
+extension LoginRef {
+    fileprivate func checked(_ userId: String) throws -> String {
+        try tenant == nil ? ArgumentCheck.userId(userId) : ArgumentCheck.qualifiedUserId(userId)
     }
 }

@@ -39,6 +39,7 @@ package import VaultStorage
 /// - ``loginCounts(where:progress:)``
 /// - ``survey(provider:progress:)``
 /// - ``endings(within:where:)``
+/// - ``tenants()``
 /// - ``storedEvents(after:of:limit:)``
 /// - ``eventHead()``
 /// - ``pendingRevocations(after:limit:)``

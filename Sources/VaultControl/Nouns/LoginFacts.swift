@@ -17,6 +17,7 @@ enum LoginFacts {
         [
             Field("id", login.id).label("login").column("LOGIN"),
             Field("user", login.userId).column("USER"),
+            Field("tenant", Tenant.of(login.userId)?.tenant.name),
             Field("provider", login.provider).orWords("none: the app renews this login itself").column("PROVIDER"),
             Field("label", login.label).column("LABEL"),
             Field("metadata", login.metadata.isEmpty ? nil : metadata(login)).words(

@@ -19,6 +19,7 @@ enum ProviderFacts {
         let secrets = provider.clientSecretCount
         return [
             Field("name", provider.name).column("NAME"),
+            Field("tenant", Tenant.of(provider.name)?.tenant.name),
             Field("issuer", provider.issuer?.rawValue)
                 .column("ISSUER", provider.issuer?.rawValue ?? provider.tokenEndpoint.rawValue),
             Field("authorizationEndpoint", provider.authorizationEndpoint?.rawValue),

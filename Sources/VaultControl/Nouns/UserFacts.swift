@@ -19,6 +19,7 @@ enum UserFacts {
         let status = user.isEnabled ? "enabled" : "disabled"
         return [
             Field("id", user.id).label("user").column("USER"),
+            Field("tenant", Tenant.of(user.id)?.tenant.name),
             Field("enabled", user.isEnabled).label("status").words(status).column("STATUS", status),
             Field("createdAt", user.createdAt).column("SINCE"),
             Field("logins", user.logins).words(user.logins.count).column("LOGINS", user.logins.count),

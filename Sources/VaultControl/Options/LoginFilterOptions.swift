@@ -35,6 +35,9 @@ struct LoginFilterOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .init("Only those at this provider.", valueName: "name"))
     var provider: String?
 
+    @Option(help: .init("Only those of this tenant; --user and --provider are names within it.", valueName: "name"))
+    var tenant: TenantName?
+
     @Option(
         help: .init(
             "Only those in this state: \(StateOption.allValueStrings.joined(separator: ", ")). Repeatable.",
@@ -61,6 +64,7 @@ struct LoginFilterOptions: ParsableArguments {
 
     func filter(now: Date) throws(Failure) -> LoginFilter {
         var filter = LoginFilter(userId: user, provider: provider, standings: Set(state.map(\.standing)), label: label)
+        filter.tenant = tenant?.tenant
         filter.labelPrefix = labelPrefix
         filter.diedBefore = deadFor.map { now.addingTimeInterval(-Double($0.duration.components.seconds)) }
         filter.expiresBefore = expiresBefore?.date(now: now)

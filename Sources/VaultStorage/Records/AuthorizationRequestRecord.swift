@@ -75,6 +75,8 @@ package struct CallbackProof: Sendable {
     package var binding: Binding
     /// Whose session the callback came in.
     package var userId: String?
+    /// How the id of the log-in's user must begin: of another one the log-in is not there.
+    package var userIdPrefix: String?
 
     package init(state: SecretBytes, binding: Binding, userId: String? = nil) {
         self.state = state
@@ -89,6 +91,9 @@ package struct CallbackProof: Sendable {
         }
         if let userId, !userId.utf8.elementsEqual(record.userId.utf8) {
             return StoreError(.logInNotBound, "this log-in was begun for another user")
+        }
+        if let userIdPrefix, !record.userId.utf8.starts(with: userIdPrefix.utf8) {
+            return .notFound(.authorizationRequest)
         }
         return nil
     }

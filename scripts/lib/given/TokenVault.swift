@@ -66,3 +66,4 @@ struct Database: Sendable {
     func set(_ key: String, _ value: String) async throws {}
     func get(_ key: String) async throws -> String? { nil }
 }
+let mailer: any LoginObserver = given()

@@ -40,8 +40,7 @@ struct LoginListCommand: VaultCommand {
         let first = try after.map { try LoginSelection.id($0) }
         let filter = try filter.filter(now: invocation.now)
         try await VaultAccess(global, invocation).open { vault in
-            if let user = filter.userId { _ = try await vault.user(user) }
-            if let provider = filter.provider { _ = try await vault.provider(named: provider) }
+            try await vault.requireNames(of: filter)
             if count { return try await printCounts(of: filter, in: vault, invocation) }
             try await printList(of: filter, after: first, in: vault, invocation)
         }
@@ -53,8 +52,7 @@ struct LoginListCommand: VaultCommand {
         var listing = Listing("logins", LoginFacts.headings, invocation)
         var (left, last) = (limit ?? .max, nil as LoginID?)
         try await listing.appendAll(naming: "next", if: limit != nil) { cursor in
-            let page = try await vault.logins(
-                ofUser: filter.userId, after: cursor ?? first, limit: Listing.pageSize)
+            let page = try await vault.page(of: filter, after: cursor ?? first, limit: Listing.pageSize)
             let wanted = page.filter { entry in
                 if case .login(let login) = entry { filter.fits(login) } else { true }
             }.prefix(left)

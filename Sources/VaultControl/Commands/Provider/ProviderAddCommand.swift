@@ -19,6 +19,8 @@ struct ProviderAddCommand: VaultCommand {
     @Argument(help: "The provider's name in the vault.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @Option(help: .init("The issuer, exactly as the provider documents it.", valueName: "url"))
     var issuer: String?
 
@@ -39,6 +41,9 @@ struct ProviderAddCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        guard replaceDamaged == nil || tenant.tenant == nil else {
+            throw Failure.usage("--replace-damaged and --tenant cannot be combined")
+        }
         let chosen = try ChosenProfile(name: settings.profile, file: settings.profileFile)
         guard
             issuer != nil || settings.tokenEndpoint != nil || chosen.profile.endpoints.token != nil
@@ -55,7 +60,9 @@ struct ProviderAddCommand: VaultCommand {
             registration.alternativeSecrets =
                 try client.further.secrets(after: authentication.methodName, &reader) ?? []
             do {
-                guard let replaceDamaged else { return try await vault.addProvider(registration) }
+                guard let replaceDamaged else {
+                    return try await vault.addProvider(registration, of: tenant.tenant?.tenant)
+                }
                 return try await vault.addProvider(
                     registration, replacingDamaged: try DamagedRowSelection.id(replaceDamaged))
             } catch let error as VaultError where error.code == .conflict && error.hint == "choose another name" {

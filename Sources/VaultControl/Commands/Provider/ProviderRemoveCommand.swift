@@ -8,15 +8,17 @@ struct ProviderRemoveCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         try await VaultAccess(global, invocation).open { vault in
-            _ = try await vault.provider(named: name)
+            _ = try await vault.provider(named: tenant.provider(name))
             try confirmation.require("Remove provider \(Printable.shortened(name))", invocation)
             do {
-                try await vault.removeProvider(named: name)
+                try await vault.removeProvider(named: tenant.provider(name))
             } catch let error as VaultError where error.code == .inUse {
                 throw Failure(
                     error.code, error.message,

@@ -8,10 +8,14 @@ struct ProviderShowCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let provider = try await VaultAccess(global, invocation).open { try await $0.provider(named: name) }
+        let provider = try await VaultAccess(global, invocation).open {
+            try await $0.provider(named: tenant.provider(name))
+        }
         try invocation.emit(ProviderFacts.sheet(provider))
     }
 }

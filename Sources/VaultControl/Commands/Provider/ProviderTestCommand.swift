@@ -16,12 +16,16 @@ struct ProviderTestCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let (provider, profile) = try await access.open { vault in
-            await (try vault.provider(named: name), try vault.profile(ofProvider: name))
+            await (
+                try vault.provider(named: tenant.provider(name)), try vault.profile(ofProvider: tenant.provider(name))
+            )
         }
         let metadata = try await metadata(of: provider, access)
         let findings = ProviderFindings(provider, profile, metadata)

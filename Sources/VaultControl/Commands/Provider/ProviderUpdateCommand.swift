@@ -24,6 +24,8 @@ struct ProviderUpdateCommand: VaultCommand {
     @Argument(help: "The provider's name.")
     var name: String
 
+    @OptionGroup var tenant: TenantOption
+
     @OptionGroup var options: ProviderUpdateOptions
 
     @Flag(help: "Show what would change, and change nothing.")
@@ -38,9 +40,9 @@ struct ProviderUpdateCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         try await access.open { vault, reader in
-            let provider = try await vault.provider(named: name)
+            let provider = try await vault.provider(named: tenant.provider(name))
             let change = try await options.change(of: provider, in: vault, &reader, access)
-            let preview = try await vault.previewProviderUpdate(named: name, change)
+            let preview = try await vault.previewProviderUpdate(named: tenant.provider(name), change)
             let changes = ProviderChanges(preview, namesSecrets: change.namesSecrets)
             guard !preview.changes.isEmpty else {
                 try changes.emit(invocation, isWritten: false)
@@ -54,7 +56,8 @@ struct ProviderUpdateCommand: VaultCommand {
             let isAsked = !confirmation.isConfirmed && invocation.console.inputIsTerminal
             if isAsked { try invocation.console.write(changes.words(for: .error, invocation), to: .error) }
             try confirmation.require("Change provider \(Printable.shortened(name))", isFinal: false, invocation)
-            let update = try await vault.updateProvider(named: name, change, force: force, expecting: preview)
+            let update = try await vault.updateProvider(
+                named: tenant.provider(name), change, force: force, expecting: preview)
             if invocation.isJSON || !isAsked {
                 try ProviderChanges(update, namesSecrets: change.namesSecrets).emit(invocation, isWritten: true)
             }

@@ -7,6 +7,9 @@ struct UserListCommand: VaultCommand {
     @Flag(help: "Only disabled users.")
     var disabled = false
 
+    @Option(help: .init("Only those of this tenant.", valueName: "name"))
+    var tenant: TenantName?
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
@@ -18,8 +21,8 @@ struct UserListCommand: VaultCommand {
             }
             if listing.isEmpty {
                 invocation.hint(
-                    disabled
-                        ? "no user is disabled"
+                    disabled || tenant != nil
+                        ? "no user fits"
                         : "there is no user yet; log one in: vaultctl login begin --user ID --provider NAME")
             }
         }
@@ -27,7 +30,8 @@ struct UserListCommand: VaultCommand {
 
     /// Damaged rows are never hidden: what they were is unknown.
     private func isWanted(_ entry: UserEntry) -> Bool {
-        guard disabled, case .user(let user) = entry else { return true }
-        return !user.isEnabled
+        guard case .user(let user) = entry else { return true }
+        let isTheirs = tenant.map { Tenant.of(user.id)?.tenant == $0.tenant } ?? true
+        return isTheirs && !(disabled && user.isEnabled)
     }
 }

@@ -1,0 +1,80 @@
+import ArgumentParser
+import TokenVault
+
+struct TenantCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tenant", abstract: "The vault's tenants.",
+        subcommands: [TenantListCommand.self, TenantEraseCommand.self])
+}
+
+struct TenantListCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the tenants, and how much each has.",
+        discussion: """
+            A tenant is there for as long as it has a user or a provider. vaultctl login list --tenant NAME, user list \
+            --tenant NAME and the provider commands with --tenant NAME show what is in one.
+            """)
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let tenants = try await VaultAccess(global, invocation).open { try await $0.tenants() }
+        var listing = Listing("tenants", ["TENANT", "USERS", "LOGINS", "PROVIDERS"], invocation)
+        try await listing.appendAll { (_: Int?) in (tenants.map(Self.sheet), nil) }
+        if tenants.isEmpty { invocation.hint("there is no tenant; services make them: users.tenant(_:)") }
+    }
+
+    private static func sheet(_ tenant: TenantSummary) -> Sheet {
+        [
+            Field("tenant", tenant.tenant.name).column("TENANT"), Field("users", tenant.users).column("USERS"),
+            Field("logins", tenant.logins).column("LOGINS"),
+            Field("providers", tenant.providers).column("PROVIDERS"),
+        ]
+    }
+}
+
+struct TenantEraseCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase",
+        abstract: "Erase all users of a tenant, and remove its providers.",
+        discussion: """
+            Each user is erased as by vaultctl user erase: their keys are destroyed, and their grants revoked. Backups \
+            hold what they hold: vaultctl user erase --dry-run names those of one user.
+
+            A provider stays for as long as revocations wait for it. Exit code 3 means that something is left: run the \
+            command again later.
+            """)
+
+    @Argument(help: "The tenant's name.")
+    var name: TenantName
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let tenant = name.tenant
+        let erasure = try await VaultAccess(global, invocation).manage { users in
+            guard let summary = try await users.vault.tenants().first(where: { $0.tenant == tenant }) else {
+                throw Failure(
+                    .notFound, code: "unknownTenant", "the vault has no such tenant",
+                    hints: ["list all tenants: vaultctl tenant list"])
+            }
+            try confirmation.require(
+                "Erase tenant \(tenant.name) with \(Count.of(summary.users, "user")) and "
+                    + Count.of(summary.logins, "login"), invocation)
+            return try await users.tenant(tenant).erase()
+        }
+        try invocation.emit(
+            Sheet([
+                Field("tenant", tenant.name), Field("users", erasure.users), Field("incomplete", erasure.incomplete),
+                Field("remainingProviders", erasure.remainingProviders)
+                    .words(
+                        erasure.remainingProviders.isEmpty ? nil : erasure.remainingProviders.joined(separator: ", ")),
+            ]))
+        invocation.note("erased tenant \(tenant.name)")
+        guard erasure.isComplete, erasure.incomplete == 0 else {
+            invocation.hint("see what waits: vaultctl outbox list; then run this again")
+            throw ExitRequest(status: .partlyDone)
+        }
+    }
+}

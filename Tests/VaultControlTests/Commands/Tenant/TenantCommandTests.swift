@@ -1,0 +1,61 @@
+import DevAuthorizationServer
+import Foundation
+import OAuthClient
+import Testing
+import TokenVault
+import TokenVaultHTTP
+import VaultControl
+
+/// `vaultctl tenant`, and what `--tenant` shows.
+@Suite(.timeLimit(.minutes(3)))
+struct TenantCommandTests {
+    /// A service puts users into tenants; the command line looks after them.
+    private static func addUsers(_ world: World, _ names: [String: [String]]) async throws {
+        let vault = try await Vault.open(
+            at: world.harness.path("app.vault"), unlockedBy: .keyFile(world.harness.path("app.key")))
+        let transport = AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true))
+        let users = try await UserManager(vault: vault, transport: transport)
+        for (tenant, names) in names {
+            let view = users.tenant(try #require(Tenant(tenant)))
+            for name in names {
+                let grant = try #require(world.server.issueGrant(user: name))
+                _ = try await view.addLogin(
+                    userId: name, provider: "acme", accessToken: AccessToken(grant.accessToken),
+                    refreshToken: grant.refreshToken.map { try RefreshToken($0) })
+            }
+        }
+        await vault.close()
+        await transport.shutdown()
+    }
+
+    @Test func tenantsAreListedAndErased() async throws {
+        try await World.with { world in
+            for tenant in ["contoso", "fabrikam"] {
+                let added = try await world.ok(
+                    "provider", "add", "acme", "--tenant", tenant, "--issuer", world.server.issuer, "--client-id",
+                    "demo",
+                    "--allow-insecure-loopback", "--json")
+                #expect(try added.json["tenant"] as? String == tenant)
+            }
+            try await Self.addUsers(world, ["contoso": ["alice", "bob"], "fabrikam": ["alice"]])
+            let list = try await world.ok("tenant", "list")
+            #expect(list.output == "contoso\t2\t2\t1\nfabrikam\t1\t1\t1\n")
+            let logins = try await world.ok("login", "list", "--tenant", "contoso", "--user", "alice", "--json").json
+            let rows = try #require(logins["logins"] as? [[String: Any]])
+            #expect(rows.map { $0["tenant"] as? String } == ["contoso"])
+            let users = try await world.ok("user", "list", "--tenant", "fabrikam", "--json").json
+            #expect((users["users"] as? [[String: Any]])?.map { $0["tenant"] as? String } == ["fabrikam"])
+            try await world.ok("provider", "update", "acme", "--tenant", "contoso", "--scope", "write", "--yes")
+            #expect(try await world.ok("provider", "show", "acme", "--json").json["scope"] as? String == "read")
+
+            #expect(try await world.fails(.usage, "tenant", "erase", "contoso").error.contains("--yes"))
+            #expect(
+                try await world.fails(.notFound, "tenant", "erase", "nobody", "--yes").error.contains("no such tenant"))
+            let erased = try await world.ok("tenant", "erase", "contoso", "--yes", "--json").json
+            #expect(erased["users"] as? Int == 2)
+            #expect((erased["remainingProviders"] as? [Any])?.isEmpty == true)
+            #expect(try await world.ok("tenant", "list").output == "fabrikam\t1\t1\t1\n")
+            try await world.ok("verify")
+        }
+    }
+}
