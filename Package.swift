@@ -5,6 +5,10 @@ import PackageDescription
 // scripts/install names the commit, for `vaultctl version`. Other builds leave it out, so that a commit rebuilds nothing.
 let commit = (Context.environment["TOKENVAULT_COMMIT"] ?? "").filter { $0.isHexDigit }
 
+// What a package that depends on this one need not check out. Here everything is built.
+let http = TargetDependencyCondition.when(traits: ["HTTP"])
+let tools = TargetDependencyCondition.when(traits: ["Tools"])
+
 let package = Package(
     name: "token-vault",
     products: [
@@ -14,6 +18,14 @@ let package = Package(
         .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
         .library(name: "VaultImport", targets: ["VaultImport"]),
         .executable(name: "vaultctl", targets: ["vaultctl"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Tools"]),
+        .trait(
+            name: "HTTP", description: "TokenVaultHTTP: the transport on AsyncHTTPClient, and the authorizing client."),
+        .trait(
+            name: "Tools", description: "vaultctl, the development server, the tests and the example.",
+            enabledTraits: ["HTTP"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -73,12 +85,12 @@ let package = Package(
             name: "TokenVaultHTTP",
             dependencies: [
                 "OAuthClient", "TokenVault",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
@@ -87,9 +99,9 @@ let package = Package(
             name: "LoopbackRedirect",
             dependencies: [
                 "OAuthClient",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
             ]
         ),
         // Reads other systems' token stores.
@@ -113,11 +125,11 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: tools),
+                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
@@ -125,7 +137,7 @@ let package = Package(
             name: "dev-authserver",
             dependencies: [
                 "DevAuthorizationServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
@@ -133,7 +145,7 @@ let package = Package(
             name: "VaultControl",
             dependencies: [
                 "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultImport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -253,27 +265,27 @@ let package = Package(
             dependencies: [
                 "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestSupport", "TokenVault", "TokenVaultHTTP",
                 "TokenVaultTesting",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: http),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
+                .product(name: "NIOTLS", package: "swift-nio", condition: http),
             ]
         ),
         .testTarget(
             name: "DevAuthorizationServerTests",
             dependencies: [
                 "DevAuthorizationServer", "TestSupport", "dev-authserver",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
             ]
         ),
         // A service that is killed and stopped at every step, alone and among others of its kind.
@@ -299,7 +311,7 @@ let package = Package(
                 "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "RawSockets", "TestSupport", "TokenVault",
                 "TokenVaultHTTP", "VaultControl", "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -311,7 +323,7 @@ let package = Package(
             dependencies: [
                 "OAuthClient", "TokenVault", "TokenVaultHTTP",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: tools),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -7,7 +7,7 @@ let package = Package(
     name: "backend",
     products: [.executable(name: "backend", targets: ["Backend"])],
     dependencies: [
-        .package(name: "token-vault", path: "../.."),
+        .package(name: "token-vault", path: "../..", traits: ["HTTP"]),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
