@@ -20,7 +20,7 @@ extension Vault {
         _ logins: [PreparedImport], for purpose: ImportPurpose, isRehearsal: Bool
     ) async throws -> [ImportAnswer] {
         try requireOpen()
-        for login in logins { _ = try ArgumentCheck.userId(login.userId) }
+        for login in logins { _ = try ArgumentCheck.userId(login.login.userId) }
         let now = now
         return try await VaultError.translating {
             try await store.takeImported(logins.map(\.login.userId), isRehearsal: isRehearsal) { number in
