@@ -260,10 +260,12 @@ struct LogInAgainTests {
         #expect(!request.url.contains(key.thumbprint.rawValue))
         world.transport.enqueue(
             .tokens(accessToken: "CANARY-access-2", refreshToken: "CANARY-refresh-2", tokenType: "DPoP"))
+        world.transport.fallback = .status(.ok)
         #expect(try await complete(world, request).isDPoPBound)
+        try await world.settleRevocations()
         #expect(try await world.users.accessToken(userId: "alice").tokenType == .dpop)
         let plain = try await begin(world, login, dpop: false)
-        world.transport.enqueue(.generation("3"), .status(.ok))
+        world.transport.enqueue(.generation("3"))
         #expect(try await complete(world, plain).isDPoPBound == false)
     }
 
