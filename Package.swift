@@ -29,6 +29,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.1"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.3"),
@@ -126,11 +128,15 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tools),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: tools),
                 .product(name: "JWTKit", package: "jwt-kit", condition: tools),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: tools),
+                .product(name: "X509", package: "swift-certificates", condition: tools),
             ]
         ),
         .executableTarget(
@@ -170,6 +176,15 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CSQLite", .product(name: "Logging", package: "swift-log")],
             path: "Tests/Support/TestSupport"),
+        // Certificates that are made when a test runs.
+        .target(
+            name: "TestCertificates",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: tools),
+                .product(name: "X509", package: "swift-certificates", condition: tools),
+            ],
+            path: "Tests/Support/TestCertificates"),
         .testTarget(
             name: "VaultCryptoTests", dependencies: ["CSodium", "TestSupport", "VaultCrypto"],
             resources: [.copy("Vectors")]),
@@ -198,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "OAuthClient", "ProviderProfiles", "TestSupport",
+                "OAuthClient", "ProviderProfiles", "TestCertificates", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -263,14 +278,15 @@ let package = Package(
         .testTarget(
             name: "TokenVaultHTTPTests",
             dependencies: [
-                "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestSupport", "TokenVault", "TokenVaultHTTP",
-                "TokenVaultTesting",
+                "DevAuthorizationServer", "OAuthClient", "RawSockets", "TestCertificates", "TestSupport", "TokenVault",
+                "TokenVaultHTTP", "TokenVaultTesting",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
                 .product(name: "NIOTLS", package: "swift-nio", condition: http),
             ]
@@ -308,8 +324,8 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "RawSockets", "TestSupport", "TokenVault",
-                "TokenVaultHTTP", "VaultControl", "vaultctl",
+                "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "RawSockets", "TestCertificates",
+                "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultControl", "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

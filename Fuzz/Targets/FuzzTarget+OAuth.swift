@@ -26,7 +26,7 @@ extension FuzzTarget {
                 metadata.introspectionEndpoint, metadata.pushedAuthorizationRequestEndpoint,
                 metadata.deviceAuthorizationEndpoint, metadata.jwksURI,
             ]
-            for endpoint in endpoints.compactMap({ $0 }) {
+            for endpoint in endpoints.compactMap({ $0 }) + metadata.mtlsEndpointAliases.values {
                 try judge(endpoint, allowsInsecureLoopback: allowsInsecureLoopback)
             }
         }

@@ -1,4 +1,5 @@
 import HummingbirdCore
+import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOPosix
@@ -7,8 +8,8 @@ import Synchronization
 
 /// A real OAuth 2.0 authorization server on loopback, for tests, demos and benchmarks.
 ///
-/// As strict as RFC 6749, 7009, 7523, 7636, 7662, 8252, 8414, 8707, 9126, 9207 and 9449 allow, and scriptable: it can lose replies, spend
-/// a refresh token and then fail, or let time pass. It keeps everything in memory and asks no one for a password, so it
+/// As strict as RFC 6749, 7009, 7523, 7636, 7662, 8252, 8414, 8705, 8707, 9126, 9207 and 9449 allow, and scriptable: it can lose
+/// replies, spend a refresh token and then fail, or let time pass. It keeps everything in memory and asks no one for a password, so it
 /// is of no use as a server for anything else.
 ///
 /// ```swift
@@ -38,22 +39,34 @@ public final class DevAuthorizationServer: Sendable {
         let box = CoreBox()
         var logger = Logger(label: "dev-authserver")
         logger.logLevel = .error
-        let service = try HTTPServerBuilder.http1().buildServer(
-            configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: configuration.port)),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            logger: logger,
-            responder: { request, writer, channel in
-                guard let core = box.core else { throw Exchange.ConnectionEnded() }
-                try await Exchange(core: core, channel: channel).respond(to: request, writer)
-            },
-            onServerRunning: { channel in
-                let core = ServerCore(
-                    configuration: configuration, port: channel.localAddress?.port ?? configuration.port,
-                    signer: signer)
-                box.core = core
-                start.yield(core)
-            })
-        var groupConfiguration = ServiceGroupConfiguration(services: [service], logger: logger)
+        let listeners =
+            [Listener(isSecure: false, port: configuration.port, builder: .http1())]
+            + (try configuration.tls.map { tls in
+                [Listener(isSecure: true, port: tls.port, builder: try .tls(configuration: tls.channel))]
+            } ?? [])
+        let services = try listeners.map { listener in
+            try listener.builder.buildServer(
+                configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: listener.port)),
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                logger: logger,
+                responder: { request, writer, channel in
+                    guard let core = box.core else { throw Exchange.ConnectionEnded() }
+                    try await Exchange(core: core, channel: channel, isSecure: listener.isSecure)
+                        .respond(to: request, writer)
+                },
+                onServerRunning: { channel in
+                    // The core names both ports, so it is made when the last one is known.
+                    let port = channel.localAddress?.port ?? listener.port
+                    guard let ports = box.note(port, isSecure: listener.isSecure, of: listeners.count),
+                        let plain = ports[false]
+                    else { return }
+                    let core = ServerCore(
+                        configuration: configuration, port: plain, securePort: ports[true], signer: signer)
+                    box.core = core
+                    start.yield(core)
+                })
+        }
+        var groupConfiguration = ServiceGroupConfiguration(services: services, logger: logger)
         groupConfiguration.maximumGracefulShutdownDuration = .milliseconds(200)
         let group = ServiceGroup(configuration: groupConfiguration)
         let running = Task {
@@ -99,6 +112,8 @@ public final class DevAuthorizationServer: Sendable {
     /// What the URL of every endpoint begins with.
     public var base: String { core.base }
     public var port: Int { core.port }
+    /// What the URL of every endpoint begins with on the TLS listener; `nil` without one.
+    public var secureBase: String? { core.secureBase }
     public var log: RequestLog { core.log }
     public var faults: FaultQueue { core.faults }
     public var counters: ServerCounters { core.ledger.withLock { $0.counters } }
@@ -153,9 +168,25 @@ public final class DevAuthorizationServer: Sendable {
     }
 }
 
-/// Holds the core, which cannot be made before the port is known.
+/// One address to listen on.
+private struct Listener: Sendable {
+    let isSecure: Bool
+    let port: Int
+    let builder: HTTPServerBuilder
+}
+
+/// Holds the core, which cannot be made before the ports are known.
 private final class CoreBox: Sendable {
     private let storage = Mutex<ServerCore?>(nil)
+    private let ports = Mutex<[Bool: Int]>([:])
+
+    /// The ports, whether secure or not, when they are all known.
+    func note(_ port: Int, isSecure: Bool, of count: Int) -> [Bool: Int]? {
+        ports.withLock { ports in
+            ports[isSecure] = port
+            return ports.count == count ? ports : nil
+        }
+    }
 
     var core: ServerCore? {
         get { storage.withLock { $0 } }

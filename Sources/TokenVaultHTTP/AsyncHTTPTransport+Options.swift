@@ -14,17 +14,21 @@ extension AsyncHTTPTransport {
         public var connectTimeout: Duration
         /// Sent as `User-Agent` where the request names none: some providers refuse requests without.
         public var userAgent: String
+        /// Through which connections go; nil: straight to the provider. Plain `http` to this machine never goes through it.
+        public var proxy: Proxy?
 
         public init(
             allowsInsecureLoopback: Bool = false,
             trustRoots: TrustRoots = .system,
             connectTimeout: Duration = .seconds(10),
-            userAgent: String = "TokenVault"
+            userAgent: String = "TokenVault",
+            proxy: Proxy? = nil
         ) {
             self.allowsInsecureLoopback = allowsInsecureLoopback
             self.trustRoots = trustRoots
             self.connectTimeout = connectTimeout
             self.userAgent = userAgent
+            self.proxy = proxy
         }
     }
 
@@ -56,21 +60,17 @@ extension AsyncHTTPTransport {
 }
 
 extension HTTPClient.Configuration {
-    static func oneRequestPerConnection(_ options: AsyncHTTPTransport.Options) -> Self {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        tls.certificateVerification = .fullVerification
-        if !options.trustRoots.additional.isEmpty {
-            tls.additionalTrustRoots = [.certificates(options.trustRoots.additional)]
-        }
+    static func oneRequestPerConnection(
+        _ options: AsyncHTTPTransport.Options, _ route: CertificateClients.Route
+    ) throws -> Self {
         var pool = HTTPClient.Configuration.ConnectionPool(idleTimeout: .zero)
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls,
+            tlsConfiguration: try .client(options.trustRoots, showing: route.certificate),
             redirectConfiguration: .disallow,
             timeout: HTTPClient.Configuration.Timeout(connect: TimeAmount(options.connectTimeout)),
             connectionPool: pool,
-            proxy: nil,
+            proxy: route.isDirect ? nil : options.proxy?.configuration,
             decompression: .disabled
         )
         configuration.httpVersion = .http1Only

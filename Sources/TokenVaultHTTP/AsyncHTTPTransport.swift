@@ -2,7 +2,6 @@ import AsyncHTTPClient
 public import HTTPTypes
 import NIOCore
 public import OAuthClient
-import Synchronization
 
 /// The network of a vault: sends each request exactly once, over a connection of its own.
 ///
@@ -17,45 +16,26 @@ import Synchronization
 /// - send anything twice: no retry, neither of a request nor of a connection attempt;
 /// - reuse a connection: a server may close an idle connection at the moment a request is written to it, and then it
 ///   cannot be known whether the request was processed. Every request opens its own and closes it after the reply;
-/// - take a proxy from the environment;
+/// - take a proxy from the environment: it goes through ``Options/proxy``, or through none;
+/// - share a connection between requests that show different client certificates;
 /// - speak plain `http`, unless ``Options/allowsInsecureLoopback`` is set and the host is this machine.
 ///
 /// TLS is at least 1.2 with the host name verified. What it spends is bounded: bytes, header fields and, by
 /// `HTTPLimits`, one deadline for everything from name resolution to the last byte of the body.
 public final class AsyncHTTPTransport: HTTPTransport {
-    private let client: HTTPClient
+    let clients: CertificateClients
     private let options: Options
-    private let isShutDown = Mutex(false)
 
     public init(options: Options = Options()) {
         self.options = options
-        self.client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: .oneRequestPerConnection(options)
-        )
-    }
-
-    deinit {
-        // AsyncHTTPClient insists on being shut down; an owner who forgets must not crash the service.
-        if !isShutDown.withLock({ $0 }) {
-            client.shutdown { _ in }
-        }
+        clients = CertificateClients { try .oneRequestPerConnection(options, $0) }
     }
 
     /// Closes what is still open. Requests in flight fail; later ones are refused as not sent.
     ///
     /// Close the vault first: it waits for renewals under way, which would end in doubt without their connections.
     /// Waits for attempts to connect that were given up, so at most ``Options/connectTimeout``.
-    public func shutdown() async {
-        let isFirst = isShutDown.withLock { isDown in
-            defer { isDown = true }
-            return !isDown
-        }
-        if isFirst {
-            // Fails only when it was shut down already.
-            try? await client.shutdown()
-        }
-    }
+    public func shutdown() async { await clients.shutDown() }
 
     /// Sends `request` once and reads the whole reply.
     ///
@@ -66,9 +46,28 @@ public final class AsyncHTTPTransport: HTTPTransport {
         body: [UInt8],
         limits: HTTPLimits
     ) async throws(HTTPTransportError) -> HTTPReply {
+        try await exchange(request, body, limits, nil)
+    }
+
+    /// The same, showing a client certificate (RFC 8705). Plain `http` is refused: nothing could be shown there.
+    public func send(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        try await exchange(request, body, limits, certificate)
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, _ body: [UInt8], _ limits: HTTPLimits, _ certificate: ClientCertificate?
+    ) async throws(HTTPTransportError) -> HTTPReply {
         let target = try RequestTarget(request, allowsInsecureLoopback: options.allowsInsecureLoopback)
+        guard certificate == nil || !target.isPlain else { throw HTTPTransportError(.notSent, .refused) }
         let outgoing = try target.clientRequest(request, body: body, userAgent: options.userAgent)
         let exchange = Exchange(limits: limits)
+        // Plain http to this machine means this machine, also where a proxy is set.
+        let lease = try clients.lease(
+            .init(certificate: certificate, isDirect: target.isPlain && options.proxy != nil))
+        defer { withExtendedLifetime(lease) {} }
+        let client = lease.client
         let eventLoop = client.eventLoopGroup.any()
         // Delegate and channel on one event loop: "head sent" is noted in the same turn in which the head is written,
         // so no deadline or cancellation can slip between the two and call a sent request unsent.

@@ -8,6 +8,7 @@ import OAuthClient
 extension HTTPTransportError {
     /// The one place where errors of the network libraries become ours. Their texts stay behind: they may quote the peer.
     init(_ error: any Error, mayHaveBeenSent: Bool, received: HTTPReply? = nil) {
+        let mayHaveBeenSent = mayHaveBeenSent && !(received == nil && Self.refusesCertificate(error))
         self.init(
             mayHaveBeenSent ? .maybeSent : .notSent, Self.code(of: error, mayHaveBeenSent),
             received: (error as? BrokenReply)?.received ?? received)
@@ -34,6 +35,19 @@ extension HTTPTransportError {
         }
     }
 
+    /// In TLS 1.3 a client has finished its handshake, and may have written its request, before the server looks at its
+    /// certificate. A server that refuses it then never reads the request: what it could read it with depends on the
+    /// client's last message of the handshake (RFC 8446 §4.4.4).
+    private static func refusesCertificate(_ error: any Error) -> Bool {
+        guard let error = error as? BoringSSLError, case .sslError(let stack) = error else { return false }
+        let alerts = [
+            "ALERT_BAD_CERTIFICATE", "ALERT_UNSUPPORTED_CERTIFICATE", "ALERT_CERTIFICATE_REVOKED",
+            "ALERT_CERTIFICATE_EXPIRED", "ALERT_CERTIFICATE_UNKNOWN", "ALERT_CERTIFICATE_REQUIRED",
+            "ALERT_UNKNOWN_CA", "ALERT_ACCESS_DENIED", "ALERT_DECRYPT_ERROR", "ALERT_HANDSHAKE_FAILURE",
+        ]
+        return stack.contains { entry in alerts.contains { entry.description.contains($0) } }
+    }
+
     private static func code(of error: HTTPClientError, _ mayHaveBeenSent: Bool) -> HTTPTransportError.Code {
         switch error {
         case .deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout, .getConnectionFromPoolTimeout:
@@ -49,6 +63,8 @@ extension HTTPTransportError {
             mayHaveBeenSent ? .reset : .connect
         case .alreadyShutdown:
             .cancelled
+        case .invalidProxyResponse, .proxyAuthenticationRequired, .httpProxyHandshakeTimeout:
+            .proxy
         default:
             .protocolViolation
         }

@@ -7,6 +7,8 @@ import OAuthClient
 /// Where a request goes, after checking that it may go there.
 struct RequestTarget {
     let url: String
+    /// Plain `http` to this machine.
+    let isPlain: Bool
 
     /// - Throws: a `notSent` error for a scheme other than `https` (or `http` to this machine, where allowed) and for an
     ///   authority that is anything but a host and a port.
@@ -17,8 +19,10 @@ struct RequestTarget {
         switch request.scheme?.lowercased() {
         case "https":
             url = "https://" + authority + (request.path ?? "/")
+            isPlain = false
         case "http" where allowsInsecureLoopback && Self.isLoopback(host):
             url = "http://" + authority + (request.path ?? "/")
+            isPlain = true
         default:
             throw HTTPTransportError(.notSent, .refused)
         }
@@ -48,7 +52,10 @@ struct RequestTarget {
     }
 
     /// The host of `host`, `host:port` or `[address]:port`; nil for anything else, above all for `user@host`.
-    private static func host(of authority: String) -> String? {
+    private static func host(of authority: String) -> String? { address(of: authority)?.host }
+
+    /// The same with the port, if one is named.
+    static func address(of authority: String) -> (host: String, port: Int?)? {
         var rest = Substring(authority)
         let host: Substring
         if rest.hasPrefix("[") {
@@ -64,10 +71,9 @@ struct RequestTarget {
             guard host.utf8.allSatisfy(Self.isHostByte) else { return nil }
         }
         guard !host.isEmpty else { return nil }
-        if !rest.isEmpty {
-            guard rest.first == ":", UInt16(rest.dropFirst()) != nil else { return nil }
-        }
-        return String(host)
+        if rest.isEmpty { return (String(host), nil) }
+        guard rest.first == ":", let port = UInt16(rest.dropFirst()) else { return nil }
+        return (String(host), Int(port))
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -35,7 +35,7 @@ struct DevAuthServer: AsyncParsableCommand {
     var serverConfiguration: AuthorizationServerConfiguration {
         get throws {
             var configuration = AuthorizationServerConfiguration()
-            address.apply(to: &configuration)
+            try address.apply(to: &configuration)
             registration.apply(to: &configuration)
             try tokens.apply(to: &configuration)
             dpop.apply(to: &configuration)
@@ -47,7 +47,9 @@ struct DevAuthServer: AsyncParsableCommand {
         do {
             let stops = await StopSignal.listen(running)
             let server = try await DevAuthorizationServer.start(serverConfiguration)
-            let line = "listening on http://127.0.0.1:\(server.port)\n"
+            let line =
+                "listening on http://127.0.0.1:\(server.port)"
+                + (server.secureBase.map { " and \($0)" } ?? "") + "\n"
             if let path = running.readyFile {
                 try Data(line.utf8).write(to: URL(filePath: path), options: .atomic)
             }

@@ -34,7 +34,8 @@ extension ArgumentHelp {
 }
 
 extension RegisteredClient {
-    /// `ID`, `ID:basic:SECRET`, `ID:post:SECRET`, `ID:jwt:JWK` or `ID:jwt:@FILE`.
+    /// `ID`, `ID:basic:SECRET`, `ID:post:SECRET`, `ID:jwt:JWK`, `ID:jwt:@FILE`, `ID:tls:@FILE` or
+    /// `ID:tls-subject:@FILE:NAME`.
     init(argument: String) throws {
         let parts = argument.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         switch (parts.count, parts.count > 1 ? parts[1] : "") {
@@ -42,8 +43,39 @@ extension RegisteredClient {
         case (3, "basic"): self.init(id: parts[0], authentication: .basic(secret: parts[2]))
         case (3, "post"): self.init(id: parts[0], authentication: .post(secret: parts[2]))
         case (3, "jwt"): self.init(id: parts[0], authentication: .privateKeyJWT(try RegisteredKey(argument: parts[2])))
-        default: throw ValidationError("must be ID, ID:basic:SECRET, ID:post:SECRET or ID:jwt:JWK")
+        case (3, "tls"):
+            guard parts[2].hasPrefix("@"),
+                let certificate = RegisteredCertificate(try TextFile.read(String(parts[2].dropFirst())))
+            else {
+                throw ValidationError("needs @ and the name of a file with a certificate in PEM, or a JWK with x5c")
+            }
+            self.init(id: parts[0], authentication: .selfSignedCertificate([certificate]))
+        case (3, "tls-subject"):
+            let named = parts[2].split(separator: ":", maxSplits: 1).map(String.init)
+            guard named.count == 2, named[0].hasPrefix("@"),
+                let subject = CertificateSubject(
+                    named[1], authority: try TextFile.read(String(named[0].dropFirst())))
+            else { throw ValidationError("needs @, the name of a file with an authority's certificate, : and a name") }
+            self.init(id: parts[0], authentication: .certificate(subject))
+        default:
+            throw ValidationError(
+                "must be ID, ID:basic:SECRET, ID:post:SECRET, ID:jwt:JWK, ID:tls:@FILE or ID:tls-subject:@FILE:NAME")
         }
+    }
+
+    var isByCertificate: Bool {
+        switch authentication {
+        case .certificate, .selfSignedCertificate: true
+        default: false
+        }
+    }
+}
+
+enum TextFile {
+    static func read(_ path: String) throws -> String {
+        guard let data = try? Data(contentsOf: URL(filePath: path)), let text = String(validating: data, as: UTF8.self)
+        else { throw ValidationError("cannot read the file \(path)") }
+        return text
     }
 }
 
@@ -52,10 +84,7 @@ extension RegisteredKey {
     fileprivate init(argument: String) throws {
         var jwk = argument
         if argument.hasPrefix("@") {
-            guard let data = try? Data(contentsOf: URL(filePath: String(argument.dropFirst()))),
-                let content = String(validating: data, as: UTF8.self)
-            else { throw ValidationError("cannot read the file \(argument.dropFirst())") }
-            jwk = content
+            jwk = try TextFile.read(String(argument.dropFirst()))
         }
         guard let key = RegisteredKey(jwk: jwk) else {
             throw ValidationError("needs the JWK of a public key, or @ and the name of a file with one")

@@ -11,14 +11,40 @@ struct AddressOptions: ParsableArguments {
     @Option(help: .init("Serve everything below this path, such as /tenant.", valueName: "path"))
     var issuerPath: String?
 
+    @Option(
+        help: .init(
+            "Also listen with TLS, where clients may show certificates (RFC 8705): a certificate for localhost, in PEM.",
+            valueName: "path"), completion: .file())
+    var tlsCertificate: String?
+
+    @Option(help: .init("The private key of that certificate.", valueName: "path"), completion: .file())
+    var tlsKey: String?
+
+    @Option(help: .init("Port for TLS on 127.0.0.1; 0 takes a free one.", valueName: "number"))
+    var tlsPort = 0
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
+        guard (0...65_535).contains(tlsPort) else { throw ValidationError("--tls-port must be between 0 and 65535") }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key are given together")
+        }
         guard issuerPath.map({ $0.hasPrefix("/") && !$0.hasSuffix("/") }) ?? true else {
             throw ValidationError("--issuer-path must begin with / and must not end with it")
         }
     }
 
-    func apply(to configuration: inout AuthorizationServerConfiguration) {
+    func apply(to configuration: inout AuthorizationServerConfiguration) throws {
+        if let tlsCertificate, let tlsKey {
+            do {
+                configuration.tls = try TLSListener(
+                    certificate: TextFile.read(tlsCertificate), key: TextFile.read(tlsKey), port: tlsPort)
+            } catch let error as ValidationError {
+                throw error
+            } catch {
+                throw ValidationError("--tls-certificate and --tls-key do not name a certificate and its key")
+            }
+        }
         configuration.port = port
         configuration.issuer = issuer
         configuration.issuerPath = issuerPath ?? ""
@@ -28,7 +54,10 @@ struct AddressOptions: ParsableArguments {
 struct RegistrationOptions: ParsableArguments {
     @Option(
         help: .init(
-            "Register a client: ID, ID:basic:SECRET, ID:post:SECRET, or ID:jwt: and a JWK or @FILE. Repeatable.",
+            """
+            Register a client: ID, ID:basic:SECRET, ID:post:SECRET, ID:jwt: and a JWK or @FILE, ID:tls:@FILE with its own \
+            certificate, or ID:tls-subject:@FILE:NAME with that of an authority and a name such as CN=app. Repeatable.
+            """,
             valueName: "client"), transform: RegisteredClient.init(argument:))
     var client: [RegisteredClient] = []
 
@@ -53,6 +82,11 @@ struct RegistrationOptions: ParsableArguments {
     @Option(help: .seconds("How long ago users of /resource may have authenticated at most."))
     var resourceMaxAge: Seconds?
 
+    @Flag(
+        name: .customLong("certificate-bound-tokens"),
+        help: "Bind the access tokens of clients that authenticate by certificate to it.")
+    var bindsTokensToCertificates = false
+
     @Flag(name: .customLong("require-par"), help: "Refuse authorization requests that were not pushed.")
     var requiresPushedRequests = false
 
@@ -68,6 +102,9 @@ struct RegistrationOptions: ParsableArguments {
     func apply(to configuration: inout AuthorizationServerConfiguration) {
         configuration.clients += client
         for index in configuration.clients.indices { configuration.clients[index].redirectURIs += redirectURI }
+        for index in configuration.clients.indices where configuration.clients[index].isByCertificate {
+            configuration.clients[index].bindsTokensToCertificate = bindsTokensToCertificates
+        }
         configuration.resources = resource
         configuration.resourceContextClasses = resourceContextClass
         configuration.resourceMaximumAge = resourceMaxAge?.duration

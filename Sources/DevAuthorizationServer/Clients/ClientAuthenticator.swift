@@ -7,18 +7,23 @@ struct ClientAuthenticator: Sendable {
     let assertions: AssertionChecker
     /// Whom an assertion may name at every endpoint: this server, or its token endpoint.
     private let audiences: [String]
+    private let now: @Sendable () -> Date
 
-    init(clients: [RegisteredClient], assertions: AssertionChecker, audiences: [String]) {
+    init(
+        clients: [RegisteredClient], assertions: AssertionChecker, audiences: [String],
+        now: @escaping @Sendable () -> Date
+    ) {
         self.clients = Dictionary(clients.map { ($0.id, $0) }) { _, last in last }
         self.assertions = assertions
         self.audiences = audiences
+        self.now = now
     }
 
     func client(_ id: String) -> RegisteredClient? { clients[id] }
 
     func authenticate(_ request: IncomingRequest, form: FormParameters) throws(OAuthError) -> RegisteredClient {
         let fields = request.headers[values: .authorization]
-        guard let field = fields.first else { return try authenticate(form: form, target: request.targetURI) }
+        guard let field = fields.first else { return try authenticate(form: form, request) }
         guard fields.count == 1, form["client_secret"] == nil, form["client_assertion"] == nil else {
             throw .invalidRequest("the client authenticates in more than one way", reason: "two authentications")
         }
@@ -34,9 +39,11 @@ struct ClientAuthenticator: Sendable {
         return client
     }
 
-    private func authenticate(form: FormParameters, target: String) throws(OAuthError) -> RegisteredClient {
+    private func authenticate(
+        form: FormParameters, _ request: IncomingRequest
+    ) throws(OAuthError) -> RegisteredClient {
         if form["client_assertion"] != nil || form["client_assertion_type"] != nil {
-            return try authenticateByAssertion(form, target: target)
+            return try authenticateByAssertion(form, target: request.targetURI)
         }
         guard let id = form["client_id"] else {
             throw .invalidClient("the client did not identify itself", reason: "no client")
@@ -45,6 +52,13 @@ struct ClientAuthenticator: Sendable {
         switch (client.authentication, form["client_secret"]) {
         case (.none, nil): return client
         case (.post(let expected), .some(let secret)) where constantTimeEquals(secret, expected): return client
+        case (.certificate(let subject), nil):
+            guard let shown = request.certificate, subject.accepts(shown, at: now()) else { throw Self.refused }
+            return client
+        case (.selfSignedCertificate(let registered), nil):
+            guard let shown = request.certificate, registered.contains(where: { $0.thumbprint == shown.thumbprint })
+            else { throw Self.refused }
+            return client
         default: throw Self.refused
         }
     }

@@ -47,6 +47,8 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var issuer: String?
     /// Path under which everything is served, such as `/tenant`; empty or beginning with a slash.
     public var issuerPath = ""
+    /// Where clients may show certificates; `nil`: nowhere.
+    public var tls: TLSListener?
     public var clients: [RegisteredClient] = [.demo, .demoBasic, .demoPost]
     public var scopes = ["openid", "profile", "offline_access", "read", "write"]
     /// The user who is meant when an authorization request has no `login_hint`.

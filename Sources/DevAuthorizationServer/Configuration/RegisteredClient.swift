@@ -10,6 +10,10 @@ public struct RegisteredClient: Sendable {
         case post(secret: String)
         /// `private_key_jwt` (RFC 7523 §2.2)
         case privateKeyJWT(RegisteredKey)
+        /// `tls_client_auth` (RFC 8705 §2.1)
+        case certificate(CertificateSubject)
+        /// `self_signed_tls_client_auth` (RFC 8705 §2.2)
+        case selfSignedCertificate([RegisteredCertificate])
     }
 
     public var id: String
@@ -22,6 +26,9 @@ public struct RegisteredClient: Sendable {
     public var receivesRefreshTokens: Bool
     /// Whether its authorization requests must be pushed (RFC 9126 §6).
     public var requiresPushedRequests: Bool
+    /// Whether its access tokens are bound to the certificate that it shows (`tls_client_certificate_bound_access_tokens`,
+    /// RFC 8705 §3.4). Token requests without one are refused.
+    public var bindsTokensToCertificate: Bool
     /// Where it is treated differently from the others.
     public var behaviour: ClientBehaviour
 
@@ -32,6 +39,7 @@ public struct RegisteredClient: Sendable {
         requiresDPoP: Bool = false,
         receivesRefreshTokens: Bool = true,
         requiresPushedRequests: Bool = false,
+        bindsTokensToCertificate: Bool = false,
         behaviour: ClientBehaviour = ClientBehaviour()
     ) {
         self.id = id
@@ -40,6 +48,7 @@ public struct RegisteredClient: Sendable {
         self.requiresDPoP = requiresDPoP
         self.receivesRefreshTokens = receivesRefreshTokens
         self.requiresPushedRequests = requiresPushedRequests
+        self.bindsTokensToCertificate = bindsTokensToCertificate
         self.behaviour = behaviour
     }
 

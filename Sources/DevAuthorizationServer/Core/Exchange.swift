@@ -2,6 +2,7 @@ import Glibc
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import NIOSSL
 
 /// One request on one connection: read, answered, spoiled if a fault says so, written, logged.
 struct Exchange: Sendable {
@@ -12,6 +13,8 @@ struct Exchange: Sendable {
 
     let core: ServerCore
     let channel: any Channel
+    /// Whether the connection is the TLS listener's.
+    var isSecure = false
 
     @concurrent func respond(to request: Request, _ writer: consuming ResponseWriter) async throws {
         guard let incoming = try await read(request) else {
@@ -100,9 +103,14 @@ struct Exchange: Sendable {
         let target = request.head.path ?? "/"
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let rawPath = String(parts[0])
-        return IncomingRequest(
+        var incoming = IncomingRequest(
             method: request.method, rawPath: rawPath, path: core.route(of: rawPath),
             query: parts.count == 2 ? String(parts[1]) : nil, headers: request.headers,
             authority: request.head.authority ?? "", body: body)
+        incoming.isSecure = isSecure
+        if isSecure, let shown = try? await channel.nioSSL_peerCertificate().get(), let der = try? shown.toDERBytes() {
+            incoming.certificate = ShownCertificate(der: der)
+        }
+        return incoming
     }
 }

@@ -9,6 +9,8 @@ final class ServerCore: Sendable {
     /// What every URL of ours begins with.
     let base: String
     let port: Int
+    /// What the URL of every endpoint begins with for clients that show a certificate.
+    let secureBase: String?
     let clock: ServerClock
     let log = RequestLog()
     let faults = FaultQueue()
@@ -26,19 +28,24 @@ final class ServerCore: Sendable {
     /// Checks proofs at the protected resource.
     let resourceProofs: ProofChecker
 
-    init(configuration: AuthorizationServerConfiguration, port: Int, signer: IDTokenSigner) {
+    init(
+        configuration: AuthorizationServerConfiguration, port: Int, securePort: Int? = nil, signer: IDTokenSigner
+    ) {
         self.configuration = configuration
         self.port = port
         self.signer = signer
         let base = "http://127.0.0.1:\(port)\(configuration.issuerPath)"
         self.base = base
+        let secureBase = securePort.map { "https://localhost:\($0)\(configuration.issuerPath)" }
+        self.secureBase = secureBase
         issuer = configuration.issuer ?? base
         clock = ServerClock(source: configuration.now)
         clients = ClientAuthenticator(
             clients: configuration.clients,
             assertions: AssertionChecker(configuration: configuration, clock: clock),
-            audiences: [issuer, base + "/token"])
-        discovery = .json(Self.metadata(configuration, issuer: issuer, base: base))
+            audiences: [issuer, base + "/token"] + (secureBase.map { [$0 + "/token"] } ?? []),
+            now: configuration.now)
+        discovery = .json(Self.metadata(configuration, issuer: issuer, base: base, secureBase: secureBase))
         ledger = Mutex(Ledger(configuration: configuration))
         proofs = ProofChecker(configuration: configuration, clock: clock)
         resourceProofs = ProofChecker(configuration: configuration, clock: clock)

@@ -1,12 +1,14 @@
 extension ServerCore {
     /// RFC 8414 §2 and OpenID Connect Discovery §3 in one document.
     static func metadata(
-        _ configuration: AuthorizationServerConfiguration, issuer: String, base: String
+        _ configuration: AuthorizationServerConfiguration, issuer: String, base: String, secureBase: String?
     ) -> JSONValue {
-        let methods: JSONValue = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
-        let confidential: JSONValue = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        let byCertificate: [JSONValue] = secureBase == nil ? [] : ["tls_client_auth", "self_signed_tls_client_auth"]
+        let secrets: [JSONValue] = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        let confidential = JSONValue.array(secrets + byCertificate)
+        let methods = JSONValue.array(["none"] + secrets + byCertificate)
         let algorithms = JSONValue.array(ProofKey.algorithms.map(JSONValue.string))
-        return [
+        var document: [String: JSONValue] = [
             "issuer": .string(issuer),
             "authorization_endpoint": .string(base + "/authorize"),
             "pushed_authorization_request_endpoint": .string(base + "/par"),
@@ -36,5 +38,16 @@ extension ServerCore {
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [.string(configuration.idTokenAlgorithm.rawValue)],
         ]
+        if let secureBase {
+            document["tls_client_certificate_bound_access_tokens"] = true
+            document["mtls_endpoint_aliases"] = [
+                "token_endpoint": .string(secureBase + "/token"),
+                "revocation_endpoint": .string(secureBase + "/revoke"),
+                "introspection_endpoint": .string(secureBase + "/introspect"),
+                "pushed_authorization_request_endpoint": .string(secureBase + "/par"),
+                "device_authorization_endpoint": .string(secureBase + "/device_authorization"),
+            ]
+        }
+        return .object(document)
     }
 }

@@ -51,6 +51,10 @@ extension ServerCore {
         guard access.resources.isEmpty || access.resources.contains(base + request.path) else {
             throw challenge.error("invalid_token", reason: "wrong audience")
         }
+        // RFC 8705 §3: what the connection shows must be what the token is bound to.
+        if let bound = access.certificateThumbprint, bound != request.certificate?.thumbprint {
+            throw challenge.error("invalid_token", reason: "wrong certificate")
+        }
         switch (scheme, access.keyThumbprint) {
         case ("bearer", nil): break
         case ("dpop", .some(let key)): try checkProof(of: request, token: token, key: key, &record)

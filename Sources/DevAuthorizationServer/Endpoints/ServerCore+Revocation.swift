@@ -37,7 +37,7 @@ extension ServerCore {
             members["token_type"] = access.record.keyThumbprint == nil ? "Bearer" : "DPoP"
             members["exp"] = .integer(clock.wall(of: access.record.expiresAt).seconds)
             members["iat"] = .integer(clock.wall(of: access.record.issuedAt).seconds)
-            members["cnf"] = access.record.keyThumbprint.map { ["jkt": .string($0)] }
+            members["cnf"] = access.record.confirmation
             if !access.record.resources.isEmpty {
                 members["aud"] = .array(access.record.resources.map(JSONValue.string))
             }
@@ -55,5 +55,15 @@ extension ServerCore {
         members["username"] = .string(grant.user)
         members["sub"] = .string(grant.user)
         return Reply.json(JSONValue.object(members)).uncached
+    }
+}
+
+extension AccessRecord {
+    /// `cnf` (RFC 7800): what a client must prove to use the token; `nil` for a plain Bearer token.
+    fileprivate var confirmation: JSONValue? {
+        var members: [String: JSONValue] = [:]
+        members["jkt"] = keyThumbprint.map(JSONValue.string)
+        members["x5t#S256"] = certificateThumbprint.map(JSONValue.string)
+        return members.isEmpty ? nil : .object(members)
     }
 }

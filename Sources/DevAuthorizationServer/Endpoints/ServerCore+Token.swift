@@ -35,7 +35,8 @@ extension ServerCore {
         let behaviour = ledger.withLock { $0.behaviours.behaviour(of: client.id) }
         await wait(behaviour.delay)
         let proof = try provenKey(request, client: client, isNeeded: client.requiresDPoP, &record)
-        let tokens: IssuedTokens
+        let certificate = try boundCertificate(request, client: client)
+        var tokens: IssuedTokens
         switch grantType {
         case "authorization_code": tokens = try redeemCode(form, client: client, key: proof.thumbprint)
         case "refresh_token": tokens = try redeemRefreshToken(form, client: client, key: proof.thumbprint)
@@ -46,6 +47,11 @@ extension ServerCore {
         default:
             throw OAuthError("unsupported_grant_type", "this grant type is not served", reason: "grant type")
         }
+        if let certificate {
+            tokens.access.certificateThumbprint = certificate.thumbprint
+            let bound = tokens
+            ledger.withLock { $0.accessTokens[bound.accessToken] = bound.access }
+        }
         record.user = tokens.grant.user
         record.grant = tokens.grant.id
         record.note("issued_access_token", tokens.accessToken)
@@ -54,6 +60,17 @@ extension ServerCore {
         guard !proof.lacksNonce else { throw .useDPoPNonce(reason: "nonce checked last") }
         return try await reply(
             with: tokens, lifetime: behaviour.accessTokenLifetime, isExchange: grantType == Self.exchangeGrant)
+    }
+
+    /// What the request's tokens are bound to (RFC 8705 §3).
+    private func boundCertificate(
+        _ request: IncomingRequest, client: RegisteredClient
+    ) throws(OAuthError) -> ShownCertificate? {
+        guard client.bindsTokensToCertificate else { return nil }
+        guard let certificate = request.certificate else {
+            throw .invalidRequest("this client must show a certificate", reason: "no certificate")
+        }
+        return certificate
     }
 
     /// A server that has stopped meanwhile has no one to answer.

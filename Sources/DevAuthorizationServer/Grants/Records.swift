@@ -51,6 +51,8 @@ struct AccessRecord: Sendable {
     let resources: [String]
     /// `cnf.jkt`; `nil` for a Bearer token.
     let keyThumbprint: String?
+    /// `cnf.x5t#S256` (RFC 8705 §3.1).
+    var certificateThumbprint: String?
     let issuedAt: Moment
     var expiresAt: Moment
 }
@@ -84,7 +86,7 @@ struct RefreshTally: Sendable {
 struct IssuedTokens: Sendable {
     let grant: Grant
     let accessToken: String
-    let access: AccessRecord
+    var access: AccessRecord
     let refreshToken: String?
 }
 

@@ -12,9 +12,12 @@ struct IncomingRequest: Sendable {
     /// `Host`.
     let authority: String
     let body: [UInt8]
+    /// Whether it came over TLS, and what the client showed there.
+    var isSecure = false
+    var certificate: ShownCertificate?
 
     /// The URI the request was sent to, without its query: what `htu` of a proof must name.
-    var targetURI: String { "http://\(authority)\(rawPath)" }
+    var targetURI: String { "\(isSecure ? "https" : "http")://\(authority)\(rawPath)" }
 
     /// The body of a POST as OAuth wants it (RFC 6749 §3.2 and appendix B).
     func form() throws(OAuthError) -> FormParameters {

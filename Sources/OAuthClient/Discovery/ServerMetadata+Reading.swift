@@ -35,6 +35,8 @@ extension ServerMetadata {
         dpopSigningAlgValuesSupported = try reader.list("dpop_signing_alg_values_supported") ?? []
         authorizationResponseIssParameterSupported = try reader.flag("authorization_response_iss_parameter_supported")
         requirePushedAuthorizationRequests = try reader.flag("require_pushed_authorization_requests")
+        tlsClientCertificateBoundAccessTokens = try reader.flag("tls_client_certificate_bound_access_tokens")
+        mtlsEndpointAliases = try reader.endpoints("mtls_endpoint_aliases")
     }
 }
 
@@ -51,6 +53,25 @@ private struct MetadataReader {
             } catch {
                 throw DiscoveryError(error.code == .insecure ? .insecureEndpoint : .malformed, member: member)
             }
+        default: throw DiscoveryError(.malformed, member: member)
+        }
+    }
+
+    /// Names of endpoints with their addresses. What else is there is passed over.
+    func endpoints(_ member: String) throws(DiscoveryError) -> [String: EndpointURL] {
+        switch object[member] {
+        case nil, .null?: return [:]
+        case .object(let members)?:
+            let inner = MetadataReader(object: members, allowsInsecureLoopback: allowsInsecureLoopback)
+            var found: [String: EndpointURL] = [:]
+            for name in members.names where name.hasSuffix("_endpoint") {
+                do throws(DiscoveryError) {
+                    found[name] = try inner.endpoint(name)
+                } catch {
+                    throw DiscoveryError(error.code, member: member)
+                }
+            }
+            return found
         default: throw DiscoveryError(.malformed, member: member)
         }
     }

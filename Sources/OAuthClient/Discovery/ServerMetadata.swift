@@ -21,7 +21,25 @@ public struct ServerMetadata: Hashable, Sendable {
     public var authorizationResponseIssParameterSupported: Bool
     /// Whether only pushed authorization requests are accepted (RFC 9126 §5).
     public var requirePushedAuthorizationRequests: Bool
+    /// Whether it binds access tokens to certificates (RFC 8705 §3.3).
+    public var tlsClientCertificateBoundAccessTokens: Bool
+    /// Where clients that show a certificate go instead, by the endpoints' names, such as `token_endpoint` (RFC 8705 §5).
+    public var mtlsEndpointAliases: [String: EndpointURL]
 
     public var supportsPKCE: Bool { codeChallengeMethodsSupported.contains("S256") }
     public var supportsDPoP: Bool { dpopSigningAlgValuesSupported.contains("ES256") }
+
+    /// The same, with the endpoints for clients that show a certificate, where the server has others for them.
+    public var forMutualTLS: ServerMetadata {
+        var metadata = self
+        func alias(_ name: String, _ endpoint: inout EndpointURL?) {
+            if endpoint != nil, let alias = mtlsEndpointAliases[name] { endpoint = alias }
+        }
+        if let alias = mtlsEndpointAliases["token_endpoint"] { metadata.tokenEndpoint = alias }
+        alias("revocation_endpoint", &metadata.revocationEndpoint)
+        alias("introspection_endpoint", &metadata.introspectionEndpoint)
+        alias("pushed_authorization_request_endpoint", &metadata.pushedAuthorizationRequestEndpoint)
+        alias("device_authorization_endpoint", &metadata.deviceAuthorizationEndpoint)
+        return metadata
+    }
 }

@@ -32,6 +32,11 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
         public static let protocolViolation = Code("protocolViolation", "the reply is not valid HTTP")
         /// The request cannot be sent as it is, for example plain `http` to another machine.
         public static let refused = Code("refused", "the request is not allowed")
+        /// The provider wants a client certificate, and the transport cannot show one (RFC 8705).
+        public static let noClientCertificate = Code(
+            "noClientCertificate", "this transport cannot show the client certificate that the provider wants")
+        /// The egress proxy does not let the connection through.
+        public static let proxy = Code("proxy", "the proxy refused the connection")
     }
 
     public let phase: Phase

@@ -26,9 +26,21 @@ package final class ResponseRecorder: HTTPTransport {
     package func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
     ) async throws(HTTPTransportError) -> HTTPReply {
+        try await pass(on: request, body, limits, nil)
+    }
+
+    package func send(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        try await pass(on: request, body, limits, certificate)
+    }
+
+    private func pass(
+        on request: HTTPRequest, _ body: [UInt8], _ limits: HTTPLimits, _ certificate: ClientCertificate?
+    ) async throws(HTTPTransportError) -> HTTPReply {
         let startedAt = now()
         do throws(HTTPTransportError) {
-            let reply = try await base.send(request, body: body, limits: limits)
+            let reply = try await base.send(request, body: body, limits: limits, showing: certificate)
             record(request, .reply(reply.response), reply.body, startedAt)
             return reply
         } catch {

@@ -49,7 +49,8 @@ struct EndpointSender: Sendable {
         _ form: FormRequest, to endpoint: EndpointURL, _ session: inout ProofSession, startedAt: Date,
         limits: HTTPLimits? = nil
     ) async -> (reply: EndpointReply, repliedAt: Date) {
-        let reply = await transport.sendToTheEnd(form, limits: limits ?? binding.limits)
+        let reply = await transport.sendToTheEnd(
+            form, limits: limits ?? binding.limits, showing: binding.certificate)
         let repliedAt = now()
         if case .reply(let reply) = reply {
             session.learn(from: reply.response, of: endpoint, startedAt: startedAt, repliedAt: repliedAt)

@@ -60,7 +60,8 @@ struct ClientCredentials {
     init(_ binding: ServerBinding, issuedAt: Date) throws(OAuthValueError) {
         let clientID = FormParameter("client_id", binding.clientID.rawValue)
         switch binding.authentication {
-        case .none: parameters = [clientID]
+        // A certificate is shown on the connection; the id says whose it is (RFC 8705 §2).
+        case .none, .tlsClientAuth, .selfSignedTLSClientAuth: parameters = [clientID]
         case .clientSecretBasic(let secret): authorization = Self.basic(binding.clientID, secret)
         case .clientSecretPost(let secret):
             parameters = [clientID, FormParameter("client_secret", secret.reveal())]

@@ -9,6 +9,8 @@ package struct ServerBinding: Sendable {
     /// on requests that carry neither a refresh token nor a code: whether a server looks at the token before it looks
     /// at the secret cannot be known, and a token that is spent on a refused request is lost.
     package var alternatives: [ClientAuthentication] = []
+    /// Shown on every connection though the client proves itself in another way, for tokens that are bound to it (RFC 8705 §3).
+    package var tokenCertificate: ClientCertificate?
     /// Whom a client assertion is for; nil: the token endpoint.
     package var assertionAudience: String?
     package var rules: ReplyRules
@@ -32,6 +34,9 @@ package struct ServerBinding: Sendable {
 }
 
 extension ServerBinding {
+    /// What is shown on every connection to the server's endpoints.
+    package var certificate: ClientCertificate? { authentication.certificate ?? tokenCertificate }
+
     /// This registration with each of its secrets, the first one first.
     var candidates: [ServerBinding] {
         ([authentication] + alternatives).map { authentication in

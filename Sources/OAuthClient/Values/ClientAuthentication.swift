@@ -8,6 +8,10 @@ public enum ClientAuthentication: Hashable, Sendable {
     case clientSecretPost(ClientSecret)
     /// An assertion signed with the client's own key, new for each request (RFC 7523 §2.2).
     case privateKeyJWT(ClientAssertionKey)
+    /// A certificate of an authority that the server trusts, shown on the TLS connection (RFC 8705 §2.1).
+    case tlsClientAuth(ClientCertificate)
+    /// A certificate that is registered itself, shown on the TLS connection (RFC 8705 §2.2).
+    case selfSignedTLSClientAuth(ClientCertificate)
 
     /// The registered name, such as `client_secret_basic`.
     public var methodName: String {
@@ -16,11 +20,16 @@ public enum ClientAuthentication: Hashable, Sendable {
         case .clientSecretBasic: "client_secret_basic"
         case .clientSecretPost: "client_secret_post"
         case .privateKeyJWT: "private_key_jwt"
+        case .tlsClientAuth: "tls_client_auth"
+        case .selfSignedTLSClientAuth: "self_signed_tls_client_auth"
         }
     }
 
     /// Every registered name that is supported.
-    package static let methodNames = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
+    package static let methodNames = [
+        "none", "client_secret_basic", "client_secret_post", "private_key_jwt", "tls_client_auth",
+        "self_signed_tls_client_auth",
+    ]
 
     /// Nil for a method that is not supported or whose secret is missing.
     public init?(methodName: String, secret: ClientSecret?) {
@@ -34,8 +43,25 @@ public enum ClientAuthentication: Hashable, Sendable {
 
     var secret: ClientSecret? {
         switch self {
-        case .none, .privateKeyJWT: nil
+        case .none, .privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth: nil
         case .clientSecretBasic(let secret), .clientSecretPost(let secret): secret
+        }
+    }
+
+    /// What the client shows on its connections, if that is how it proves itself.
+    public var certificate: ClientCertificate? {
+        switch self {
+        case .tlsClientAuth(let certificate), .selfSignedTLSClientAuth(let certificate): certificate
+        default: nil
+        }
+    }
+
+    /// By certificate, as a method of this name; nil for any other method.
+    public init?(methodName: String, certificate: ClientCertificate) {
+        switch methodName {
+        case "tls_client_auth": self = .tlsClientAuth(certificate)
+        case "self_signed_tls_client_auth": self = .selfSignedTLSClientAuth(certificate)
+        default: return nil
         }
     }
 

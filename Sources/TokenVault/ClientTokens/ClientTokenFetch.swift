@@ -109,9 +109,7 @@ struct ClientTokenFetch {
         case .inDoubt:
             return transient(VaultError(.tryLater, "no usable reply came", answer: answer))
         case .transient(let failure):
-            if case .notSent = failure.cause {
-                return transient(VaultError(.network, "the provider cannot be reached"))
-            }
+            if case .notSent(let code) = failure.cause { return transient(VaultError(unsent: code)) }
             return transient(
                 VaultError(
                     .tryLater, "the provider gave no token this time", retryAfter: failure.retryAfter,
@@ -145,9 +143,4 @@ struct ClientTokenFetch {
     private var closed: Result {
         Result(end: .failed(VaultError(.closed, now: vault.now), pause: .none), outcome: .refused)
     }
-}
-
-extension ProviderRecord {
-    /// It has nothing to prove who it is with.
-    var isPublicClient: Bool { clientAuthentication == "none" }
 }

@@ -95,9 +95,8 @@ extension UserManager {
         switch attempt.outcome {
         case .partial(let partial): await disown(partial.refreshToken, nil, request)
         case .transient(let failure):
-            if case .notSent = failure.cause {
-                return GrantNotSent(
-                    reason: VaultError(.network, "the provider cannot be reached", hint: "try again"))
+            if case .notSent(let code) = failure.cause {
+                return GrantNotSent(reason: VaultError(unsent: code, hint: "try again"))
             }
         case .misconfigured: _ = await context.findWorkingSecret(of: request.provider, within: ReplayPolicy().budget)
         default: break

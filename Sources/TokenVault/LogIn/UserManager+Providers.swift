@@ -21,6 +21,7 @@ extension UserManager {
     ///   - scope: What a log-in asks for if it does not say; values with a space between them.
     ///   - redirectURI: Where the callback goes if a log-in does not say.
     ///   - dpop: When logins are bound to a key.
+    ///   - tokenCertificate: A certificate for bound tokens, if the client proves itself in another way.
     /// - Throws: ``VaultError``: ``VaultError/Code/invalidArgument`` for a value that is none, and for what the provider
     ///   does not support; ``VaultError/Code/network`` and ``VaultError/Code/tryLater`` if it cannot be asked now;
     ///   ``VaultError/Code/protocolViolation`` if its metadata cannot be used; ``VaultError/Code/conflict`` if the name is
@@ -28,7 +29,8 @@ extension UserManager {
     @discardableResult
     public func addProvider(
         _ name: String, issuer: String, clientID: String, authentication: ClientAuthentication = .none,
-        scope: String? = nil, redirectURI: String? = nil, dpop: DPoPPolicy = .optional
+        scope: String? = nil, redirectURI: String? = nil, dpop: DPoPPolicy = .optional,
+        tokenCertificate: ClientCertificate? = nil
     ) async throws -> Provider {
         try vault.requireOpen()
         let isInsecure = context.options.allowsInsecureLoopback
@@ -53,7 +55,7 @@ extension UserManager {
         return try await vault.addProvider(
             ProviderRegistration(
                 name: name, metadata: metadata, clientID: client, authentication: authentication, scope: scopes,
-                redirectURI: redirect, dpop: dpop))
+                redirectURI: redirect, dpop: dpop, tokenCertificate: tokenCertificate))
     }
 }
 

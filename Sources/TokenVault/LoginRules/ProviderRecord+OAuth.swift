@@ -15,11 +15,32 @@ extension ServerBinding {
             clientID: try ClientID(record.clientID), authentication: authentications.removeFirst(),
             issuer: record.issuer, refreshEndpoint: profile.endpoints.refresh)
         alternatives = authentications
+        tokenCertificate = try record.certificate
+    }
+}
+
+extension VaultError {
+    /// Why a request to a provider was not sent.
+    init(unsent code: HTTPTransportError.Code, hint: String? = nil) {
+        guard code == .noClientCertificate else {
+            self.init(.network, "the provider cannot be reached", hint: hint)
+            return
+        }
+        self.init(
+            .providerMisconfigured, code.words,
+            hint: "use AsyncHTTPTransport, or implement send(_:body:limits:showing:)")
     }
 }
 
 extension ClientAuthentication {
     fileprivate init(_ record: ProviderRecord, _ secret: SecretBytes?) throws(OAuthValueError) {
+        if let certificate = try record.certificate,
+            let authentication = ClientAuthentication(
+                methodName: record.clientAuthentication, certificate: certificate)
+        {
+            self = authentication
+            return
+        }
         let text = secret?.string()
         if record.clientAuthentication == "private_key_jwt", let text {
             let algorithm = try record.clientKeyAlgorithm.map { name throws(OAuthValueError) in
@@ -41,6 +62,20 @@ extension ClientAuthentication {
 }
 
 extension ProviderRecord {
+    /// It has nothing to prove who it is with.
+    var isPublicClient: Bool { clientAuthentication == "none" }
+
+    /// What the client shows on its connections; nil if it shows nothing.
+    var certificate: ClientCertificate? {
+        get throws(OAuthValueError) {
+            guard let clientCertificate else { return nil }
+            guard let key = clientCertificateKey?.string() else {
+                throw OAuthValueError(.malformed, "key of the client certificate")
+            }
+            return try ClientCertificate(chainPEM: clientCertificate, keyPEM: key)
+        }
+    }
+
     /// How this provider is asked and understood.
     var profile: ProviderProfile {
         get throws(OAuthValueError) {

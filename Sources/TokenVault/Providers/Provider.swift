@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import OAuthClient
 
 /// A provider as this vault knows it, without the client's secrets.
@@ -9,7 +10,7 @@ public struct Provider: Sendable, Equatable {
     public let revocationEndpoint: EndpointURL?
     public let clientID: ClientID
     /// The client authentication method, as RFC 8414 spells it: `none`, `client_secret_basic`,
-    /// `client_secret_post`, `private_key_jwt`.
+    /// `client_secret_post`, `private_key_jwt`, `tls_client_auth`, `self_signed_tls_client_auth`.
     public let clientAuthentication: String
     public let scope: Scope?
     public let redirectURI: RedirectURI?
@@ -28,6 +29,19 @@ public struct Provider: Sendable, Equatable {
     public let requiresPushedRequests: Bool
     /// Where its tokens may be sent; empty: to every `https` URL.
     public let apiOrigins: [APIOrigin]
+    /// What the client shows on its connections to the provider (RFC 8705), without the key; nil if it shows nothing.
+    public let certificate: CertificateFacts?
+    /// Whether access tokens are good only on connections on which the client shows that certificate.
+    public let bindsTokensToCertificate: Bool
+
+    /// What may be known of a client certificate.
+    public struct CertificateFacts: Sendable, Equatable {
+        /// SHA-256, in the spelling of `x5t#S256` (RFC 8705 §3.1).
+        public let thumbprint: String
+        public let notValidBefore: Date
+        public let notValidAfter: Date
+        public let isSelfSigned: Bool
+    }
 }
 
 /// When the logins of a provider are bound to a DPoP key (RFC 9449).
@@ -83,6 +97,11 @@ public struct ProviderRegistration: Sendable {
     public var apiOrigins: [APIOrigin] = []
     /// Whether the server names itself in callbacks (RFC 9207). Then a callback that does not is refused.
     public var requiresIssuerInCallback: Bool
+    /// Shown on every connection to the provider though the client proves itself in another way: for tokens that are bound
+    /// to it (RFC 8705 §3). Where the client proves itself by a certificate, that one is shown.
+    public var tokenCertificate: ClientCertificate?
+    /// Whether the provider binds access tokens to the certificate. They then go out only on connections that show it.
+    public var bindsTokensToCertificate = false
 
     public init(
         name: String,
@@ -110,11 +129,15 @@ public struct ProviderRegistration: Sendable {
         self.requiresIssuerInCallback = requiresIssuerInCallback
     }
 
-    /// A provider as its own metadata describes it (RFC 8414).
+    /// A provider as its own metadata describes it (RFC 8414). With a certificate, its endpoints are those for clients that
+    /// show one (RFC 8705 §5), and tokens are bound to it if the provider does that.
     public init(
         name: String, metadata: ServerMetadata, clientID: ClientID, authentication: ClientAuthentication = .none,
-        scope: Scope? = nil, redirectURI: RedirectURI? = nil, dpop: DPoPPolicy = .optional
+        scope: Scope? = nil, redirectURI: RedirectURI? = nil, dpop: DPoPPolicy = .optional,
+        tokenCertificate: ClientCertificate? = nil
     ) {
+        let showsCertificate = tokenCertificate != nil || authentication.certificate != nil
+        let metadata = showsCertificate ? metadata.forMutualTLS : metadata
         self.init(
             name: name, issuer: metadata.issuer,
             authorizationEndpoint: metadata.authorizationEndpoint,
@@ -127,6 +150,8 @@ public struct ProviderRegistration: Sendable {
         deviceAuthorizationEndpoint = metadata.deviceAuthorizationEndpoint
         jwksURI = metadata.jwksURI
         requiresPushedRequests = metadata.requirePushedAuthorizationRequests
+        self.tokenCertificate = tokenCertificate
+        bindsTokensToCertificate = showsCertificate && metadata.tlsClientCertificateBoundAccessTokens
     }
 }
 

@@ -44,6 +44,10 @@ public struct ProviderChange: Sendable {
     public var redirectURI = Field<RedirectURI>.keep
     public var dpop: DPoPPolicy?
     public var requiresIssuerInCallback: Bool?
+    /// What the client shows on its connections though it proves itself in another way. A change of ``authentication`` to a
+    /// certificate, or to another one, is also a change of this.
+    public var tokenCertificate = Field<ClientCertificate>.keep
+    public var bindsTokensToCertificate: Bool?
     /// All origins to which tokens may be sent. An empty list lifts the restriction: then every `https` URL is allowed.
     public var apiOrigins: [APIOrigin]?
     /// Further ones. This field and the next are applied after the one above.
@@ -54,7 +58,12 @@ public struct ProviderChange: Sendable {
     public init() {}
 
     /// What a provider now says about itself (RFC 8414). An endpoint that it no longer names is removed.
-    public init(metadata: ServerMetadata) {
+    ///
+    /// - Parameters:
+    ///   - metadata: The provider's metadata.
+    ///   - showsCertificate: Whether the client shows a certificate: then its endpoints may be others (RFC 8705 §5).
+    public init(metadata: ServerMetadata, showsCertificate: Bool = false) {
+        let metadata = showsCertificate ? metadata.forMutualTLS : metadata
         func field(_ url: EndpointURL?) -> Field<EndpointURL> { url.map { .set($0) } ?? .remove }
         issuer = .set(metadata.issuer)
         authorizationEndpoint = field(metadata.authorizationEndpoint)

@@ -28,6 +28,36 @@ extension ProviderRecord {
         dpop = registration.dpop.stored
         requiresIssuerInCallback = registration.requiresIssuerInCallback
         try setAPIOrigins(registration.apiOrigins)
+        if let certificate = registration.tokenCertificate {
+            guard registration.authentication.certificate.map({ $0 == certificate }) ?? true else {
+                throw VaultError(.invalidArgument, "a client shows one certificate, for itself and for its tokens")
+            }
+            show(certificate)
+        }
+        bindsTokensToCertificate = registration.bindsTokensToCertificate
+        try checkCertificate()
+    }
+
+    private mutating func show(_ certificate: ClientCertificate?) {
+        clientCertificate = certificate?.chainPEM
+        clientCertificateKey = certificate.map { SecretBytes(utf8: $0.revealKeyPEM()) }
+    }
+
+    /// A certificate is shown in a TLS handshake, and nowhere else.
+    private func checkCertificate() throws {
+        guard clientCertificate != nil else {
+            guard !bindsTokensToCertificate else {
+                throw VaultError(.invalidArgument, "there is no client certificate that tokens could be bound to")
+            }
+            return
+        }
+        let endpoints = [
+            tokenEndpoint, revocationEndpoint, introspectionEndpoint, pushedAuthorizationEndpoint,
+            deviceAuthorizationEndpoint,
+        ]
+        guard endpoints.compactMap(\.self).allSatisfy({ $0.hasPrefix("https:") }) else {
+            throw VaultError(.invalidArgument, "a client certificate is shown to https endpoints only")
+        }
     }
 
     /// Changes what is asked for, and checks the whole.
@@ -45,10 +75,22 @@ extension ProviderRecord {
         change.scope.apply(to: &defaultScope, \.description)
         change.redirectURI.apply(to: &redirectURI, \.rawValue)
         try applySecrets(of: change)
+        switch change.tokenCertificate {
+        case .keep: break
+        case .set(let certificate): show(certificate)
+        case .remove: show(nil)
+        }
+        if let binds = change.bindsTokensToCertificate { bindsTokensToCertificate = binds }
+        if let certificate = change.authentication?.certificate {
+            show(certificate)
+        } else if change.authentication != nil, change.tokenCertificate.isKept, !bindsTokensToCertificate {
+            show(nil)
+        }
         if let requires = change.requiresPushedRequests { requiresPushedRequests = requires }
         if let dpop = change.dpop { self.dpop = dpop.stored }
         if let requires = change.requiresIssuerInCallback { requiresIssuerInCallback = requires }
         try applyAPIOrigins(of: change)
+        try checkCertificate()
         let record = self
         try VaultError.translatingValues { _ = try ServerBinding(record) }
     }
@@ -110,6 +152,9 @@ extension ProviderRecord {
             clientSecrets = [SecretBytes(utf8: key.revealPEM())]
             clientKeyID = key.keyID
             clientKeyAlgorithm = key.isRSA ? key.algorithm.rawValue : nil
+        case .tlsClientAuth(let certificate), .selfSignedTLSClientAuth(let certificate):
+            clientSecrets = []
+            show(certificate)
         }
     }
 
@@ -126,6 +171,8 @@ extension ProviderRecord {
 }
 
 extension ProviderChange.Field {
+    fileprivate var isKept: Bool { if case .keep = self { true } else { false } }
+
     fileprivate func apply(to stored: inout String?, _ text: (Value) -> String) {
         switch self {
         case .keep: break

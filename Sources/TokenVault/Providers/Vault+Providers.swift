@@ -72,8 +72,18 @@ extension Provider {
                 introspectionEndpoint: endpoint(record.introspectionEndpoint),
                 deviceAuthorizationEndpoint: endpoint(record.deviceAuthorizationEndpoint),
                 jwksURI: endpoint(record.jwksURI),
-                requiresPushedRequests: record.requiresPushedRequests, apiOrigins: record.allowedOrigins)
+                requiresPushedRequests: record.requiresPushedRequests, apiOrigins: record.allowedOrigins,
+                certificate: record.certificate.map { Provider.CertificateFacts($0) },
+                bindsTokensToCertificate: record.bindsTokensToCertificate)
         }
+    }
+}
+
+extension Provider.CertificateFacts {
+    init(_ certificate: ClientCertificate) {
+        self.init(
+            thumbprint: certificate.thumbprint, notValidBefore: certificate.notValidBefore,
+            notValidAfter: certificate.notValidAfter, isSelfSigned: certificate.isSelfSigned)
     }
 }
 

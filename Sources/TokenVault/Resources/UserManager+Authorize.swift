@@ -1,6 +1,6 @@
 public import FoundationEssentials
 public import HTTPTypes
-import OAuthClient
+public import OAuthClient
 import VaultStorage
 
 extension UserManager {
@@ -143,10 +143,35 @@ extension UserManager {
     }
 
     func resourceRules(of token: PresentedToken) async -> ProviderProfile.ResourceRules {
-        guard let provider = token.provider else { return .init() }
-        return await resourceServers.rules(of: provider, now: vault.now) {
-            try? await vault.store.provider(provider).record.profile.resource
+        await resourceFacts(of: token)?.rules ?? .init()
+    }
+
+    private func resourceFacts(of token: PresentedToken) async -> ResourceFacts? {
+        guard let provider = token.provider else { return nil }
+        return await resourceServers.facts(of: provider, now: vault.now) {
+            guard let record = try? await vault.store.provider(provider).record,
+                let rules = try? record.profile.resource
+            else { return nil }
+            let certificate = record.bindsTokensToCertificate ? try? record.certificate : nil
+            return ResourceFacts(rules: rules, certificate: certificate)
         }
+    }
+
+    /// What a request with this token has to be sent with: the client certificate that the token is bound to (RFC 8705 §3),
+    /// as the provider is registered in the vault now; nil: the token is bound to none.
+    ///
+    /// `AuthorizingClient` does this by itself. Throws ``VaultError/Code/conflict`` if the provider cannot be read: the token
+    /// must not go out then, because it may be bound.
+    public func certificate(for token: VaultToken) async throws -> ClientCertificate? {
+        try await certificate(for: PresentedToken(token))
+    }
+
+    func certificate(for token: PresentedToken) async throws -> ClientCertificate? {
+        guard token.provider != nil else { return nil }
+        guard let facts = await resourceFacts(of: token) else {
+            throw VaultError(.conflict, "the provider of this token cannot be read")
+        }
+        return facts.certificate
     }
 
     private func learnNonce(

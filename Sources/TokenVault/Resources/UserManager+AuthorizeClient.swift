@@ -1,11 +1,16 @@
 public import FoundationEssentials
 public import HTTPTypes
-import OAuthClient
+public import OAuthClient
 
 extension UserManager {
     /// Adds a token of the client itself to a request for an API. See ``authorize(_:for:_:)``.
     public func authorize(_ request: inout HTTPRequest, withClientToken token: ClientToken) async throws {
         try await authorize(&request, with: PresentedToken(token))
+    }
+
+    /// What a request with this token has to be sent with. See ``certificate(for:)``.
+    public func certificate(forClientToken token: ClientToken) async throws -> ClientCertificate? {
+        try await certificate(for: PresentedToken(token))
     }
 
     /// Says what a resource server's reply means for a token of the client itself. See

@@ -3,6 +3,14 @@ import OAuthClient
 import Synchronization
 import VaultStorage
 
+/// What requests to the APIs of a provider need to know of it.
+struct ResourceFacts: Sendable {
+    /// How its APIs refuse a token.
+    let rules: ProviderProfile.ResourceRules
+    /// What its tokens are bound to (RFC 8705 §3).
+    let certificate: ClientCertificate?
+}
+
 /// The nonces and clocks of resource servers, in memory.
 ///
 /// They are kept apart from those of authorization servers, even where both have one origin (RFC 9449 §9).
@@ -24,8 +32,7 @@ final class ResourceServers: Sendable {
         /// What a login's latest proof was made with, if it had been given to another login.
         var lent = RecentTable<Proving, DPoPNonce>(capacity: 4_096)
         var clockOffsets = RecentTable<String, Duration>(capacity: 1_024)
-        var rules = RecentTable<ProviderHandle, (rules: ProviderProfile.ResourceRules, readAt: Timestamp)>(
-            capacity: 1_024)
+        var providers = RecentTable<ProviderHandle, (facts: ResourceFacts, readAt: Timestamp)>(capacity: 1_024)
     }
 
     /// What all logins know of each server, and the gate for repeats to it.
@@ -67,16 +74,17 @@ final class ResourceServers: Sendable {
         shared.learn(nonce, at: origin, lent: isLent ? lent : nil, isRefused: isRefused)
     }
 
-    /// How a provider's APIs refuse a token. A changed profile is noticed within a minute.
-    func rules(
-        of provider: ProviderHandle, now: Timestamp, read: () async -> ProviderProfile.ResourceRules?
-    ) async -> ProviderProfile.ResourceRules {
-        let known = state.withLock { $0.rules[provider] }
-        if let known, (Duration.zero..<Duration.seconds(60)).contains(now.since(known.readAt)) { return known.rules }
-        let found = await read()
-        let rules = found ?? known?.rules ?? .init()
-        state.withLock { $0.rules.insert((rules, now), for: provider) }
-        return rules
+    /// What a request to a provider's APIs needs to know of it. A changed provider is noticed within a minute.
+    ///
+    /// - Parameter read: Reads the provider; nil if it cannot be read, and what was known before is used.
+    func facts(
+        of provider: ProviderHandle, now: Timestamp, read: () async -> ResourceFacts?
+    ) async -> ResourceFacts? {
+        let known = state.withLock { $0.providers[provider] }
+        if let known, (Duration.zero..<Duration.seconds(60)).contains(now.since(known.readAt)) { return known.facts }
+        guard let facts = await read() ?? known?.facts else { return nil }
+        state.withLock { $0.providers.insert((facts, now), for: provider) }
+        return facts
     }
 
     /// Whether the clock is another one than was known.

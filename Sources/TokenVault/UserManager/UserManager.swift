@@ -19,7 +19,7 @@ import VaultStorage
 /// - ``setSessionHandler(_:)``
 /// - ``vault``
 /// ### Providers
-/// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:)``
+/// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``
 /// ### Logging in
 /// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
 /// - ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``
@@ -52,6 +52,8 @@ import VaultStorage
 /// - ``authorize(_:withClientToken:)``
 /// - ``read(_:to:authorizedWithClientToken:startedAt:body:)``
 /// - ``needsBody(of:authorizedWithClientToken:)``
+/// - ``certificate(for:)``
+/// - ``certificate(forClientToken:)``
 /// ### Tenants
 /// - ``tenant(_:)``
 /// ### Watching

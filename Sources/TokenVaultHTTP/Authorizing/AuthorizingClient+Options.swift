@@ -14,16 +14,20 @@ extension AuthorizingClient {
         public var tokenDeadline: Duration?
         /// Sent as `User-Agent` where the request names none.
         public var userAgent: String
+        /// Through which connections go; nil: straight to the API. Plain `http` to this machine never goes through it.
+        public var proxy: AsyncHTTPTransport.Proxy?
 
         public init(
             trustRoots: AsyncHTTPTransport.TrustRoots = .system, connectTimeout: Duration = .seconds(10),
-            timeout: Duration = .seconds(60), tokenDeadline: Duration? = .seconds(60), userAgent: String = "TokenVault"
+            timeout: Duration = .seconds(60), tokenDeadline: Duration? = .seconds(60), userAgent: String = "TokenVault",
+            proxy: AsyncHTTPTransport.Proxy? = nil
         ) {
             self.trustRoots = trustRoots
             self.connectTimeout = connectTimeout
             self.timeout = timeout
             self.tokenDeadline = tokenDeadline
             self.userAgent = userAgent
+            self.proxy = proxy
         }
     }
 }
@@ -31,20 +35,17 @@ extension AuthorizingClient {
 extension HTTPClient.Configuration {
     /// Connections are reused, because a request that fails on the way costs no token here. Nothing is followed, and no
     /// proxy is taken from the environment.
-    static func resources(_ options: AuthorizingClient.Options) -> Self {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        tls.certificateVerification = .fullVerification
-        if !options.trustRoots.additional.isEmpty {
-            tls.additionalTrustRoots = [.certificates(options.trustRoots.additional)]
-        }
+    static func resources(
+        _ options: AuthorizingClient.Options, _ route: CertificateClients.Route
+    ) throws -> Self {
         // An API that cannot be reached is reported at once, not after the last of many attempts.
         var pool = ConnectionPool()
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            tlsConfiguration: try .client(options.trustRoots, showing: route.certificate),
+            redirectConfiguration: .disallow,
             timeout: Timeout(connect: TimeAmount(options.connectTimeout), read: TimeAmount(options.timeout)),
-            connectionPool: pool, proxy: nil, decompression: .disabled)
+            connectionPool: pool, proxy: route.isDirect ? nil : options.proxy?.configuration, decompression: .disabled)
         // The guard knows HTTP/1.1 only.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = { channel in

@@ -29,6 +29,9 @@ public import TokenVault
 ///
 /// - the same, where the provider's profile says that it refuses tokens in another way: by a bare 401, or by a code in a body.
 ///
+/// A token that is bound to a client certificate (RFC 8705) goes out on connections that show it, which serve no other
+/// requests.
+///
 /// Redirects are not followed, so a token reaches no host but the one that was named. A request to anything but `https`
 /// is refused with `VaultError`, code `invalidArgument`, before a token is fetched; plain `http` to this machine needs
 /// `UserManagerOptions.allowsInsecureLoopback`. If the provider has a list of API origins, a request to any other one is
@@ -36,8 +39,7 @@ public import TokenVault
 public final class AuthorizingClient: Service {
     private let users: UserManager
     private let options: Options
-    private let client: HTTPClient
-    private let isShutDown = Mutex(false)
+    private let clients: CertificateClients
     private let brake = RejectionBrake()
     private static let mostProofs = ServerNonces.mostRepeats
     /// For so long in all a request waits for the repeats of others; then it is repeated beside them.
@@ -46,23 +48,11 @@ public final class AuthorizingClient: Service {
     public init(users: UserManager, options: Options = Options()) {
         self.users = users
         self.options = options
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .resources(options))
-    }
-
-    deinit {
-        // AsyncHTTPClient insists on being shut down; an owner who forgets must not crash the service.
-        if !isShutDown.withLock({ $0 }) { client.shutdown { _ in } }
+        clients = CertificateClients { try .resources(options, $0) }
     }
 
     /// Closes what is still open. Requests in flight fail.
-    public func shutdown() async {
-        let isFirst = isShutDown.withLock { isDown in
-            defer { isDown = true }
-            return !isDown
-        }
-        // Fails only when it was shut down already.
-        if isFirst { try? await client.shutdown() }
-    }
+    public func shutdown() async { await clients.shutDown() }
 
     /// In a service group: waits for the end, and closes what is still open then. Put it between the vault and the server.
     public func run() async throws {
@@ -241,11 +231,27 @@ public final class AuthorizingClient: Service {
             outgoing.body = Self.streaming(stream, length: length)
         }
         do {
-            let response = try await client.execute(outgoing, deadline: .now() + TimeAmount(options.timeout))
-            return try ResourceResponse(response, token: token)
+            let lease = try await lease(for: request, token)
+            let response = try await lease.client.execute(
+                outgoing, deadline: .now() + TimeAmount(options.timeout))
+            return try ResourceResponse(response, token: token, lease)
+        } catch let error as VaultError {
+            throw error
         } catch {
             throw HTTPTransportError.ofResource(error)
         }
+    }
+
+    /// A token that is bound to a certificate goes out together with it, or not at all.
+    private func lease(for request: HTTPRequest, _ token: SentToken) async throws -> CertificateClients.Lease {
+        let certificate =
+            switch token {
+            case .login(let token): try await users.certificate(for: token)
+            case .client(let token): try await users.certificate(forClientToken: token)
+            }
+        let isPlain = request.scheme?.lowercased() == "http"
+        guard certificate == nil || !isPlain else { throw HTTPTransportError(.notSent, .refused) }
+        return try clients.lease(.init(certificate: certificate, isDirect: isPlain && options.proxy != nil))
     }
 
     /// Opens the existential, which the library's generic parameter needs.

@@ -20,7 +20,9 @@ public struct ResourceResponse: Sendable {
     /// The token of the client itself that the request went out with; nil: it was a login's.
     public var clientToken: ClientToken? { if case .client(let token) = sent { token } else { nil } }
 
-    init(_ response: HTTPClientResponse, token: SentToken) throws(HTTPTransportError) {
+    init(
+        _ response: HTTPClientResponse, token: SentToken, _ lease: CertificateClients.Lease
+    ) throws(HTTPTransportError) {
         var fields = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { throw HTTPTransportError(.maybeSent, .protocolViolation) }
@@ -30,7 +32,7 @@ public struct ResourceResponse: Sendable {
             throw HTTPTransportError(.maybeSent, .protocolViolation)
         }
         head = HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
-        body = Body(response.body)
+        body = Body(response.body, lease)
         sent = token
     }
 
@@ -60,14 +62,15 @@ public struct ResourceResponse: Sendable {
     /// The body, in pieces of any size. It can be read once.
     public struct Body: AsyncSequence, Sendable {
         private enum Source: Sendable {
-            case reply(HTTPClientResponse.Body)
+            /// The lease keeps the connection's client open as long as the body may be read.
+            case reply(HTTPClientResponse.Body, CertificateClients.Lease)
             case begun(BegunBody)
         }
 
         private let source: Source
 
-        init(_ body: HTTPClientResponse.Body) {
-            source = .reply(body)
+        init(_ body: HTTPClientResponse.Body, _ lease: CertificateClients.Lease) {
+            source = .reply(body, lease)
         }
 
         /// What was read ahead, and what follows it.
@@ -77,7 +80,7 @@ public struct ResourceResponse: Sendable {
 
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate enum Rest {
-                case reply(HTTPClientResponse.Body.AsyncIterator)
+                case reply(HTTPClientResponse.Body.AsyncIterator, CertificateClients.Lease)
                 case failure(any Error)
                 case end
             }
@@ -92,10 +95,10 @@ public struct ResourceResponse: Sendable {
                 case .failure(let error):
                     rest = .end
                     throw error
-                case .reply(var iterator):
+                case .reply(var iterator, let lease):
                     do {
                         let piece = try await iterator.next()
-                        rest = piece == nil ? .end : .reply(iterator)
+                        rest = piece == nil ? .end : .reply(iterator, lease)
                         return piece.map { Array($0.readableBytesView) }
                     } catch {
                         rest = .end
@@ -107,7 +110,7 @@ public struct ResourceResponse: Sendable {
 
         public func makeAsyncIterator() -> AsyncIterator {
             switch source {
-            case .reply(let body): AsyncIterator(rest: .reply(body.makeAsyncIterator()))
+            case .reply(let body, let lease): AsyncIterator(rest: .reply(body.makeAsyncIterator(), lease))
             case .begun(let begun): begun.take()
             }
         }

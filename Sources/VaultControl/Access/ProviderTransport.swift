@@ -17,10 +17,24 @@ struct ProviderTransport: HTTPTransport {
     func send(
         _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits
     ) async throws(HTTPTransportError) -> HTTPReply {
-        guard invocation.isVerbose else { return try await base.send(request, body: body, limits: limits) }
+        try await pass(on: request, body, limits, nil)
+    }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8], limits: HTTPLimits, showing certificate: ClientCertificate
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        try await pass(on: request, body, limits, certificate)
+    }
+
+    private func pass(
+        on request: HTTPRequest, _ body: [UInt8], _ limits: HTTPLimits, _ certificate: ClientCertificate?
+    ) async throws(HTTPTransportError) -> HTTPReply {
+        guard invocation.isVerbose else {
+            return try await base.send(request, body: body, limits: limits, showing: certificate)
+        }
         let start = ContinuousClock.now
         do throws(HTTPTransportError) {
-            let reply = try await base.send(request, body: body, limits: limits)
+            let reply = try await base.send(request, body: body, limits: limits, showing: certificate)
             RequestLine(request, ContinuousClock.now - start).show(
                 ProviderAnswer(reply, to: request, body: body), invocation)
             return reply

@@ -1,4 +1,5 @@
 import Glibc
+import OAuthClient
 import TokenVault
 import TokenVaultHTTP
 
@@ -168,7 +169,7 @@ struct VaultAccess {
     /// Plain http to this machine is decided when a provider is added; what is stored may be used.
     func makeTransport() throws -> ProviderTransport {
         let options = AsyncHTTPTransport.Options(
-            allowsInsecureLoopback: true, trustRoots: try trustRoots, userAgent: "vaultctl")
+            allowsInsecureLoopback: true, trustRoots: try trustRoots, userAgent: "vaultctl", proxy: try proxy)
         return ProviderTransport(AsyncHTTPTransport(options: options), invocation)
     }
 
@@ -189,6 +190,39 @@ struct VaultAccess {
                     hint: "check --ca-file")
             }
         }
+    }
+
+    /// Through which providers are reached.
+    var proxy: AsyncHTTPTransport.Proxy? {
+        get throws {
+            let file = options.proxyCredentialsFile ?? environment("TOKENVAULT_PROXY_CREDENTIALS_FILE")
+            guard let url = options.proxy ?? environment("TOKENVAULT_PROXY") else {
+                guard options.proxyCredentialsFile == nil else {
+                    throw Failure.usage(
+                        "there is no proxy that these credentials are for", hint: "use --proxy URL, too")
+                }
+                return nil
+            }
+            guard !url.contains("@") else {
+                throw Failure.usage(
+                    "the URL of the proxy holds credentials, and anyone on this machine can read it",
+                    hint: "put USER:PASSWORD into a private file: --proxy-credentials-file PATH")
+            }
+            do {
+                return try AsyncHTTPTransport.Proxy(url, credentials: try file.map { try proxyCredentials(in: $0) })
+            } catch let error as OAuthValueError {
+                throw Failure.usage(error.description, hint: "use --proxy http://HOST:PORT")
+            }
+        }
+    }
+
+    private func proxyCredentials(in path: String) throws -> AsyncHTTPTransport.Proxy.Credentials {
+        var reader = SecretReader(invocation.console)
+        let text = try reader.read("Proxy credentials", from: .file(path))
+        guard let colon = text.firstIndex(of: ":") else {
+            throw Failure.usage("the proxy credentials have no colon", hint: "the file holds one line: USER:PASSWORD")
+        }
+        return try .init(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
     }
 
     func environment(_ name: String) -> String? {

@@ -40,6 +40,8 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting(name: "passphrase-file", kind: .path, names: .key),
         ConfigurationSetting(name: "passphrase-memory-limit", kind: .size),
         ConfigurationSetting(name: "ca-file", kind: .path),
+        ConfigurationSetting(name: "proxy", kind: .text),
+        ConfigurationSetting(name: "proxy-credentials-file", kind: .path),
         ConfigurationSetting(name: "trust-file-system", kind: .flag),
         ConfigurationSetting(name: "witness", kind: .path, names: .witness),
         ConfigurationSetting(name: "witness-command", kind: .program, names: .witness),

@@ -37,6 +37,10 @@ enum ProviderFacts {
             Field("jwksUri", provider.jwksURI?.rawValue),
             Field("requiresPushedRequests", provider.requiresPushedRequests).label("pushed requests")
                 .words(provider.requiresPushedRequests ? "required" : nil),
+            Field("certificateThumbprint", provider.certificate?.thumbprint).label("client certificate"),
+            Field("certificateExpiresAt", provider.certificate?.notValidAfter),
+            Field("bindsTokensToCertificate", provider.bindsTokensToCertificate).label("certificate-bound tokens")
+                .words(provider.bindsTokensToCertificate ? "yes" : nil),
             Field("apiOrigins", provider.apiOrigins.map(\.rawValue))
                 .words(
                     provider.apiOrigins.isEmpty

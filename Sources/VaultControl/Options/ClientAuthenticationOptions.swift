@@ -32,6 +32,16 @@ struct ClientAuthenticationOptions: ParsableArguments {
         completion: .list(["RS256", "PS256"]))
     var clientKeyAlgorithm: String?
 
+    @Option(
+        help: .init(
+            "The client's certificate and those of its authorities in PEM, its own first (RFC 8705).", valueName: "path"
+        ),
+        completion: .file())
+    var clientCertificate: String?
+
+    @Option(help: .init("The private key of that certificate in PEM.", valueName: "path"), completion: .file())
+    var clientCertificateKey: String?
+
     @OptionGroup var further: FurtherSecretOptions
 
     /// All methods, as a list in a sentence.
@@ -39,8 +49,16 @@ struct ClientAuthenticationOptions: ParsableArguments {
         ClientAuthentication.methodNames.dropLast().joined(separator: ", ")
         + " or \(ClientAuthentication.methodNames.last ?? "")"
 
-    /// Whether the method, the first secret or the key is named.
+    /// Whether the method, the first secret, the key or the certificate is named.
     var isGiven: Bool {
+        get throws { try clientCertificate != nil || clientCertificateKey != nil || namesMethod }
+    }
+
+    /// Whether only the certificate is named.
+    var isCertificateAlone: Bool { get throws { try isGiven && !namesMethod } }
+
+    /// The same without the certificate, which may be there for tokens alone.
+    private var namesMethod: Bool {
         get throws {
             try clientAuth != nil || clientKeyFile != nil || clientKeyID != nil || clientKeyAlgorithm != nil
                 || secret.source != nil
@@ -52,7 +70,14 @@ struct ClientAuthenticationOptions: ParsableArguments {
         if let clientAuth { return clientAuth }
         if clientKeyFile != nil { return "private_key_jwt" }
         let hasSecret = try secret.source != nil
-        if let current, hasSecret == current.hasPrefix("client_secret") { return current }
+        if let clientCertificate, !hasSecret {
+            if let current, current == "private_key_jwt" || current.isByCertificate { return current }
+            if let known = profile.authenticationMethods.first(where: \.isByCertificate) { return known }
+            // One that no authority vouches for has to be registered itself.
+            let isSelfSigned = try ClientCertificate.isSelfSigned(chainPEM: pem(at: clientCertificate))
+            return isSelfSigned == true ? "self_signed_tls_client_auth" : "tls_client_auth"
+        }
+        if let current, hasSecret == current.hasPrefix("client_secret"), !current.isByCertificate { return current }
         // A provider that takes no public client is not added as one: then the secret is asked for, or missed.
         if current == nil, !hasSecret, let first = profile.authenticationMethods.first,
             !profile.authenticationMethods.contains("none")
@@ -60,7 +85,8 @@ struct ClientAuthenticationOptions: ParsableArguments {
             return profile.authenticationMethods.first { $0.hasPrefix("client_secret") } ?? first
         }
         let fitting = profile.authenticationMethods.filter { hasSecret == $0.hasPrefix("client_secret") }
-        return fitting.first { $0 != "private_key_jwt" } ?? (hasSecret ? "client_secret_basic" : "none")
+        return fitting.first { $0 != "private_key_jwt" && !$0.isByCertificate }
+            ?? (hasSecret ? "client_secret_basic" : "none")
     }
 
     /// The method with its secret or key; asked for where that is possible and none is given.
@@ -87,6 +113,16 @@ struct ClientAuthenticationOptions: ParsableArguments {
             let pem = try reader.read("Client key", from: .file(clientKeyFile))
             return .privateKeyJWT(try key(pem, profile))
         }
+        guard !method.isByCertificate else {
+            guard source == nil, let certificate = try certificate(&reader),
+                let authentication = ClientAuthentication(methodName: method, certificate: certificate)
+            else {
+                throw Failure.usage(
+                    "\(method) needs the client's certificate and its key, and no secret",
+                    hint: "use --client-certificate PATH and --client-certificate-key PATH")
+            }
+            return authentication
+        }
         guard method != "none" else {
             guard source == nil else {
                 throw Failure.usage("--client-auth none does not use a client secret", hint: "use only one of them")
@@ -102,7 +138,38 @@ struct ClientAuthenticationOptions: ParsableArguments {
     }
 }
 
+extension String {
+    /// Of a client authentication method.
+    var isByCertificate: Bool { self == "tls_client_auth" || self == "self_signed_tls_client_auth" }
+}
+
 extension ClientAuthenticationOptions {
+    /// Shown on every connection beside another method, for tokens that are bound to it; nil if none is named.
+    func tokenCertificate(beside method: String, _ reader: inout SecretReader) throws -> ClientCertificate? {
+        method.isByCertificate ? nil : try certificate(&reader)
+    }
+
+    private func certificate(_ reader: inout SecretReader) throws -> ClientCertificate? {
+        guard let clientCertificate, let clientCertificateKey else {
+            guard clientCertificate == nil, clientCertificateKey == nil else {
+                throw Failure.usage(
+                    "a client certificate and its key are given together",
+                    hint: "use --client-certificate PATH and --client-certificate-key PATH")
+            }
+            return nil
+        }
+        let key = try reader.read("Key of the client certificate", from: .file(clientCertificateKey))
+        return try ClientCertificate(chainPEM: try pem(at: clientCertificate), keyPEM: key)
+    }
+
+    private func pem(at path: String) throws -> String {
+        let bytes = try InputFile.read(path, "Client certificate", atMost: 65_536)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure.usage("the client certificate is not text", hint: "it must be in PEM form")
+        }
+        return text
+    }
+
     private func key(_ pem: String, _ profile: ProviderProfile) throws -> ClientAssertionKey {
         let key = try ClientAssertionKey(pem: pem, keyID: clientKeyID)
         guard let clientKeyAlgorithm else {

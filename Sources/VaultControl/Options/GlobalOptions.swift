@@ -56,6 +56,18 @@ struct GlobalOptions: ParsableArguments, OutputChoice {
         completion: .file())
     var caFile: String?
 
+    @Option(
+        help: .init(
+            "The HTTP proxy through which providers are reached (or TOKENVAULT_PROXY).", valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        help: .init(
+            "The private file with USER:PASSWORD for the proxy (or TOKENVAULT_PROXY_CREDENTIALS_FILE).",
+            valueName: "path"),
+        completion: .file())
+    var proxyCredentialsFile: String?
+
     @Flag(
         help:
             "Trust a file system not known to be local; no other machine may use it (or TOKENVAULT_TRUST_FILE_SYSTEM=1)."

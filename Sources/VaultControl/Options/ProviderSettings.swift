@@ -23,6 +23,13 @@ struct ProviderSettings: ParsableArguments {
         completion: .list(DPoPPolicy.allCases.map(\.rawValue)), transform: DPoPPolicy.init(argument:))
     var dpop: DPoPPolicy?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help:
+            "Whether access tokens are bound to the client's certificate (RFC 8705). By default: what the metadata says."
+    )
+    var certificateBoundTokens: Bool?
+
     @Option(help: .init("The authorization endpoint, if not from the metadata or the profile.", valueName: "url"))
     var authorizationEndpoint: String?
 

@@ -26,6 +26,9 @@ extension ProviderRecord {
         static let clientKeyAlgorithm: UInt8 = 22
         static let requiresPushedRequests: UInt8 = 23
         static let deviceAuthorizationEndpoint: UInt8 = 24
+        static let clientCertificate: UInt8 = 25
+        static let clientCertificateKey: UInt8 = 26
+        static let bindsTokensToCertificate: UInt8 = 27
         static let apiOrigins: UInt8 = 32
     }
 
@@ -57,6 +60,9 @@ extension ProviderRecord {
         record.append(Tag.clientKeyAlgorithm, clientKeyAlgorithm)
         if requiresPushedRequests { record.append(Tag.requiresPushedRequests, true) }
         record.append(Tag.deviceAuthorizationEndpoint, deviceAuthorizationEndpoint)
+        record.append(Tag.clientCertificate, clientCertificate)
+        record.append(Tag.clientCertificateKey, clientCertificateKey)
+        if bindsTokensToCertificate { record.append(Tag.bindsTokensToCertificate, true) }
         record.append(Tag.apiOrigins, apiOrigins)
         return record
     }
@@ -102,6 +108,9 @@ extension ProviderRecord {
         case Tag.clientKeyAlgorithm: clientKeyAlgorithm = try field.text()
         case Tag.requiresPushedRequests: requiresPushedRequests = try field.bool()
         case Tag.deviceAuthorizationEndpoint: deviceAuthorizationEndpoint = try field.text()
+        case Tag.clientCertificate: clientCertificate = try field.text()
+        case Tag.clientCertificateKey: clientCertificateKey = field.secret()
+        case Tag.bindsTokensToCertificate: bindsTokensToCertificate = try field.bool()
         case Tag.apiOrigins: apiOrigins = try field.texts()
         default: try field.ignoreIfOptional()
         }

@@ -33,6 +33,9 @@ extension ProviderRecord {
             ("clientKeyId", old.clientKeyID, clientKeyID),
             ("clientKeyAlgorithm", old.clientKeyAlgorithm, clientKeyAlgorithm),
             ("requiresPushedRequests", String(old.requiresPushedRequests), String(requiresPushedRequests)),
+            (
+                "bindsTokensToCertificate", String(old.bindsTokensToCertificate), String(bindsTokensToCertificate)
+            ),
             ("scope", old.defaultScope, defaultScope),
             ("redirectUri", old.redirectURI, redirectURI),
             ("dpop", old.dpop.word, dpop.word),
@@ -44,6 +47,10 @@ extension ProviderRecord {
         let unshown = [
             ("profileDocument", old.profileDocument != profileDocument),
             ("clientSecrets", old.clientSecrets != clientSecrets),
+            (
+                "clientCertificate",
+                old.clientCertificate != clientCertificate || old.clientCertificateKey != clientCertificateKey
+            ),
             ("parameters", old.parameters != parameters),
         ]
         changes += unshown.filter(\.1).map { Change(field: $0.0, previous: nil, current: nil) }

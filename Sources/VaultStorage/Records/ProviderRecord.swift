@@ -42,6 +42,12 @@ package struct ProviderRecord: Equatable, Sendable {
     package var clientKeyAlgorithm: String?
     /// Whether authorization requests are taken only as pushed ones (RFC 9126 §5).
     package var requiresPushedRequests = false
+    /// What the client shows when it opens a TLS connection (RFC 8705): certificates in PEM, its own first.
+    package var clientCertificate: String?
+    /// The private key of the first of them, in PEM.
+    package var clientCertificateKey: SecretBytes?
+    /// Whether access tokens are good only together with that certificate (RFC 8705 §3).
+    package var bindsTokensToCertificate = false
     /// Extra parameters of authorization requests.
     package var parameters: [String: String] = [:]
     /// Where the provider's tokens may be sent; empty: to every `https` URL.

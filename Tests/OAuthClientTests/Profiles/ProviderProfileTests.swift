@@ -146,7 +146,7 @@ struct Refusal: Sendable, CustomStringConvertible {
         Refusal(#""refresh":{"idleSeconds":200,"absoluteSeconds":100}"#, .contradiction, "refresh.idleSeconds"),
         Refusal(#""endpoints":{"token":"http://example.com"}"#, .notAllowed, "endpoints.token"),
         Refusal(#""endpoints":{"token":"https://example.com/{client_id}"}"#, .notAllowed, "endpoints.token"),
-        Refusal(#""client":{"authentication":["tls_client_auth"]}"#, .notAllowed, "client.authentication"),
+        Refusal(#""client":{"authentication":["client_secret_jwt"]}"#, .notAllowed, "client.authentication"),
         Refusal(#""request":{"scopeSeparator":"&"}"#, .notAllowed, "request.scopeSeparator"),
         Refusal(#""request":{"body":"xml"}"#, .notAllowed, "request.body"),
         Refusal(

@@ -16,8 +16,13 @@ final class TLSServer: Sendable {
     /// Requests that came through a finished handshake.
     var received: [String] { server.received }
 
+    /// - Parameters:
+    ///   - certificate: What it shows.
+    ///   - newest: The newest version of TLS that it speaks.
+    ///   - clientAuthority: Who must vouch for clients, as a certificate in PEM; nil: clients show nothing.
+    ///   - behaviour: What it does on each connection.
     init(
-        _ certificate: Certificate, newest: TLSVersion? = nil,
+        _ certificate: Certificate, newest: TLSVersion? = nil, clientAuthority: String? = nil,
         _ behaviour: @escaping @Sendable (TLSConnection) -> Void
     ) throws {
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -25,6 +30,12 @@ final class TLSServer: Sendable {
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(Certificate.privateKey.utf8), format: .pem)))
         configuration.minimumTLSVersion = .tlsv1
         configuration.maximumTLSVersion = newest
+        if let clientAuthority {
+            configuration.trustRoots = .certificates([
+                try NIOSSLCertificate(bytes: Array(clientAuthority.utf8), format: .pem)
+            ])
+            configuration.certificateVerification = .noHostnameVerification
+        }
         let context = try NIOSSLContext(configuration: configuration)
         server = try RawServer { connection in
             guard let secured = TLSConnection(connection, context) else { return }
@@ -57,8 +68,9 @@ final class TLSConnection {
                 try flush()
             }
         } catch {
-            // The alert that says why.
+            // The alert that says why. It must not be lost in a reset, which follows where something was not read.
             try? flush()
+            while connection.readBytes() != nil {}
             return nil
         }
     }

@@ -32,7 +32,7 @@ extension RenewalContext {
     /// After a refusal that says nothing and counts as the end of a login: a wrong secret would look the same. Found out
     /// before another login is sent; a secret that is refused opens the breaker.
     func checkSecret(of provider: StoredProvider, within time: Duration) async {
-        guard !provider.record.clientSecrets.isEmpty, secretTrials.begin(provider.handle) else { return }
+        guard !provider.record.isPublicClient, secretTrials.begin(provider.handle) else { return }
         guard await !hasOtherSecret(than: provider) else { return secretTrials.end(provider.handle, hasFound: true) }
         var hasFound = false
         switch await trial(of: provider, within: time)?.run() {

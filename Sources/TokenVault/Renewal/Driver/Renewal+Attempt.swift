@@ -46,8 +46,14 @@ extension Renewal {
         attempt?.answer = result.answer(
             hiding: [text] + provider.record.clientSecrets.compactMap { $0.string() })
         attempt?.untoldRepeats = max(0, result.grantsSent - 1)
+        if case .transient(let failure) = result.outcome, failure.cause == .notSent(.noClientCertificate) {
+            // Waiting does not help: the app must be given another transport.
+            vault.logger.warning(
+                "this transport cannot show the client certificate that a provider wants",
+                metadata: ["vault-provider-handle": "\(provider.handle.text)"])
+        }
         if let reply = result.doubtfulReply { await keep(reply, claim, movesOn: result.outcome.movesOn) }
-        attempt?.refusal = ClientRefusal(result.outcome, isConfidential: !provider.record.clientSecrets.isEmpty)
+        attempt?.refusal = ClientRefusal(result.outcome, isConfidential: !provider.record.isPublicClient)
         let startedAt = Timestamp(result.startedAt)
         if let current = attempt {
             switch result.outcome {

@@ -10,7 +10,7 @@ struct DoctorCommand: VaultCommand {
             vaultctl doctor --online
 
             Checks files and their permissions, the key file and the key slots, SQLite, locked memory, open renewals and their owners, \
-            the spool, pending revocations and dead logins. With --online, it also asks each provider for the time. \
+            the spool, pending revocations, dead logins and client certificates that end soon. With --online, it also asks each provider for the time. \
             Changes nothing and sends no token; vaultctl verify checks what is in the vault.
 
             If the vault cannot be opened, it reports what can be seen from outside. The exit code is 3 if there is a \
@@ -32,6 +32,7 @@ struct DoctorCommand: VaultCommand {
                 let checkup = VaultCheckup(vault: vault, invocation: invocation)
                 return try await KeySlotCheckup.findings(vault, now: invocation.now)
                     + RootKeyCheckup.findings(vault, now: invocation.now) + checkup.findings()
+                    + CertificateCheckup.findings(vault, now: invocation.now)
                     + FileCheckup.witness(access.witness, of: vault)
                     + clocks(vault, access)
             }
@@ -93,7 +94,7 @@ enum LockedVaultCheckup {
         let checks: [DoctorFinding.Check] = [
             .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .writing, .outbox, .login, .backup,
             .clock,
-            .witness,
+            .witness, .certificate,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }

@@ -15,7 +15,7 @@ struct DoctorFinding: Sendable {
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, backup, clock, witness, rootKey, indexKey
+            outbox, login, backup, clock, witness, rootKey, indexKey, certificate
 
         var words: String {
             switch self {
@@ -29,6 +29,7 @@ struct DoctorFinding: Sendable {
             case .renewal: "renewals"
             case .login: "logins"
             case .backup: "backups"
+            case .certificate: "certificates"
             default: rawValue
             }
         }

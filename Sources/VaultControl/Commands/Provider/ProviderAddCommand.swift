@@ -54,7 +54,8 @@ struct ProviderAddCommand: VaultCommand {
         let provider = try await access.open { vault, reader in
             let authentication = try client.authentication(
                 client.method(preferring: chosen.profile), chosen.profile, &reader, invocation)
-            var registration = try await registration(authentication, access, chosen.profile)
+            let certificate = try client.tokenCertificate(beside: authentication.methodName, &reader)
+            var registration = try await registration(authentication, certificate, access, chosen.profile)
             registration.profile = chosen.profile.name
             registration.profileDocument = chosen.document
             registration.alternativeSecrets =
@@ -85,7 +86,8 @@ struct ProviderAddCommand: VaultCommand {
     }
 
     private func registration(
-        _ authentication: ClientAuthentication, _ access: VaultAccess, _ profile: ProviderProfile
+        _ authentication: ClientAuthentication, _ certificate: ClientCertificate?, _ access: VaultAccess,
+        _ profile: ProviderProfile
     ) async throws -> ProviderRegistration {
         let clientID = try ClientID(clientID)
         let given = try ProviderValues(settings, of: clientID, allowsInsecureLoopback: allowInsecureLoopback)
@@ -98,7 +100,7 @@ struct ProviderAddCommand: VaultCommand {
             try metadata.check(authentication.methodName, policy)
             registration = ProviderRegistration(
                 name: name, metadata: metadata, clientID: clientID, authentication: authentication, scope: given.scope,
-                redirectURI: given.redirectURI, dpop: policy)
+                redirectURI: given.redirectURI, dpop: policy, tokenCertificate: certificate)
         } else {
             guard let tokenEndpoint = given.tokenEndpoint ?? known.token else { throw Self.unknownEndpoints }
             registration = ProviderRegistration(
@@ -106,6 +108,7 @@ struct ProviderAddCommand: VaultCommand {
                 tokenEndpoint: tokenEndpoint, clientID: clientID, authentication: authentication, scope: given.scope,
                 redirectURI: given.redirectURI, dpop: policy)
             registration.pushedAuthorizationEndpoint = known.pushedAuthorization
+            registration.tokenCertificate = certificate
         }
         registration.authorizationEndpoint = given.authorizationEndpoint ?? registration.authorizationEndpoint
         registration.revocationEndpoint =
@@ -116,6 +119,8 @@ struct ProviderAddCommand: VaultCommand {
             given.deviceAuthorizationEndpoint ?? registration.deviceAuthorizationEndpoint
         registration.apiOrigins = given.apiOrigins
         registration.introspectionEndpoint = given.introspectionEndpoint ?? registration.introspectionEndpoint
+        registration.bindsTokensToCertificate =
+            settings.certificateBoundTokens ?? registration.bindsTokensToCertificate
         return registration
     }
 

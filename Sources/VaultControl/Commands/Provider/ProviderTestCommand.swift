@@ -91,12 +91,16 @@ struct ProviderFindings {
         if provider.clientSecretCount > 1 {
             note("\(provider.clientSecretCount) client secrets: only the first is sent with refresh tokens and codes")
         }
-        guard let metadata else { return }
+        guard var metadata else { return }
+        if provider.certificate != nil { metadata = metadata.forMutualTLS }
         compare("token endpoint", provider.tokenEndpoint, metadata.tokenEndpoint)
         compare("authorization endpoint", provider.authorizationEndpoint, metadata.authorizationEndpoint)
         compare("revocation endpoint", provider.revocationEndpoint, metadata.revocationEndpoint)
         if provider.dpop == .required, !metadata.supportsDPoP {
             missing("the provider does not support DPoP with ES256")
+        }
+        if provider.bindsTokensToCertificate, !metadata.tlsClientCertificateBoundAccessTokens {
+            note("the metadata does not say that tokens are bound to client certificates")
         }
         let offered = metadata.tokenEndpointAuthMethodsSupported
         if provider.clientAuthentication != "none", !offered.contains(provider.clientAuthentication) {

@@ -89,7 +89,8 @@ struct ProviderUpdateCommand: VaultCommand {
 
 extension ProviderChange {
     fileprivate var namesSecrets: Bool {
-        authentication?.isConfidential == true || alternativeSecrets != nil || promotesNextSecret
+        authentication.map { $0.isConfidential && $0.certificate == nil } == true || alternativeSecrets != nil
+            || promotesNextSecret
     }
 }
 

@@ -12,6 +12,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         case introspectionEndpoint = "introspection-endpoint"
         case deviceAuthorizationEndpoint = "device-authorization-endpoint"
         case pushedAuthorizationEndpoint = "pushed-authorization-endpoint"
+        case clientCertificate = "client-certificate"
         case scope
         case redirectURI = "redirect-uri"
         case apiOrigins = "api-origins"
@@ -59,8 +60,16 @@ struct ProviderUpdateOptions: ParsableArguments {
         if isProfileChosen { change.profile = chosen.document.map { .document($0) } ?? .shipped(chosen.profile.name) }
         if try client.isGiven {
             let method = try client.method(preferring: known, inUse: provider.clientAuthentication)
-            change.authentication = try client.authentication(method, known, &reader, access.invocation)
+            let isCertificateAlone = try client.isCertificateAlone
+            if method != provider.clientAuthentication || method.isByCertificate || !isCertificateAlone {
+                change.authentication = try client.authentication(method, known, &reader, access.invocation)
+            }
+            if let certificate = try client.tokenCertificate(beside: method, &reader) {
+                change.tokenCertificate = .set(certificate)
+            }
         }
+        if remove.contains(.clientCertificate) { change.tokenCertificate = .remove }
+        change.bindsTokensToCertificate = settings.certificateBoundTokens
         let method = change.authentication?.methodName ?? provider.clientAuthentication
         change.alternativeSecrets =
             dropFurtherClientSecrets ? [] : try client.further.secrets(after: method, &reader)
@@ -125,7 +134,10 @@ struct ProviderUpdateOptions: ParsableArguments {
             try client.isGiven
             ? client.method(preferring: profile, inUse: provider.clientAuthentication) : provider.clientAuthentication
         try metadata.check(method, settings.dpop ?? provider.dpop)
-        var change = ProviderChange(metadata: metadata)
+        let showsCertificate =
+            client.clientCertificate != nil
+            || (provider.certificate != nil && !remove.contains(.clientCertificate))
+        var change = ProviderChange(metadata: metadata, showsCertificate: showsCertificate)
         // Some are known to have one, and do not say so.
         if case .remove = change.revocationEndpoint,
             let known = try profile.endpoints.revocation(of: clientID.map { try ClientID($0) } ?? provider.clientID)
@@ -142,7 +154,8 @@ struct ProviderUpdateOptions: ParsableArguments {
             (.revocationEndpoint, settings.revocationEndpoint),
             (.introspectionEndpoint, settings.introspectionEndpoint),
             (.deviceAuthorizationEndpoint, settings.deviceAuthorizationEndpoint),
-            (.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint), (.scope, settings.scope),
+            (.pushedAuthorizationEndpoint, settings.pushedAuthorizationEndpoint),
+            (.clientCertificate, client.clientCertificate), (.scope, settings.scope),
             (.redirectURI, settings.redirectURI),
         ]
         for (field, value) in values where value != nil && remove.contains(field) {
@@ -166,7 +179,7 @@ struct ProviderUpdateOptions: ParsableArguments {
         let isAsked =
             try client.isGiven || rediscover || promoteClientSecret || dropFurtherClientSecrets || namesFurther
             || !remove.isEmpty || !removeAPIOrigin.isEmpty || !settings.apiOrigin.isEmpty || settings.dpop != nil
-            || clientID != nil || settings.tokenEndpoint != nil
+            || settings.certificateBoundTokens != nil || clientID != nil || settings.tokenEndpoint != nil
             || settings.profile != nil
             || settings.profileFile != nil || values.contains { $0.1 != nil }
         guard isAsked else {

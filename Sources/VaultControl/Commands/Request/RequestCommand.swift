@@ -74,12 +74,13 @@ struct RequestCommand: VaultCommand {
         let target = try RequestTargetURL(url, allowsInsecureLoopback: allowInsecureLoopback)
         let content = try content.content(invocation.console)
         let access = VaultAccess(global, invocation)
-        let roots = try access.trustRoots
+        let (roots, proxy) = (try access.trustRoots, try access.proxy)
         let options = UserManagerOptions(
             recoveryInterval: nil, retriesRevocationsInBackground: false, allowsInsecureLoopback: allowInsecureLoopback)
         let status = try await access.manage(options) { users, _ in
             let client = AuthorizingClient(
-                users: users, options: .init(trustRoots: roots, timeout: timeout.duration, userAgent: "vaultctl"))
+                users: users,
+                options: .init(trustRoots: roots, timeout: timeout.duration, userAgent: "vaultctl", proxy: proxy))
             do {
                 let status = try await exchange(client, users, sender, target, content, invocation)
                 await client.shutdown()

@@ -132,7 +132,7 @@ struct DoctorTests {
             #expect(try Self.levels(result, "file").count == 7)
             #expect(try Self.findings(result, "sqlite").count == 1)
             let unseen = try Self.findings(result).filter { $0["wasLookedAt"] as? Bool == false }
-            #expect(unseen.count == 12)
+            #expect(unseen.count == 13)
         }
     }
 

@@ -22,6 +22,8 @@ public struct OAuthValueError: Error, Hashable, Sendable, CustomStringConvertibl
         public static let forbiddenCharacter = Code("forbiddenCharacter", "has a character that is not allowed")
         /// The value does not follow the grammar of its RFC.
         public static let malformed = Code("malformed", "is malformed")
+        /// Two values that must belong together do not.
+        public static let mismatched = Code("mismatched", "does not belong to it")
         /// The URL is neither `https` nor an explicitly allowed loopback address.
         public static let insecure = Code("insecure", "is neither https nor an allowed loopback address")
     }

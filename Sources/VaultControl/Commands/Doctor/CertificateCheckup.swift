@@ -1,0 +1,44 @@
+import FoundationEssentials
+import TokenVault
+
+/// How long the certificates still hold by which this client is known to providers (RFC 8705).
+enum CertificateCheckup {
+    /// A certificate has to be ordered, registered and put in place before the old one ends.
+    private static let warning: TimeInterval = 30 * 86_400
+
+    static func findings(_ vault: Vault, now: Date) async -> [DoctorFinding] {
+        do {
+            let providers = try await vault.providers().compactMap(\.provider)
+            let findings = providers.compactMap { provider in
+                provider.certificate.map { finding($0, of: provider.name, now: now) }
+            }
+            return findings.isEmpty ? [DoctorFinding(.ok, .certificate, "no provider is shown one")] : findings
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.certificate, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+
+    static func finding(_ certificate: Provider.CertificateFacts, of provider: String, now: Date) -> DoctorFinding {
+        let end = Instant.relative(certificate.notValidAfter, now: now)
+        if certificate.notValidAfter <= now {
+            return DoctorFinding(
+                .problem, .certificate, about: provider, "the client certificate expired \(end)", hint: hint)
+        }
+        if certificate.notValidBefore > now {
+            return DoctorFinding(
+                .problem, .certificate, about: provider,
+                "the client certificate is valid only from \(Instant.relative(certificate.notValidBefore, now: now)) on",
+                hint: "check this machine's clock: timedatectl status")
+        }
+        if certificate.notValidAfter.timeIntervalSince(now) < warning {
+            return DoctorFinding(
+                .warning, .certificate, about: provider, "the client certificate expires \(end)", hint: hint)
+        }
+        return DoctorFinding(.ok, .certificate, about: provider, "the client certificate expires \(end)")
+    }
+
+    private static let hint =
+        "register a new one with the provider, then run: vaultctl provider update NAME --client-certificate PATH "
+        + "--client-certificate-key PATH"
+}
