@@ -87,6 +87,16 @@ struct RegistrationOptions: ParsableArguments {
         help: "Bind the access tokens of clients that authenticate by certificate to it.")
     var bindsTokensToCertificates = false
 
+    @Flag(name: .customLong("registration"), help: "Let clients register themselves (RFC 7591).")
+    var offersRegistration = false
+
+    @Option(
+        help: .init("A token without which no client is registered; implies --registration.", valueName: "token"))
+    var initialAccessToken: String?
+
+    @Flag(help: "Replace the token for a registration at each use, and the client's secret at each change (RFC 7592).")
+    var rotateRegistrations = false
+
     @Flag(name: .customLong("require-par"), help: "Refuse authorization requests that were not pushed.")
     var requiresPushedRequests = false
 
@@ -104,6 +114,11 @@ struct RegistrationOptions: ParsableArguments {
         for index in configuration.clients.indices { configuration.clients[index].redirectURIs += redirectURI }
         for index in configuration.clients.indices where configuration.clients[index].isByCertificate {
             configuration.clients[index].bindsTokensToCertificate = bindsTokensToCertificates
+        }
+        if offersRegistration || initialAccessToken != nil || rotateRegistrations {
+            configuration.registration = RegistrationPolicy(
+                initialAccessToken: initialAccessToken, rotatesTokens: rotateRegistrations,
+                replacesSecrets: rotateRegistrations)
         }
         configuration.resources = resource
         configuration.resourceContextClasses = resourceContextClass

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// Client authentication (RFC 6749 §2.3): each client by its registered method and no other.
 struct ClientAuthenticator: Sendable {
-    private let clients: [String: RegisteredClient]
+    let registry: ClientRegistry
     let assertions: AssertionChecker
     /// Whom an assertion may name at every endpoint: this server, or its token endpoint.
     private let audiences: [String]
@@ -13,13 +13,13 @@ struct ClientAuthenticator: Sendable {
         clients: [RegisteredClient], assertions: AssertionChecker, audiences: [String],
         now: @escaping @Sendable () -> Date
     ) {
-        self.clients = Dictionary(clients.map { ($0.id, $0) }) { _, last in last }
+        registry = ClientRegistry(clients)
         self.assertions = assertions
         self.audiences = audiences
         self.now = now
     }
 
-    func client(_ id: String) -> RegisteredClient? { clients[id] }
+    func client(_ id: String) -> RegisteredClient? { registry[id] }
 
     func authenticate(_ request: IncomingRequest, form: FormParameters) throws(OAuthError) -> RegisteredClient {
         let fields = request.headers[values: .authorization]
@@ -33,7 +33,7 @@ struct ClientAuthenticator: Sendable {
         if let named = form["client_id"], named != id {
             throw .invalidRequest("client_id differs from the authenticated client", reason: "two clients")
         }
-        guard let client = clients[id], case .basic(let expected) = client.authentication,
+        guard let client = registry[id], case .basic(let expected) = client.authentication,
             constantTimeEquals(secret, expected)
         else { throw Self.refused }
         return client
@@ -48,7 +48,7 @@ struct ClientAuthenticator: Sendable {
         guard let id = form["client_id"] else {
             throw .invalidClient("the client did not identify itself", reason: "no client")
         }
-        guard let client = clients[id] else { throw Self.refused }
+        guard let client = registry[id] else { throw Self.refused }
         switch (client.authentication, form["client_secret"]) {
         case (.none, nil): return client
         case (.post(let expected), .some(let secret)) where constantTimeEquals(secret, expected): return client
@@ -77,7 +77,7 @@ struct ClientAuthenticator: Sendable {
         if let named = form["client_id"], named != id {
             throw .invalidRequest("client_id differs from the authenticated client", reason: "two clients")
         }
-        guard let client = clients[id], case .privateKeyJWT(let key) = client.authentication else {
+        guard let client = registry[id], case .privateKeyJWT(let key) = client.authentication else {
             throw Self.refused
         }
         try assertions.check(assertion, of: id, key: key, audiences: audiences + [target])

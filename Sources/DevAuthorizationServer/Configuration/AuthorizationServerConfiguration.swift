@@ -50,6 +50,8 @@ public struct AuthorizationServerConfiguration: Sendable {
     /// Where clients may show certificates; `nil`: nowhere.
     public var tls: TLSListener?
     public var clients: [RegisteredClient] = [.demo, .demoBasic, .demoPost]
+    /// Whether clients may register themselves (RFC 7591); `nil`: no.
+    public var registration: RegistrationPolicy?
     public var scopes = ["openid", "profile", "offline_access", "read", "write"]
     /// The user who is meant when an authorization request has no `login_hint`.
     public var defaultUser = "alice"

@@ -93,6 +93,10 @@ final class ServerCore: Sendable {
         case "/introspect":
             guard request.method == .post else { return .methodNotAllowed("POST") }
             return try introspect(request, &record)
+        case "/register":
+            guard request.method == .post else { return .methodNotAllowed("POST") }
+            return try register(request, &record)
+        case let path where path.hasPrefix("/register/"): return try manageRegistration(request, &record)
         case "/resource": return resource(request, &record)
         case let path where path.hasPrefix("/resource/"): return resource(request, &record)
         default:

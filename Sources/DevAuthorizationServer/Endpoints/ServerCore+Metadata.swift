@@ -38,6 +38,7 @@ extension ServerCore {
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [.string(configuration.idTokenAlgorithm.rawValue)],
         ]
+        if configuration.registration != nil { document["registration_endpoint"] = .string(base + "/register") }
         if let secureBase {
             document["tls_client_certificate_bound_access_tokens"] = true
             document["mtls_endpoint_aliases"] = [

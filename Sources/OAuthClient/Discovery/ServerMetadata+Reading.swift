@@ -26,6 +26,7 @@ extension ServerMetadata {
         pushedAuthorizationRequestEndpoint = try reader.endpoint("pushed_authorization_request_endpoint")
         deviceAuthorizationEndpoint = try reader.endpoint("device_authorization_endpoint")
         jwksURI = try reader.endpoint("jwks_uri")
+        registrationEndpoint = try reader.endpoint("registration_endpoint")
         scopesSupported = try reader.list("scopes_supported") ?? []
         responseTypesSupported = try reader.list("response_types_supported") ?? []
         grantTypesSupported = try reader.list("grant_types_supported") ?? ["authorization_code", "implicit"]

@@ -9,6 +9,8 @@ public struct ServerMetadata: Hashable, Sendable {
     /// Where devices ask for codes (RFC 8628 §4).
     public var deviceAuthorizationEndpoint: EndpointURL?
     public var jwksURI: EndpointURL?
+    /// Where clients register themselves (RFC 7591).
+    public var registrationEndpoint: EndpointURL?
     public var scopesSupported: [String]
     public var responseTypesSupported: [String]
     public var grantTypesSupported: [String]

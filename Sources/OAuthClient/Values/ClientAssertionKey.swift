@@ -115,6 +115,15 @@ public struct ClientAssertionKey: Hashable, Sendable, CustomStringConvertible, C
         return certificate.map { key + "\n" + PEMBlock.text("CERTIFICATE", $0) } ?? key
     }
 
+    /// A JWK set with the public key, for the client's registration (RFC 7591 §2).
+    public var jwks: String {
+        var members = [(name: "use", value: "sig"), (name: "alg", value: algorithm.rawValue)]
+        if let keyID { members.append((name: "kid", value: keyID)) }
+        let key = PublicJWK.text(
+            privateKeyPEM: revealPEM(), members: members, certificates: certificate.map { [$0] } ?? [])
+        return #"{"keys":["# + (key ?? "") + "]}"
+    }
+
     /// Stands for the key pair where keys are compared.
     package var publicKeyPEM: String {
         switch signingKey {

@@ -41,14 +41,7 @@ extension UserManager {
                 try redirectURI.map { try RedirectURI($0) }
             )
         }
-        let metadata: ServerMetadata
-        do throws(DiscoveryError) {
-            metadata = try await Discovery.metadata(
-                issuer: server, transport: context.transport, allowsInsecureLoopback: isInsecure)
-        } catch {
-            if Task.isCancelled { throw CancellationError() }
-            throw VaultError(error)
-        }
+        let metadata = try await metadata(of: server)
         if let refusal = metadata.refusal(of: authentication.methodName, dpop) {
             throw VaultError(.invalidArgument, refusal.reason)
         }
@@ -56,6 +49,20 @@ extension UserManager {
             ProviderRegistration(
                 name: name, metadata: metadata, clientID: client, authentication: authentication, scope: scopes,
                 redirectURI: redirect, dpop: dpop, tokenCertificate: tokenCertificate))
+    }
+}
+
+extension UserManager {
+    /// What the provider says of itself.
+    func metadata(of issuer: Issuer) async throws -> ServerMetadata {
+        do throws(DiscoveryError) {
+            return try await Discovery.metadata(
+                issuer: issuer, transport: context.transport,
+                allowsInsecureLoopback: context.options.allowsInsecureLoopback)
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            throw VaultError(error)
+        }
     }
 }
 

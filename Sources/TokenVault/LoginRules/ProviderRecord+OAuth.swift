@@ -65,6 +65,15 @@ extension ProviderRecord {
     /// It has nothing to prove who it is with.
     var isPublicClient: Bool { clientAuthentication == "none" }
 
+    /// With what the client's registration is managed; nil if it was made elsewhere.
+    var management: RegistrationManagement? {
+        get throws(OAuthValueError) {
+            guard let registrationURI, let token = registrationToken?.string() else { return nil }
+            return RegistrationManagement(
+                uri: try EndpointURL(stored: registrationURI), token: try AccessToken(token))
+        }
+    }
+
     /// What the client shows on its connections; nil if it shows nothing.
     var certificate: ClientCertificate? {
         get throws(OAuthValueError) {

@@ -33,6 +33,10 @@ public struct Provider: Sendable, Equatable {
     public let certificate: CertificateFacts?
     /// Whether access tokens are good only on connections on which the client shows that certificate.
     public let bindsTokensToCertificate: Bool
+    /// Whether the client registered itself, and the vault can manage the registration (RFC 7592).
+    public let isRegistrationManaged: Bool
+    /// When the client's secret ends; nil: never, or the provider did not say.
+    public let clientSecretExpiresAt: Date?
 
     /// What may be known of a client certificate.
     public struct CertificateFacts: Sendable, Equatable {
@@ -102,6 +106,9 @@ public struct ProviderRegistration: Sendable {
     public var tokenCertificate: ClientCertificate?
     /// Whether the provider binds access tokens to the certificate. They then go out only on connections that show it.
     public var bindsTokensToCertificate = false
+    /// Of a client that registered itself.
+    var management: RegistrationManagement?
+    var clientSecretExpiresAt: Date?
 
     public init(
         name: String,

@@ -35,7 +35,14 @@ extension ProviderRecord {
             show(certificate)
         }
         bindsTokensToCertificate = registration.bindsTokensToCertificate
+        if let management = registration.management { set(management) }
+        clientSecretExpiresAt = registration.clientSecretExpiresAt.map { Timestamp($0) }
         try checkCertificate()
+    }
+
+    mutating func set(_ management: RegistrationManagement) {
+        registrationURI = management.uri.rawValue
+        registrationToken = SecretBytes(utf8: management.token.reveal())
     }
 
     private mutating func show(_ certificate: ClientCertificate?) {

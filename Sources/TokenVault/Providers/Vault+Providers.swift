@@ -74,7 +74,9 @@ extension Provider {
                 jwksURI: endpoint(record.jwksURI),
                 requiresPushedRequests: record.requiresPushedRequests, apiOrigins: record.allowedOrigins,
                 certificate: record.certificate.map { Provider.CertificateFacts($0) },
-                bindsTokensToCertificate: record.bindsTokensToCertificate)
+                bindsTokensToCertificate: record.bindsTokensToCertificate,
+                isRegistrationManaged: record.registrationToken != nil,
+                clientSecretExpiresAt: record.clientSecretExpiresAt?.date)
         }
     }
 }

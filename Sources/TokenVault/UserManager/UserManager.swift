@@ -20,6 +20,10 @@ import VaultStorage
 /// - ``vault``
 /// ### Providers
 /// - ``addProvider(_:issuer:clientID:authentication:scope:redirectURI:dpop:tokenCertificate:)``
+/// - ``registerProvider(_:issuer:_:initialAccessToken:)``
+/// - ``registration(ofProvider:)``
+/// - ``updateRegistration(ofProvider:_:)``
+/// - ``deleteRegistration(ofProvider:force:)``
 /// ### Logging in
 /// - ``beginLogIn(userId:provider:redirectURI:scope:dpop:label:loginHint:parameters:context:)``
 /// - ``beginLogIn(into:redirectURI:scope:dpop:loginHint:parameters:context:acceptsOtherAccount:)``

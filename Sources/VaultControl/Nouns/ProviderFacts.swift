@@ -41,6 +41,9 @@ enum ProviderFacts {
             Field("certificateExpiresAt", provider.certificate?.notValidAfter),
             Field("bindsTokensToCertificate", provider.bindsTokensToCertificate).label("certificate-bound tokens")
                 .words(provider.bindsTokensToCertificate ? "yes" : nil),
+            Field("isRegistrationManaged", provider.isRegistrationManaged).label("registered by itself")
+                .words(provider.isRegistrationManaged ? "yes" : nil),
+            Field("clientSecretExpiresAt", provider.clientSecretExpiresAt),
             Field("apiOrigins", provider.apiOrigins.map(\.rawValue))
                 .words(
                     provider.apiOrigins.isEmpty

@@ -29,6 +29,9 @@ extension ProviderRecord {
         static let clientCertificate: UInt8 = 25
         static let clientCertificateKey: UInt8 = 26
         static let bindsTokensToCertificate: UInt8 = 27
+        static let registrationURI: UInt8 = 29
+        static let registrationToken: UInt8 = 30
+        static let clientSecretExpiresAt: UInt8 = 31
         static let apiOrigins: UInt8 = 32
     }
 
@@ -63,6 +66,9 @@ extension ProviderRecord {
         record.append(Tag.clientCertificate, clientCertificate)
         record.append(Tag.clientCertificateKey, clientCertificateKey)
         if bindsTokensToCertificate { record.append(Tag.bindsTokensToCertificate, true) }
+        record.append(Tag.registrationURI, registrationURI)
+        record.append(Tag.registrationToken, registrationToken)
+        record.append(Tag.clientSecretExpiresAt, clientSecretExpiresAt?.milliseconds)
         record.append(Tag.apiOrigins, apiOrigins)
         return record
     }
@@ -111,6 +117,9 @@ extension ProviderRecord {
         case Tag.clientCertificate: clientCertificate = try field.text()
         case Tag.clientCertificateKey: clientCertificateKey = field.secret()
         case Tag.bindsTokensToCertificate: bindsTokensToCertificate = try field.bool()
+        case Tag.registrationURI: registrationURI = try field.text()
+        case Tag.registrationToken: registrationToken = field.secret()
+        case Tag.clientSecretExpiresAt: clientSecretExpiresAt = try field.timestamp()
         case Tag.apiOrigins: apiOrigins = try field.texts()
         default: try field.ignoreIfOptional()
         }

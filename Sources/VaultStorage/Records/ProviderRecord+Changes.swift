@@ -32,6 +32,7 @@ extension ProviderRecord {
             ("clientAuthentication", old.clientAuthentication, clientAuthentication),
             ("clientKeyId", old.clientKeyID, clientKeyID),
             ("clientKeyAlgorithm", old.clientKeyAlgorithm, clientKeyAlgorithm),
+            ("registrationURI", old.registrationURI, registrationURI),
             ("requiresPushedRequests", String(old.requiresPushedRequests), String(requiresPushedRequests)),
             (
                 "bindsTokensToCertificate", String(old.bindsTokensToCertificate), String(bindsTokensToCertificate)
@@ -51,6 +52,8 @@ extension ProviderRecord {
                 "clientCertificate",
                 old.clientCertificate != clientCertificate || old.clientCertificateKey != clientCertificateKey
             ),
+            ("registrationToken", old.registrationToken != registrationToken),
+            ("clientSecretExpiresAt", old.clientSecretExpiresAt != clientSecretExpiresAt),
             ("parameters", old.parameters != parameters),
         ]
         changes += unshown.filter(\.1).map { Change(field: $0.0, previous: nil, current: nil) }

@@ -48,6 +48,12 @@ package struct ProviderRecord: Equatable, Sendable {
     package var clientCertificateKey: SecretBytes?
     /// Whether access tokens are good only together with that certificate (RFC 8705 §3).
     package var bindsTokensToCertificate = false
+    /// Where the client's registration is managed, if it registered itself (RFC 7592).
+    package var registrationURI: String?
+    /// What manages it.
+    package var registrationToken: SecretBytes?
+    /// When the first client secret ends, if the provider said so.
+    package var clientSecretExpiresAt: Timestamp?
     /// Extra parameters of authorization requests.
     package var parameters: [String: String] = [:]
     /// Where the provider's tokens may be sent; empty: to every `https` URL.

@@ -108,6 +108,13 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// The app has changed a login's label or metadata; the details tell which.
     package static let loginDescribed = AuditKind(rawValue: 92)
 
+    /// The client registered itself at a provider.
+    package static let clientRegistered = AuditKind(rawValue: 93)
+    /// Its registration there was changed.
+    package static let clientRegistrationChanged = AuditKind(rawValue: 94)
+    /// Its registration there was deleted, and every grant with it.
+    package static let clientRegistrationDeleted = AuditKind(rawValue: 95)
+
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
     private static let names: [AuditKind: String] = [
@@ -137,6 +144,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         loginExported: "login-exported",
         loggedInAgain: "logged-in-again", loginTerminated: "login-terminated", loginDescribed: "login-described",
         clientTokenRevealed: "client-token-revealed",
+        clientRegistered: "client-registered", clientRegistrationChanged: "client-registration-changed",
+        clientRegistrationDeleted: "client-registration-deleted",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
     ]
 

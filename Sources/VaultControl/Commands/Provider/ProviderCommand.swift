@@ -7,5 +7,7 @@ struct ProviderCommand: ParsableCommand {
         subcommands: [
             ProviderAddCommand.self, ProviderListCommand.self, ProviderShowCommand.self, ProviderUpdateCommand.self,
             ProviderRemoveCommand.self, ProviderTestCommand.self, ProviderProfilesCommand.self,
+            ProviderRegisterCommand.self,
+            ProviderRegistrationCommand.self,
         ])
 }

@@ -1,0 +1,58 @@
+import DevAuthorizationServer
+import Foundation
+import Testing
+import VaultControl
+
+/// `vaultctl provider register` and `provider registration`
+@Suite(.timeLimit(.minutes(10)))
+struct RegistrationCommandTests {
+    @Test func aClientRegistersItselfIsChangedAndDeleted() async throws {
+        try await World.with {
+            $0.registration = RegistrationPolicy(initialAccessToken: "CANARY-initial", rotatesTokens: true)
+        } _: { world in
+            let register = [
+                "provider", "register", "self", "--issuer", world.server.issuer, "--redirect-uri", World.redirectURI,
+                "--client-name", "App", "--scope", "read", "--allow-insecure-loopback",
+            ]
+            let refused = try await world.fails(.provider, register)
+            #expect(refused.error.contains("initial access token"))
+            let token = try world.harness.file("initial", "CANARY-initial")
+            let added = try await world.ok(register + ["--initial-access-token-file", token, "--json"]).json
+            let id = try #require(added["clientId"] as? String)
+            #expect(added["isRegistrationManaged"] as? Bool == true)
+            let url = try await world.ok("login", "begin", "--user", "alice", "--provider", "self").line
+            try await world.ok("login", "complete", "--callback-url", try await Browser.visit(url))
+            try await world.ok("login", "refresh", "--user", "alice")
+            let shown = try await world.ok("provider", "registration", "show", "self", "--json").json
+            #expect(shown["clientId"] as? String == id)
+            #expect(shown["redirectUris"] as? [String] == [World.redirectURI])
+            try await world.ok("provider", "registration", "update", "self", "--client-name", "Other")
+            let changed = try await world.ok("provider", "registration", "show", "self", "--json").json
+            #expect(changed["clientName"] as? String == "Other")
+            let inUse = try await world.fails(.usage, "provider", "registration", "delete", "self", "--yes")
+            #expect(inUse.error.contains("1 login would be lost"))
+            try await world.ok("provider", "registration", "delete", "self", "--yes", "--force")
+            try await world.fails(.usage, "provider", "registration", "show", "self")
+            try await world.ok("verify")
+            let audit = try await world.ok("audit", "list", "--kind", "client-registration-deleted", "--json")
+            #expect(audit.output.contains(id))
+        }
+    }
+
+    @Test func aLostReplyIsTold() async throws {
+        try await World.with {
+            $0.registration = RegistrationPolicy()
+        } _: { world in
+            var fault = Fault.drop(afterActing: true)
+            fault.path = "/register"
+            world.server.faults.add(fault)
+            let result = try await world.harness.run(
+                "provider", "register", "self", "--issuer", world.server.issuer, "--redirect-uri", World.redirectURI,
+                "--allow-insecure-loopback")
+            #expect(result.status != 0)
+            #expect(result.error.contains("may have registered a client"))
+            #expect(result.error.contains("hint: look for it in the provider's console"))
+            #expect(try await world.harness.run("provider", "show", "self").status == 2)
+        }
+    }
+}
