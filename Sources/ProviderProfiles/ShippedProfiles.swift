@@ -17,6 +17,7 @@ package enum ShippedProfiles {
         File(name: "bluesky", text: PackageResources.bluesky_json),
         File(name: "curity", text: PackageResources.curity_json),
         File(name: "entra", text: PackageResources.entra_json),
+        File(name: "fapi2-security", text: PackageResources.fapi2_security_json),
         File(name: "generic", text: PackageResources.generic_json),
         File(name: "github", text: PackageResources.github_json),
         File(name: "google", text: PackageResources.google_json),

@@ -12,6 +12,7 @@ enum NonceMode: String, CaseIterable, ExpressibleByArgument {
 
 extension AuthorizationServerConfiguration.RefreshRotation: ExpressibleByArgument {}
 extension AuthorizationServerConfiguration.ReuseResponse: ExpressibleByArgument {}
+extension AuthorizationServerConfiguration.Strictness: ExpressibleByArgument {}
 extension AuthorizationServerConfiguration.NonceCheck: ExpressibleByArgument {}
 extension AuthorizationServerConfiguration.SigningAlgorithm: ExpressibleByArgument {}
 

@@ -100,6 +100,9 @@ struct RegistrationOptions: ParsableArguments {
     @Flag(name: .customLong("require-par"), help: "Refuse authorization requests that were not pushed.")
     var requiresPushedRequests = false
 
+    @Option(help: .init("A profile that clients are held to beyond the RFCs.", valueName: "profile"))
+    var strict = AuthorizationServerConfiguration.Strictness.none
+
     @Option(help: .init("The scopes that exist, separated by spaces.", valueName: "list"))
     var scopes = AuthorizationServerConfiguration().scopes.joined(separator: " ")
 
@@ -125,6 +128,7 @@ struct RegistrationOptions: ParsableArguments {
         configuration.resourceMaximumAge = resourceMaxAge?.duration
         for issuer in trustedIssuer { configuration.trustedIssuers[issuer.name] = issuer.key }
         configuration.requiresPushedRequests = requiresPushedRequests
+        configuration.strictness = strict
         configuration.scopes = scopes.split(separator: " ").map(String.init)
         configuration.approvesAutomatically = autoApprove == .yes
         configuration.defaultUser = defaultUser

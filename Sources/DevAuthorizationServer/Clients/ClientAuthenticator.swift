@@ -7,21 +7,33 @@ struct ClientAuthenticator: Sendable {
     let assertions: AssertionChecker
     /// Whom an assertion may name at every endpoint: this server, or its token endpoint.
     private let audiences: [String]
+    /// Whether only keys and certificates count, and assertions are for the issuer alone (FAPI 2.0 §5.3.2.1).
+    private let isStrict: Bool
     private let now: @Sendable () -> Date
 
     init(
-        clients: [RegisteredClient], assertions: AssertionChecker, audiences: [String],
+        clients: [RegisteredClient], assertions: AssertionChecker, audiences: [String], isStrict: Bool = false,
         now: @escaping @Sendable () -> Date
     ) {
         registry = ClientRegistry(clients)
         self.assertions = assertions
         self.audiences = audiences
+        self.isStrict = isStrict
         self.now = now
     }
 
     func client(_ id: String) -> RegisteredClient? { registry[id] }
 
     func authenticate(_ request: IncomingRequest, form: FormParameters) throws(OAuthError) -> RegisteredClient {
+        let client = try identify(request, form: form)
+        guard isStrict else { return client }
+        switch client.authentication {
+        case .privateKeyJWT, .certificate, .selfSignedCertificate: return client
+        case .none, .basic, .post: throw Self.refused
+        }
+    }
+
+    private func identify(_ request: IncomingRequest, form: FormParameters) throws(OAuthError) -> RegisteredClient {
         let fields = request.headers[values: .authorization]
         guard let field = fields.first else { return try authenticate(form: form, request) }
         guard fields.count == 1, form["client_secret"] == nil, form["client_assertion"] == nil else {
@@ -80,7 +92,7 @@ struct ClientAuthenticator: Sendable {
         guard let client = registry[id], case .privateKeyJWT(let key) = client.authentication else {
             throw Self.refused
         }
-        try assertions.check(assertion, of: id, key: key, audiences: audiences + [target])
+        try assertions.check(assertion, of: id, key: key, audiences: isStrict ? audiences : audiences + [target])
         return client
     }
 

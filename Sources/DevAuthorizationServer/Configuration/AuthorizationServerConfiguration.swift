@@ -2,6 +2,15 @@ public import FoundationEssentials
 
 /// How one server behaves. The defaults are those of a strict server: rotation, reuse detection, no grace.
 public struct AuthorizationServerConfiguration: Sendable {
+    /// A profile that leaves clients fewer choices than the RFCs do.
+    public enum Strictness: String, Sendable, CaseIterable {
+        /// What the RFCs allow.
+        case none
+        /// FAPI 2.0 Security Profile §5.3.2: pushed requests with PKCE, `private_key_jwt` for the issuer or mutual TLS, and
+        /// tokens that are bound.
+        case fapi2
+    }
+
     /// Whether a refresh gives a new refresh token.
     public enum RefreshRotation: String, Sendable, CaseIterable {
         case always, never
@@ -68,6 +77,10 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var trustedIssuers: [String: RegisteredKey] = [:]
     /// Whether authorization requests must be pushed (RFC 9126 §5).
     public var requiresPushedRequests = false
+    /// What clients are held to beyond the RFCs.
+    public var strictness = Strictness.none {
+        didSet { if strictness == .fapi2 { requiresPushedRequests = true } }
+    }
 
     public var codeLifetime: Duration = .seconds(60)
     public var pushedRequestLifetime: Duration = .seconds(60)

@@ -43,7 +43,9 @@ final class ServerCore: Sendable {
         clients = ClientAuthenticator(
             clients: configuration.clients,
             assertions: AssertionChecker(configuration: configuration, clock: clock),
-            audiences: [issuer, base + "/token"] + (secureBase.map { [$0 + "/token"] } ?? []),
+            audiences: configuration.strictness == .fapi2
+                ? [issuer] : [issuer, base + "/token"] + (secureBase.map { [$0 + "/token"] } ?? []),
+            isStrict: configuration.strictness == .fapi2,
             now: configuration.now)
         discovery = .json(Self.metadata(configuration, issuer: issuer, base: base, secureBase: secureBase))
         ledger = Mutex(Ledger(configuration: configuration))

@@ -35,6 +35,9 @@ extension ServerCore {
         var authorization = try AuthorizationRequest(
             form, client: client, redirectURI: redirectURI, knownScopes: configuration.scopes,
             resources: try resources(of: form))
+        guard configuration.strictness == .none || authorization.challenge != nil else {
+            throw .invalidRequest("code_challenge is missing", reason: "no challenge")
+        }
         if let thumbprint = key.thumbprint {
             // RFC 9449 §10.1
             guard authorization.keyThumbprint == nil || authorization.keyThumbprint == thumbprint else {

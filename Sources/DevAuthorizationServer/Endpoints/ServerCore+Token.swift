@@ -34,7 +34,7 @@ extension ServerCore {
         record.client = client.id
         let behaviour = ledger.withLock { $0.behaviours.behaviour(of: client.id) }
         await wait(behaviour.delay)
-        let proof = try provenKey(request, client: client, isNeeded: client.requiresDPoP, &record)
+        let proof = try provenKey(request, client: client, isNeeded: needsProof(client), &record)
         let certificate = try boundCertificate(request, client: client)
         var tokens: IssuedTokens
         switch grantType {
@@ -60,6 +60,11 @@ extension ServerCore {
         guard !proof.lacksNonce else { throw .useDPoPNonce(reason: "nonce checked last") }
         return try await reply(
             with: tokens, lifetime: behaviour.accessTokenLifetime, isExchange: grantType == Self.exchangeGrant)
+    }
+
+    /// A token that is bound to nothing is good for a thief (FAPI 2.0 §5.3.2.1).
+    private func needsProof(_ client: RegisteredClient) -> Bool {
+        client.requiresDPoP || (configuration.strictness == .fapi2 && !client.bindsTokensToCertificate)
     }
 
     /// What the request's tokens are bound to (RFC 8705 §3).

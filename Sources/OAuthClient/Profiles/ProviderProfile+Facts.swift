@@ -4,6 +4,10 @@ extension ProviderProfile {
     package var authenticationMethods: [String] { client.authentication }
     /// How a client's RSA key signs its assertions; nil: not known.
     package var assertionAlgorithm: ClientAssertionKey.Algorithm? { client.assertionAlgorithm }
+    /// Whether access tokens must be bound, to a DPoP key or to a certificate, and the client's methods are all there are.
+    package var requiresBoundTokens: Bool { client.boundTokens }
+    /// Whether callbacks must name the issuer (RFC 9207).
+    package var requiresIssuerInCallback: Bool { client.issuerInCallback }
     /// Whether logins are bound to a DPoP key (RFC 9449).
     package var keyBinding: Usage { dpop.usage }
     /// Whether log-ins need the endpoint of RFC 9126.

@@ -127,6 +127,8 @@ extension ProviderProfile {
             rules.assertionAudience = audience
         }
         rules.assertionAlgorithm = try section.choice("assertionAlgorithm", ClientAssertionKey.Algorithm.self)
+        if let bound = try section.flag("boundTokens") { rules.boundTokens = bound }
+        if let named = try section.flag("issuerInCallback") { rules.issuerInCallback = named }
         try section.finish()
         return rules
     }

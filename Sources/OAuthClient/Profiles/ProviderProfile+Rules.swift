@@ -20,6 +20,10 @@ extension ProviderProfile {
         package var assertionAudience = Audience.issuer
         /// How an RSA key signs; nil: not known.
         package var assertionAlgorithm: ClientAssertionKey.Algorithm?
+        /// Whether only ``authentication`` and tokens that are bound to a key or to a certificate are taken (RFC 9449, RFC 8705).
+        package var boundTokens = false
+        /// Whether callbacks must name the issuer (RFC 9207), whatever the metadata says.
+        package var issuerInCallback = false
     }
 
     /// How requests are written.

@@ -38,6 +38,7 @@ extension ProviderRecord {
         if let management = registration.management { set(management) }
         clientSecretExpiresAt = registration.clientSecretExpiresAt.map { Timestamp($0) }
         try checkCertificate()
+        try checkProfile()
     }
 
     mutating func set(_ management: RegistrationManagement) {
@@ -48,6 +49,24 @@ extension ProviderRecord {
     private mutating func show(_ certificate: ClientCertificate?) {
         clientCertificate = certificate?.chainPEM
         clientCertificateKey = certificate.map { SecretBytes(utf8: $0.revealKeyPEM()) }
+    }
+
+    /// What a profile such as FAPI 2.0's wants of every client is checked here, not by the first login that fails.
+    private mutating func checkProfile() throws {
+        let record = self
+        let profile = try VaultError.translatingValues { try record.profile }
+        if profile.requiresIssuerInCallback { requiresIssuerInCallback = true }
+        guard profile.requiresBoundTokens else { return }
+        guard dpop == .required || bindsTokensToCertificate else {
+            throw VaultError(
+                .invalidArgument, "the profile \(profile.name) wants tokens that are bound",
+                hint: "require DPoP, or let the client show a certificate that tokens are bound to")
+        }
+        guard profile.authenticationMethods.contains(clientAuthentication) else {
+            throw VaultError(
+                .invalidArgument, "the profile \(profile.name) does not allow \(clientAuthentication)",
+                hint: "it allows \(profile.authenticationMethods.joined(separator: ", "))")
+        }
     }
 
     /// A certificate is shown in a TLS handshake, and nowhere else.
@@ -98,6 +117,7 @@ extension ProviderRecord {
         if let requires = change.requiresIssuerInCallback { requiresIssuerInCallback = requires }
         try applyAPIOrigins(of: change)
         try checkCertificate()
+        try checkProfile()
         let record = self
         try VaultError.translatingValues { _ = try ServerBinding(record) }
     }

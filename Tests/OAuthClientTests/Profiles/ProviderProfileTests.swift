@@ -28,7 +28,7 @@ struct ProviderProfileTests {
             #expect(replies.contains { $0.expected.hasPrefix("dead") })
         }
         #expect(ProviderProfile.shipped.count == ShippedProfiles.files.count)
-        #expect(ProviderProfile.shipped.count == 18)
+        #expect(ProviderProfile.shipped.count == 19)
         print("profiles: \(ProviderProfile.shipped.count), recorded replies: \(RecordedReply.all.count)")
     }
 
