@@ -144,7 +144,10 @@ import VaultCrypto
         ("exec 1>&- 2>&-; sleep 1000", .io(0), "was stopped"),
         ("echo hello", .rollbackSuspected, "it is not a witness's note"),
         ("keep read | sed 's/^incarnation 1$/incarnation 2/'", .rollbackSuspected, "it was changed"),
-        ("keep read | sed -e 's,^tokenvault/2,tokenvault/3,;t' -e 's,^tokenvault/.,tokenvault/2,'", .rollbackSuspected, "another vault"),
+        (
+            "keep read | sed -e 's,^tokenvault/2,tokenvault/3,;t' -e 's,^tokenvault/.,tokenvault/2,'",
+            .rollbackSuspected, "another vault"
+        ),
         ("keep read; echo", .rollbackSuspected, "it is not a witness's note"),
     ]
 
