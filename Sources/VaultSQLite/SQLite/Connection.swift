@@ -130,6 +130,9 @@ import VaultStorage
         bigCacheLeft = Self.transactionsWithBigCache
     }
 
+    /// Whether the last transactions changed many rows.
+    var hasBigCache: Bool { bigCacheLeft > 0 }
+
     /// To be called before each transaction.
     func reduceCacheIfIdle() throws(StoreError) {
         guard bigCacheLeft > 0 else { return }

@@ -80,9 +80,9 @@ import VaultStorage
     /// is lost by its absence.
     /// - Parameter waited: how long the last commit waited for the write lock.
     /// - Returns: `nil` if none was due.
-    func checkpointIfDue(waited: Duration) -> Outcome? {
+    func checkpointIfDue(waited: Duration, isBatch: Bool = false) -> Outcome? {
         let count = unsafe pages.pointee
-        guard let patience = schedule.patience(at: count, waited: waited) else { return nil }
+        guard let patience = schedule.patience(at: count, waited: waited, isBatch: isBatch) else { return nil }
         let outcome = checkpoint(hasLongSnapshot() ? .zero : patience, rest: .beginsAnew)
         schedule.note(outcome, at: count)
         return outcome

@@ -9,6 +9,8 @@ import VaultStorage
 struct CheckpointSchedule {
     /// 1 MiB.
     static let threshold: Int32 = 250
+    /// 16 MiB, while big batches follow each other: pages that several of them change are copied once.
+    static let thresholdOfBatches: Int32 = 4_000
     /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: others may
     /// have ended before their turn, one after the other.
     static let leftover = 512 * 1024
@@ -30,10 +32,11 @@ struct CheckpointSchedule {
     /// - Parameter pages: of the WAL after the last commit.
     /// - Parameter waited: how long that commit had to wait for its turn. Who waited for long has probably seen a
     ///   neighbour's patience, and takes no turn of his own at once.
+    /// - Parameter isBatch: whether the commit was one of several that change many rows.
     /// - Returns: `nil` if no checkpoint is due.
-    mutating func patience(at pages: Int32, waited: Duration) -> Duration? {
+    mutating func patience(at pages: Int32, waited: Duration, isBatch: Bool = false) -> Duration? {
         if pages < Self.threshold { next = Self.threshold }
-        guard pages >= next else { return nil }
+        guard pages >= (isBatch ? max(next, Self.thresholdOfBatches) : next) else { return nil }
         let patience = Self.patience.first { pages >= $0.pages }?.wait ?? Self.leastPatience
         if patience >= .seconds(1), waited >= patience / 2 {
             postpone(from: pages)

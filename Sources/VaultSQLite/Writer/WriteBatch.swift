@@ -42,7 +42,11 @@ final class WriteBatch {
         }
         // After a commit that succeeded the files are those that belong to the vault.
         if let channel, isLastDone {
-            if let outcome = channel.gate.checkpointIfDue(waited: channel.waited) { note(outcome) }
+            if let outcome = channel.gate.checkpointIfDue(
+                waited: channel.waited, isBatch: channel.connection.hasBigCache)
+            {
+                note(outcome)
+            }
             commitsBeforeCut -= commits
             if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(patience: .zero) }
         }
