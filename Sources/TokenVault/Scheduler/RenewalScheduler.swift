@@ -36,6 +36,9 @@ public final class RenewalScheduler: Service {
     /// For tests: whether its work has begun, or has been.
     var hasBegun: Bool { running.withLock { $0 != nil } }
 
+    /// For tests: whether it begins nothing more.
+    var isEnding: Bool { running.withLock { $0?.isStopping ?? false } }
+
     /// Works until the service group shuts down, the task is cancelled or the vault is closed.
     public func run() async throws {
         try await work(isOnce: false)

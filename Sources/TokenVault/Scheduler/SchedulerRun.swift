@@ -43,6 +43,8 @@ final class SchedulerRun: Sendable {
         self.report = report
     }
 
+    var isStopping: Bool { wakeup.isStopped }
+
     /// Begins nothing new; ``run()`` returns when the renewals under way have ended.
     func stop() {
         wakeup.stop()

@@ -8,7 +8,7 @@ extension SQLiteVaultStore {
 
     /// Never throws: what cannot be written now is told at the next opening.
     func tellOfMigrations() {
-        _ = WriteBatch(database, context, place).perform([MigrationTale()])
+        WriteBatch(database, context, place).perform([MigrationTale()])
     }
 }
 

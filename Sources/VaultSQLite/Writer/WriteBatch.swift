@@ -23,11 +23,11 @@ final class WriteBatch {
         mustStartOver = place.isWALDoubtful
     }
 
-    /// Runs and finishes all operations. Gives the number of commits that it took.
+    /// Runs and finishes all operations.
     ///
     /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
     ///   process begin because of it has begun then.
-    func perform(_ operations: [WriteOperation], committed: () -> Void = {}) -> Int {
+    func perform(_ operations: [WriteOperation], committed: () -> Void = {}) {
         let afterwards = operations.filter(\.comesAfterCommit)
         var rest = afterwards.isEmpty ? operations[...] : operations.filter { !$0.comesAfterCommit }[...]
         var commits = 0
@@ -51,7 +51,6 @@ final class WriteBatch {
             if owesCut, commitsBeforeCut <= 0 { _ = cutWAL(patience: .zero) }
         }
         for operation in afterwards { operation.finish(cutWAL(patience: CheckpointSchedule.somePatience)) }
-        return commits
     }
 
     /// Moves the WAL into the database file while no caller waits. The last process leaves that to SQLite; see

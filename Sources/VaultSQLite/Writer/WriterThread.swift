@@ -155,7 +155,10 @@ final class WriterThread: Sendable {
         do throws(StoreError) {
             let current = if let batch { batch } else { try makeBatch() }
             batch = current
-            commitCount.add(current.perform(operations, committed: changes.fire), ordering: .relaxed)
+            current.perform(operations) {
+                commitCount.add(1, ordering: .relaxed)
+                changes.fire()
+            }
         } catch {
             for operation in operations { operation.finish(error) }
         }

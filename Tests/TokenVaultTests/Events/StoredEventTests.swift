@@ -79,9 +79,9 @@ struct StoredEventTests {
         let login = try await world.addChain()
         var iterator = world.users.events(after: .start).makeAsyncIterator()
         #expect(try await iterator.next()?.kind == .stateChanged(.established))
+        let head = try await world.vault.eventHead()
         let next = Task {
-            var iterator = world.users.events(after: try await world.vault.eventHead(), of: .login(login.id))
-                .makeAsyncIterator()
+            var iterator = world.users.events(after: head, of: .login(login.id)).makeAsyncIterator()
             return try await iterator.next()?.kind
         }
         try await world.withTimePassing {

@@ -126,7 +126,7 @@ struct RenewalSchedulerTests {
         let task = Task { try await group.run() }
         await world.transport.waitForRequests(1)
         await group.triggerGracefulShutdown()
-        for _ in 0..<100 { await Task.yield() }
+        while !scheduler.isEnding, !Task.isCancelled { await Task.yield() }
         gate.open()
         try await task.value
         #expect(world.transport.requestCount == 1)
