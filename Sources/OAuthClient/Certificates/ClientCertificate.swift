@@ -5,7 +5,9 @@ public import FoundationEssentials
 /// The certificate that a client shows when it opens a TLS connection, and its private key (RFC 8705).
 ///
 /// ```swift
-/// let certificate = try ClientCertificate(chainPEM: chain, keyPEM: key)
+/// let certificate = try ClientCertificate(
+///     chainPEM: String(contentsOfFile: "client.pem", encoding: .utf8),
+///     keyPEM: String(contentsOfFile: "client.key", encoding: .utf8))
 /// ```
 ///
 /// Key and certificate belong together, or there is no value. Whether a server accepts it, it says itself.

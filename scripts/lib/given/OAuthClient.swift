@@ -1,5 +1,6 @@
 // What the doc comments of OAuthClient take for granted.
 
+import Foundation
 import HTTPTypes
 import OAuthClient
 
