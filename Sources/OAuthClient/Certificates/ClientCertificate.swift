@@ -5,6 +5,9 @@ public import FoundationEssentials
 /// The certificate that a client shows when it opens a TLS connection, and its private key (RFC 8705).
 ///
 /// ```swift
+/// import Foundation
+/// import OAuthClient
+///
 /// let certificate = try ClientCertificate(
 ///     chainPEM: String(contentsOfFile: "client.pem", encoding: .utf8),
 ///     keyPEM: String(contentsOfFile: "client.key", encoding: .utf8))

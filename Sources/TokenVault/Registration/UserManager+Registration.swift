@@ -106,7 +106,9 @@ extension UserManager {
     /// Deletes the registration at the provider (RFC 7592 §2.3), and with it every grant of this client. The provider stays in
     /// the vault until it is removed.
     ///
-    /// - Parameter force: Deletes it even if logins hold refresh tokens of it: they are lost.
+    /// - Parameters:
+    ///   - name: The provider's name in the vault.
+    ///   - force: Deletes it even if logins hold refresh tokens of it: they are lost.
     public func deleteRegistration(ofProvider name: String, force: Bool = false) async throws {
         let (stored, management) = try await management(of: name)
         let logins = try await refreshableLogins(of: stored.handle)

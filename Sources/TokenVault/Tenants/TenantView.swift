@@ -20,6 +20,7 @@ import VaultStorage
 ///
 /// ## Topics
 /// ### Naming logins
+/// - ``tenant``
 /// - ``ref(_:)``
 /// ### Providers
 /// - ``addProvider(_:)``

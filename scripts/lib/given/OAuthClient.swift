@@ -1,6 +1,5 @@
 // What the doc comments of OAuthClient take for granted.
 
-import Foundation
 import HTTPTypes
 import OAuthClient
 
