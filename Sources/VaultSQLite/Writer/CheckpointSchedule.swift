@@ -9,8 +9,8 @@ import VaultStorage
 struct CheckpointSchedule {
     /// 1 MiB.
     static let threshold: Int32 = 250
-    /// 16 MiB, while big batches follow each other: pages that several of them change are copied once.
-    static let thresholdOfBatches: Int32 = 4_000
+    /// 30 MiB, while big batches follow each other: pages that several of them change are copied once.
+    static let thresholdOfBatches: Int32 = 7_500
     /// In bytes. A process that finds a longer WAL moves it into the database file before its first commit: others may
     /// have ended before their turn, one after the other.
     static let leftover = 512 * 1024
