@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "TokenVault", targets: ["TokenVault"]),
         .library(name: "OAuthClient", targets: ["OAuthClient"]),
         .library(name: "TokenVaultHTTP", targets: ["TokenVaultHTTP"]),
+        .library(name: "TokenVaultPostgreSQL", targets: ["TokenVaultPostgreSQL"]),
         .library(name: "TokenVaultTesting", targets: ["TokenVaultTesting"]),
         .library(name: "VaultImport", targets: ["VaultImport"]),
         .executable(name: "vaultctl", targets: ["vaultctl"]),
@@ -45,9 +46,10 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
     ],
     targets: [
-        // The two C libraries, each with one importer.
+        // C libraries, each with one importer.
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "SQLite3", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CSQLite", dependencies: ["SQLite3"], linkerSettings: [.linkedLibrary("sqlite3")]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
@@ -65,11 +67,15 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
-        .target(name: "VaultMigrations", path: "Migrations", resources: [.embedInCode("SQL")]),
+        .target(
+            name: "VaultMigrations", path: "Migrations", resources: [.embedInCode("SQL"), .embedInCode("PostgreSQL")]),
         .target(name: "VaultStorage", dependencies: ["VaultCrypto", "VaultMigrations"]),
         .target(
             name: "VaultSQLite",
             dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+        .target(
+            name: "VaultPostgreSQL",
+            dependencies: ["CPostgreSQL", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .target(
             name: "TokenVault",
             dependencies: [
@@ -96,6 +102,10 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
+        // Vaults on a server. Apart, because who keeps a vault in a file links nothing of libpq.
+        .target(
+            name: "TokenVaultPostgreSQL",
+            dependencies: ["TokenVault", "VaultCrypto", "VaultPostgreSQL", "VaultStorage"]),
         // The browser's way back to a command line. Apart from the transport, which services use without it.
         .target(
             name: "LoopbackRedirect",
@@ -117,7 +127,7 @@ let package = Package(
         .target(
             name: "TokenVaultTesting",
             dependencies: [
-                "OAuthClient", "TokenVault", "VaultCrypto", "VaultStorage",
+                "OAuthClient", "TokenVault", "VaultCrypto", "VaultMigrations", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -150,7 +160,8 @@ let package = Package(
         .target(
             name: "VaultControl",
             dependencies: [
-                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP", "VaultImport",
+                "CBuild", "CProcess", "LoopbackRedirect", "OAuthClient", "TokenVault", "TokenVaultHTTP",
+                "TokenVaultPostgreSQL", "VaultImport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -175,7 +186,7 @@ let package = Package(
         // What tests, probes and proofs share.
         .target(
             name: "TestSupport", dependencies: ["CSQLite", .product(name: "Logging", package: "swift-log")],
-            path: "Tests/Support/TestSupport"),
+            path: "Tests/Support/TestSupport", exclude: ["throwaway-postgresql"]),
         // Certificates that are made when a test runs.
         .target(
             name: "TestCertificates",
@@ -208,7 +219,15 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "TestSupport", "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultSQLite", "VaultStorage",
+                "TestSupport", "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultPostgreSQL", "VaultSQLite",
+                "VaultStorage",
+            ]),
+        // What only a server does.
+        .testTarget(
+            name: "PostgreSQLTests",
+            dependencies: [
+                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting", "VaultCrypto",
+                "VaultPostgreSQL", "VaultStorage",
             ]),
         .testTarget(
             name: "OAuthClientTests",
@@ -308,15 +327,15 @@ let package = Package(
         .executableTarget(
             name: "crash-probe",
             dependencies: [
-                "CFaultVFS", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP",
+                "CFaultVFS", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP", "TokenVaultPostgreSQL",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/Probes/Crash"),
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "DevAuthorizationServer", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultCrypto",
-                "VaultStorage", "crash-probe",
+                "DevAuthorizationServer", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultHTTP",
+                "TokenVaultPostgreSQL", "VaultCrypto", "VaultStorage", "crash-probe",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]

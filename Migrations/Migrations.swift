@@ -21,8 +21,14 @@ package struct Migration: Sendable {
     }
 }
 
-/// All steps, in order.
+/// All steps of each engine, in order.
 package enum Migrations {
+    /// Of PostgreSQL.
+    package static let postgreSQL: [Migration] = [
+        Migration(version: 1, name: "p001_create_vault", sql: text(PackageResources.p001_create_vault_sql))
+    ]
+
+    /// Of SQLite.
     package static let all: [Migration] = [
         Migration(version: 1, name: "v001_create_vault", sql: text(PackageResources.v001_create_vault_sql)),
         Migration(version: 2, name: "v002_create_login", sql: text(PackageResources.v002_create_login_sql)),

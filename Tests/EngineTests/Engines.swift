@@ -1,6 +1,8 @@
+import TestSupport
 import TokenVaultTesting
 import VaultMigrations
 
+@testable import VaultPostgreSQL
 @testable import VaultSQLite
 @testable import VaultStorage
 
@@ -50,4 +52,42 @@ final class MemoryEngine: TestedEngine {
     init() throws { reader = database.reader() }
 
     func write<R>(_ body: (any TableAccess) throws -> R) throws -> R { try database.write(body) }
+}
+
+final class PostgreSQLEngine: TestedEngine {
+    static let name = "PostgreSQL"
+
+    let address: ServerAddress
+    private let tables: ServerTables
+    let reader: any TableAccess
+
+    init() throws {
+        address = try ServerAddress(PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema()))
+        tables = try Self.connect(address)
+        let migrator = ServerMigrator(connection: tables.connection, address: address)
+        try tables.make { () throws(StoreError) in
+            try migrator.makeSchema()
+            for migration in migrator.migrations { try migrator.run(migration) }
+        }
+        reader = try Self.connect(address)
+    }
+
+    private static func connect(_ address: ServerAddress) throws -> ServerTables {
+        let connection = try ServerConnection(address)
+        try SessionSettings.apply(to: connection, address)
+        return ServerTables(connection, address, .unknown)
+    }
+
+    func write<R>(_ body: (any TableAccess) throws -> R) throws -> R {
+        try tables.beginWriting()
+        do {
+            let result = try body(tables)
+            try tables.settle()
+            guard case .durable = tables.commit() else { throw StoreError.unreachable }
+            return result
+        } catch {
+            tables.rollBack()
+            throw error
+        }
+    }
 }

@@ -3,12 +3,13 @@ import Synchronization
 import TestSupport
 import TokenVaultTesting
 import VaultCrypto
+import VaultPostgreSQL
 import VaultSQLite
 import VaultStorage
 
 /// What keeps a vault, for tests that ask the same of each.
 enum TestedPlace: String, CaseIterable, Sendable {
-    case file, memory
+    case file, memory, server
 
     func make() throws -> TestedStore { try TestedStore(self) }
 }
@@ -22,6 +23,7 @@ final class TestedStore: Sendable {
     private let clock: SharedTime
     private let directory: PrivateDirectory?
     private let memory: MemoryVault?
+    private let server: ServerAddress?
 
     init(_ place: TestedPlace) throws {
         let key = try MemoryKey()
@@ -34,12 +36,21 @@ final class TestedStore: Sendable {
             store = try SQLiteVaultStore.create(
                 at: directory.file("vault.db"), firstSlot: key, label: "test", clock: { time.now })
             self.directory = directory
-            memory = nil
+            (memory, server) = (nil, nil)
         case .memory:
             let memory = try MemoryVault(firstSlot: key) { time.now }
             store = try memory.open(key)
             self.memory = memory
-            directory = nil
+            (directory, server) = (nil, nil)
+        case .server:
+            let directory = try PrivateDirectory(in: PrivateDirectory.fastParent)
+            let address = try ServerAddress(PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema()))
+            store = try PostgreSQLVaultStore.create(
+                at: address, state: StateDirectory(directory.file("state")), firstSlot: key, label: "test",
+                clock: { time.now })
+            self.directory = directory
+            memory = nil
+            server = address
         }
     }
 
@@ -47,7 +58,7 @@ final class TestedStore: Sendable {
 
     /// Everything that the vault's files hold, one after the other; nil for an engine without files.
     func fileBytes() throws -> [UInt8]? {
-        guard let directory else { return nil }
+        guard let directory, server == nil else { return nil }
         return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted().flatMap { name in
             [UInt8](FileManager.default.contents(atPath: directory.file(name)) ?? Data())
         }
@@ -62,6 +73,10 @@ final class TestedStore: Sendable {
         let (key, clock) = (key ?? self.key, clock)
         if let memory { return try memory.open(key) }
         guard let directory else { throw StoreError(.vaultMissing, "there is no vault") }
+        if let server {
+            return try PostgreSQLVaultStore.open(
+                at: server, state: StateDirectory(directory.file("state")), unlocker: key, clock: { clock.now })
+        }
         return try SQLiteVaultStore.open(at: directory.file("vault.db"), unlocker: key, clock: { clock.now })
     }
 

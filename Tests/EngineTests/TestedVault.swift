@@ -163,7 +163,10 @@ final class TestedVault {
 
     /// How many rows each table has, and what the trail tells: alike on all engines, whatever handles were made up.
     func shape() throws -> [String] {
-        let counts = try Table.allCases.map { "\($0.rawValue) \(try engine.reader.count($0))" }
+        // Each engine has a history of its own.
+        let counts = try Table.allCases.filter { $0 != .migration }.map {
+            "\($0.rawValue) \(try engine.reader.count($0))"
+        }
         let kinds = try read { try $0.auditEntries(after: 0, limit: 10_000) }.map { "\($0.kind.rawValue)" }
         return counts + [kinds.joined(separator: " ")]
     }

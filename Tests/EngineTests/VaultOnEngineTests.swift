@@ -9,7 +9,9 @@ struct VaultOnEngineTests {
     @Test func aVaultIsWholeAfterRandomChangesOnEachEngine() throws {
         var changes = 0
         for seed in 1...UInt64(20) {
-            let kept = try [TestedVault(SQLiteEngine()), TestedVault(MemoryEngine())]
+            let kept = try [
+                TestedVault(SQLiteEngine()), TestedVault(MemoryEngine()), TestedVault(PostgreSQLEngine()),
+            ]
             for vault in kept {
                 var random = SeededGenerator(seed: seed)
                 for _ in 0..<40 { changes += try vault.changeSomething(&random) ? 1 : 0 }
@@ -17,7 +19,7 @@ struct VaultOnEngineTests {
                 #expect(report.findings.isEmpty, "seed \(seed) on \(vault.name): \(report.findings)")
             }
             let shapes = try kept.map { try $0.shape() }
-            try #require(shapes[0] == shapes[1], "seed \(seed)")
+            try #require(shapes.allSatisfy { $0 == shapes[0] }, "seed \(seed): \(shapes)")
         }
         print("vaults on engines: 20 seeds, \(changes) changes")
         #expect(changes > 1_000)
@@ -27,10 +29,10 @@ struct VaultOnEngineTests {
     @Test func everyChangedColumnIsFoundOnEachEngine() throws {
         let found = try [
             Self.tamper(TestedVault(SQLiteEngine())), Self.tamper(TestedVault(MemoryEngine())),
+            Self.tamper(TestedVault(PostgreSQLEngine())),
         ]
-        #expect(found[0].unnoticed == found[1].unnoticed)
-        #expect(found[0].unnoticed == Self.unguarded)
-        #expect(found[0].tried == found[1].tried)
+        #expect(found.allSatisfy { $0.unnoticed == Self.unguarded }, "\(found)")
+        #expect(found.allSatisfy { $0.tried == found[0].tried })
         #expect(found[0].tried > 100)
         print("tampering on engines: \(found[0].tried) changed values each")
     }
@@ -47,7 +49,8 @@ struct VaultOnEngineTests {
             for key in try vault.keys(of: table).prefix(3) {
                 for field in table.fields {
                     guard let isFound = try vault.isFound(changing: field, of: table, key) else { continue }
-                    tried += 1
+                    // Each engine has a history of its own.
+                    if table != .migration { tried += 1 }
                     if !isFound { unnoticed.insert("\(table.rawValue).\(field.name)") }
                 }
             }

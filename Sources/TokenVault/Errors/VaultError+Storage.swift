@@ -33,7 +33,7 @@ extension VaultError {
     }
 
     /// Runs `body` and lets only public errors out.
-    static func translating<R>(_ body: () throws -> R) throws -> R {
+    package static func translating<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch {

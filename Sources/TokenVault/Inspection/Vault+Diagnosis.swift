@@ -51,6 +51,14 @@ extension Vault {
         SQLiteVaultStore.files(at: path, trustsFileSystem: trustsFileSystem).map { VaultDiagnosis.File($0) }
     }
 
+    /// The server that keeps the vault; nil for a file.
+    package func server() async throws -> (version: String, standby: VaultStatus.Standby)? {
+        let facts = try await VaultError.translating {
+            try await store.read { reader throws(StoreError) in try reader.tables.facts() }
+        }
+        return facts.standby.map { (facts.version, VaultStatus.Standby($0)) }
+    }
+
     /// The SQLite library that is linked.
     public static var sqliteVersion: String { SQLiteLibrary.version }
 

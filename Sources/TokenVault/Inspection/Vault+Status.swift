@@ -34,9 +34,32 @@ extension VaultStatus {
             providers: statistics.providers, keySlots: statistics.keySlots, openRenewals: statistics.openIntents,
             pendingRevocations: statistics.pendingRevocations, auditEntries: statistics.auditRows,
             lastBackupAt: statistics.lastBackupAt?.date,
-            fileBytes: statistics.engine.byteCount, sqliteVersion: statistics.engine.version,
+            fileBytes: statistics.engine.byteCount, engine: Engine(statistics.engine.kind),
+            engineVersion: statistics.engine.version, standby: statistics.engine.standby.map { Standby($0) },
             isSQLiteAffectedByWALReset: statistics.engine.canLoseCommits,
             sodiumVersion: statistics.sodiumVersion, lockedMemory: memory)
+    }
+}
+
+extension VaultStatus.Engine {
+    init(_ kind: EngineFacts.Kind) {
+        self =
+            switch kind {
+            case .sqlite: .sqlite
+            case .postgreSQL: .postgreSQL
+            case .memory: .memory
+            }
+    }
+}
+
+extension VaultStatus.Standby {
+    init(_ standby: EngineFacts.Standby) {
+        self =
+            switch standby {
+            case .none: .none
+            case .asynchronous: .asynchronous
+            case .synchronous: .synchronous
+            }
     }
 }
 

@@ -35,14 +35,34 @@ public final class VaultService: Service {
     ///   - sessionHandler: As there.
     ///   - options: What is done in the background, and how.
     /// - Throws: What ``Vault/open(at:unlockedBy:options:)`` throws.
-    public init(
+    public convenience init(
         at path: String, unlockedBy key: KeySource, transport: any HTTPTransport,
+        refreshHandler: (any TokenRefreshHandler)? = nil, sessionHandler: (any SessionHandler)? = nil,
+        options: VaultServiceOptions = .init()
+    ) async throws {
+        try await self.init(
+            in: .sqlite(path), unlockedBy: key, transport: transport, refreshHandler: refreshHandler,
+            sessionHandler: sessionHandler, options: options)
+    }
+
+    /// The same, wherever the vault lies.
+    ///
+    /// - Parameters:
+    ///   - location: Where it lies.
+    ///   - key: What opens it.
+    ///   - transport: Carries requests to providers. It is shut down with the service, and also if this throws.
+    ///   - refreshHandler: As in ``UserManager/init(vault:transport:refreshHandler:options:sessionHandler:)``.
+    ///   - sessionHandler: As there.
+    ///   - options: What is done in the background, and how.
+    /// - Throws: What ``Vault/open(in:unlockedBy:options:)`` throws.
+    public init(
+        in location: VaultLocation, unlockedBy key: KeySource, transport: any HTTPTransport,
         refreshHandler: (any TokenRefreshHandler)? = nil, sessionHandler: (any SessionHandler)? = nil,
         options: VaultServiceOptions = .init()
     ) async throws {
         var opened: Vault?
         do {
-            let vault = try await Vault.open(at: path, unlockedBy: key, options: options.vault)
+            let vault = try await Vault.open(in: location, unlockedBy: key, options: options.vault)
             opened = vault
             users = try await UserManager(
                 vault: vault, transport: transport, refreshHandler: refreshHandler, options: options.users,

@@ -5,7 +5,7 @@ import VaultSQLite
 import VaultStorage
 
 extension Vault {
-    /// Makes a new vault, with one key slot for this key.
+    /// Makes a new vault in a file, with one key slot for this key.
     ///
     /// The directory must exist and be writable by its owner alone. Nothing is overwritten. If the process is killed,
     /// it leaves a whole vault or none.
@@ -20,21 +20,35 @@ extension Vault {
         at path: String, unlockedBy source: KeySource, recoverableBy recipients: [String] = [],
         options: VaultOptions = .init()
     ) async throws -> Vault {
+        try await create(in: .sqlite(path), unlockedBy: source, recoverableBy: recipients, options: options)
+    }
+
+    /// The same, wherever vaults can lie. On a server, the schema must be empty, or not there yet.
+    ///
+    /// - Parameters:
+    ///   - location: Where it is made.
+    ///   - source: The key of the first slot.
+    ///   - recipients: As ``create(at:unlockedBy:recoverableBy:options:)``.
+    ///   - options: How it is opened.
+    public static func create(
+        in location: VaultLocation, unlockedBy source: KeySource, recoverableBy recipients: [String] = [],
+        options: VaultOptions = .init()
+    ) async throws -> Vault {
         let source = try await source.resolved()
         let clock = options.clock
         let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
-            try SQLiteVaultStore.create(
-                at: path, firstSlot: try source.maker(), label: source.defaultLabel,
+            try location.engine.create(
+                firstSlot: try source.maker(), label: source.defaultLabel,
                 recipients: try recipients.map { try Recipient(text: $0) }, trustsFileSystem: trustsFileSystem,
                 clock: clock)
         }
         return Vault(
-            path: path, store: try await witnessed(store, options), timeSource: options.timeSource,
+            path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
             logger: options.logger, sessionEvents: options.sessionEvents)
     }
 
-    /// Opens a vault.
+    /// Opens a vault in a file.
     ///
     /// Where nothing can be written, such as on a file system that is mounted read-only, it is opened for reading
     /// alone: ``readOnlyReason`` says why, and calls that would change something throw ``VaultError/Code/readOnly``.
@@ -42,23 +56,32 @@ extension Vault {
     public static func open(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> Vault {
+        try await open(in: .sqlite(path), unlockedBy: source, options: options)
+    }
+
+    /// Opens a vault, wherever it lies.
+    ///
+    /// - Throws: As ``open(at:unlockedBy:options:)``.
+    public static func open(
+        in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions = .init()
+    ) async throws -> Vault {
         let source = try await source.resolved()
         let clock = options.clock
         let (migrate, policy) = (options.migrate, options.unlockingPolicy)
         let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
-            try SQLiteVaultStore.open(
-                at: path, unlocker: try source.unlocker(), migrate: migrate, policy: policy,
+            try location.engine.open(
+                unlocker: try source.unlocker(), migrate: migrate, policy: policy,
                 trustsFileSystem: trustsFileSystem, clock: clock)
         }
         return Vault(
-            path: path, store: try await witnessed(store, options), timeSource: options.timeSource,
+            path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
             logger: options.logger, sessionEvents: options.sessionEvents)
     }
 
     /// With the witness that the options name. A store that is refused is closed.
     private static func witnessed(
-        _ store: SQLiteVaultStore, _ options: VaultOptions
+        _ store: any VaultStore, _ options: VaultOptions
     ) async throws -> any VaultStore {
         guard let witness = options.witness else { return store }
         do {
@@ -79,10 +102,20 @@ extension Vault {
     public static func acceptForWitness(
         at path: String, unlockedBy source: KeySource, options: VaultOptions
     ) async throws -> Bool {
+        try await acceptForWitness(in: .sqlite(path), unlockedBy: source, options: options)
+    }
+
+    /// The same, wherever the vault lies.
+    ///
+    /// - Returns: Whether all logins were held by this.
+    @discardableResult
+    public static func acceptForWitness(
+        in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions
+    ) async throws -> Bool {
         guard let witness = options.witness else {
             throw VaultError(.invalidArgument, "the options name no witness")
         }
-        let vault = try await open(at: path, unlockedBy: source, options: options.withoutWitness)
+        let vault = try await open(in: location, unlockedBy: source, options: options.withoutWitness)
         do {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
@@ -116,13 +149,20 @@ extension Vault {
     ///   - trustsFileSystem: As ``VaultOptions/trustsFileSystem``.
     /// - Throws: ``VaultError``.
     public static func migrationStatus(at path: String, trustsFileSystem: Bool = false) throws -> MigrationStatus {
+        try migrationStatus(in: .sqlite(path), trustsFileSystem: trustsFileSystem)
+    }
+
+    /// The same, wherever the vault lies. On a server it waits for the answer.
+    public static func migrationStatus(
+        in location: VaultLocation, trustsFileSystem: Bool = false
+    ) throws -> MigrationStatus {
         try VaultError.translating {
-            let steps = try SQLiteVaultStore.migrations(at: path, trustsFileSystem: trustsFileSystem).map { step in
+            let steps = try location.engine.migrations(trustsFileSystem: trustsFileSystem).map { step in
                 MigrationStatus.Step(version: step.version, name: step.name, appliedAt: step.appliedAt?.date)
             }
             return MigrationStatus(
                 steps: steps,
-                snapshots: try SQLiteVaultStore.migrationSnapshots(at: path).map { MigrationStatus.Snapshot($0) })
+                snapshots: try location.engine.migrationSnapshots().map { MigrationStatus.Snapshot($0) })
         }
     }
 
@@ -150,10 +190,18 @@ extension Vault {
     public static func migrate(
         at path: String, unlockedBy source: KeySource, options: VaultOptions = .init()
     ) async throws -> MigrationStatus {
+        try await migrate(in: .sqlite(path), unlockedBy: source, options: options)
+    }
+
+    /// The same, wherever the vault lies.
+    @discardableResult
+    public static func migrate(
+        in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions = .init()
+    ) async throws -> MigrationStatus {
         var options = options
         options.migrate = true
-        try await open(at: path, unlockedBy: source, options: options).close()
-        return try migrationStatus(at: path, trustsFileSystem: options.trustsFileSystem)
+        try await open(in: location, unlockedBy: source, options: options).close()
+        return try migrationStatus(in: location, trustsFileSystem: options.trustsFileSystem)
     }
 
     /// Opening reads files and stretches passphrases: too long for a thread that others wait for.

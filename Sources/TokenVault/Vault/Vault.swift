@@ -5,9 +5,9 @@ import VaultCrypto
 import VaultSQLite
 package import VaultStorage
 
-/// A vault: one file in which everything secret is sealed, user ids too.
+/// A vault: a file, or a schema on a database server, in which everything secret is sealed, user ids too.
 ///
-/// Several processes on one machine may open the same file. Work with its users through a ``UserManager``.
+/// Several processes may have it open: those of one machine a file, those of several machines one on a server. Work with its users through a ``UserManager``.
 ///
 /// ```swift
 /// try KeyFiles.generate(at: "/etc/app/vault.key")
@@ -17,7 +17,9 @@ package import VaultStorage
 /// ## Topics
 /// ### Opening
 /// - ``create(at:unlockedBy:recoverableBy:options:)``
+/// - ``create(in:unlockedBy:recoverableBy:options:)``
 /// - ``open(at:unlockedBy:options:)``
+/// - ``open(in:unlockedBy:options:)``
 /// - ``close()``
 /// - ``path``
 /// - ``openingKeySlot``
@@ -83,6 +85,7 @@ package import VaultStorage
 /// ### The witness
 /// - ``witnessNote()``
 /// - ``acceptForWitness(at:unlockedBy:options:)``
+/// - ``acceptForWitness(in:unlockedBy:options:)``
 /// - ``sharesDevice(with:)``
 /// ### Backups
 /// - ``backUp(to:for:allowsSameDevice:progress:)``
@@ -106,9 +109,12 @@ package import VaultStorage
 /// - ``addProvider(_:replacingDamaged:)``
 /// ### Migrations
 /// - ``migrationStatus(at:trustsFileSystem:)``
+/// - ``migrationStatus(in:trustsFileSystem:)``
 /// - ``migrate(at:unlockedBy:options:)``
+/// - ``migrate(in:unlockedBy:options:)``
 /// - ``discardMigrationSnapshots(at:_:)``
 public final class Vault: Sendable {
+    /// The file's path, or the server's address without a password.
     public let path: String
     package let store: any VaultStore
     let timeSource: any TimeSource

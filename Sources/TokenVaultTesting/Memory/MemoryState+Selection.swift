@@ -20,11 +20,13 @@ extension MemoryState {
         let keys = candidates(table, selection.conditions, parameters)
         let isDescending = selection.order.first?.isDescending ?? false
         var indices = keys.indices
+        var left = selection.mostRows ?? .max
         return AnyIterator {
-            while let index = isDescending ? indices.popLast() : indices.popFirst() {
+            while left > 0, let index = isDescending ? indices.popLast() : indices.popFirst() {
                 guard let row = self[table][keys[index]] else { continue }
                 let joined = [table: row]
                 guard selection.conditions.allSatisfy({ $0.holds(for: joined, parameters) }) else { continue }
+                left -= 1
                 return selection.output.map { $0.value(in: joined) }
             }
             return nil
@@ -37,6 +39,7 @@ extension MemoryState {
         if let limit = selection.limit.flatMap({ parameters[$0] }), case .integer(let limit) = limit, limit >= 0 {
             found = Array(found.prefix(Int(clamping: limit)))
         }
+        if let most = selection.mostRows { found = Array(found.prefix(most)) }
         guard selection.output.contains(where: \.isAggregate) else {
             return found.map { row in selection.output.map { $0.value(in: row) } }
         }

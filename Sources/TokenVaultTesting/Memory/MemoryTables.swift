@@ -1,4 +1,5 @@
 import Synchronization
+import VaultMigrations
 package import VaultStorage
 
 /// The tables of a vault in memory, of which all transactions of all processes in a test know.
@@ -146,6 +147,12 @@ final class MemoryTables: TableAccess {
         return 1
     }
 
+    /// As in a file: there are none of its own.
+    var migrations: [Migration] { Migrations.all }
+
+    /// A change is made by its step.
+    func settle() {}
+
     func highestFence() throws(StoreError) -> Int64 { (state ?? database.current).highestFence }
 
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {
@@ -169,7 +176,8 @@ final class MemoryTables: TableAccess {
     func isOwnerAlive(_ owner: Int64) -> Bool { database.owners.isAlive(owner) }
 
     func facts() throws(StoreError) -> EngineFacts {
-        EngineFacts(schemaVersion: 0, byteCount: 0, version: "memory", sourceID: "", canLoseCommits: false)
+        EngineFacts(
+            kind: .memory, schemaVersion: 0, byteCount: 0, version: "memory", sourceID: "", canLoseCommits: false)
     }
 
     /// No one waits for the end of a reading.

@@ -2,6 +2,7 @@ import Glibc
 import OAuthClient
 import TokenVault
 import TokenVaultHTTP
+import TokenVaultPostgreSQL
 
 /// The vault that the options name, and the key that opens it.
 struct VaultAccess {
@@ -22,6 +23,38 @@ struct VaultAccess {
             }
             return path
         }
+    }
+
+    /// Where the vault lies: in a file or on a server.
+    var location: VaultLocation {
+        get throws {
+            let text = try path
+            guard VaultLocation.isPostgreSQL(text) else { return .sqlite(text) }
+            guard !VaultLocation.holdsPassword(text) else {
+                throw Failure.usage(
+                    "the connection string holds a password, and anyone on this machine can read it",
+                    hint: "put the password into ~/.pgpass, or into the private file that PGPASSFILE names")
+            }
+            return try .postgreSQL(text, stateDirectory: environment("TOKENVAULT_STATE_DIRECTORY"))
+        }
+    }
+
+    /// The file that the vault is; refused where it lies on a server.
+    ///
+    /// - Parameter advice: what to do there instead.
+    func file(_ advice: String) throws(Failure) -> String {
+        let path = try path
+        guard !VaultLocation.isPostgreSQL(path) else {
+            throw .usage("the vault is on a server, and this command works on a vault in a file", hint: advice)
+        }
+        return path
+    }
+
+    /// Refuses a file that is not there. Of a server that is known only once it is asked.
+    private func requireFile() throws {
+        let path = try path
+        guard !VaultLocation.isPostgreSQL(path), unsafe access(path, F_OK) != 0 else { return }
+        throw Self.missing(path)
     }
 
     var trustsFileSystem: Bool { options.trustFileSystem || environment("TOKENVAULT_TRUST_FILE_SYSTEM") == "1" }
@@ -101,12 +134,12 @@ struct VaultAccess {
     }
 
     private func open<R>(_ body: (Vault, KeySource, inout SecretReader) async throws -> R) async throws -> R {
-        let path = try path
+        let location = try location
         // Asking for a passphrase comes after the certainty that there is something to open.
-        guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
+        try requireFile()
         var reader = SecretReader(invocation.console)
         let key = try await keySource(&reader, isNew: false).resolved()
-        let vault = try await Vault.open(at: path, unlockedBy: key, options: try vaultOptions)
+        let vault = try await Vault.open(in: location, unlockedBy: key, options: try vaultOptions)
         do {
             let result = try await body(vault, key, &reader)
             await vault.close()
@@ -132,11 +165,11 @@ struct VaultAccess {
 
     /// Gives whether all logins were held by it.
     func acceptForWitness() async throws -> Bool {
-        let path = try path
-        guard unsafe access(path, F_OK) == 0 else { throw Self.missing(path) }
+        let location = try location
+        try requireFile()
         var reader = SecretReader(invocation.console)
         let key = try keySource(&reader, isNew: false)
-        return try await Vault.acceptForWitness(at: path, unlockedBy: key, options: try vaultOptions)
+        return try await Vault.acceptForWitness(in: location, unlockedBy: key, options: try vaultOptions)
     }
 
     /// Opens the vault with a user manager on the network.

@@ -28,10 +28,11 @@ struct InitCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let path = try access.path
+        let location = try access.location
+        let path = location.description
         var reader = SecretReader(invocation.console)
         // Refuse before a key is made that would belong to nothing.
-        try refuseExisting(path, access)
+        try refuseExisting(try access.path, access)
         let source = try await access.keySource(&reader, isNew: true).resolved()
         let keyFile = access.keyFileInUse
         let madeKeyFile = keyFile.flatMap { unsafe Glibc.access($0, F_OK) == 0 ? nil : $0 }
@@ -39,7 +40,7 @@ struct InitCommand: VaultCommand {
         let vault: Vault
         do {
             vault = try await Vault.create(
-                at: path, unlockedBy: source, recoverableBy: recipient, options: try access.vaultOptions)
+                in: location, unlockedBy: source, recoverableBy: recipient, options: try access.vaultOptions)
         } catch {
             // A key that opens nothing would only puzzle its finder.
             if let madeKeyFile { unsafe unlink(madeKeyFile) }
@@ -87,7 +88,9 @@ struct InitCommand: VaultCommand {
     }
 
     private static func failure(_ error: any Error, _ path: String) -> any Error {
-        guard let error = error as? VaultError, error.code == .vaultMissing else { return error }
+        guard let error = error as? VaultError, error.code == .vaultMissing,
+            path.hasPrefix("/") || !path.contains("://")
+        else { return error }
         let directory = InputFile.directory(of: path)
         return Failure(
             error.code, error.message,

@@ -32,7 +32,7 @@ struct StatusCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let path = try access.path
+        let path = try access.location.description
         let progress = CountingProgress("counting logins", advice: "; --brief skips that", invocation)
         let (status, survey, readOnly) = try await access.open { vault in
             let status = try await vault.status()
@@ -64,8 +64,8 @@ struct StatusCommand: VaultCommand {
     }
 
     private func sheet(_ path: String, _ status: VaultStatus) -> Sheet {
-        let sqlite =
-            status.sqliteVersion
+        let engine =
+            status.engineVersion
             + (status.isSQLiteAffectedByWALReset
                 ? " (has a bug that can lose commits at a checkpoint; the vault's own checkpoints avoid it)" : "")
         return [
@@ -74,7 +74,8 @@ struct StatusCommand: VaultCommand {
             Field("keySlots", status.keySlots), Field("openRenewals", status.openRenewals),
             Field("pendingRevocations", status.pendingRevocations), Field("auditEntries", status.auditEntries),
             Field("lastBackupAt", status.lastBackupAt).label("last backup").orWords("none"),
-            Field("sqliteVersion", status.sqliteVersion).label("SQLite").words(sqlite),
+            .data("engine", status.engine.rawValue),
+            Field("engineVersion", status.engineVersion).label(status.engine.rawValue).words(engine),
             .data("sqliteIsAffectedByWALReset", status.isSQLiteAffectedByWALReset),
             Field("lockedMemory", status.lockedMemory.rawValue),
         ]

@@ -4,7 +4,7 @@ import TokenVault
 /// How the versions of a vault are shown.
 enum MigrationFacts {
     static func status(_ access: VaultAccess) throws -> MigrationStatus {
-        try Vault.migrationStatus(at: access.path, trustsFileSystem: access.trustsFileSystem)
+        try Vault.migrationStatus(in: access.location, trustsFileSystem: access.trustsFileSystem)
     }
 
     static func sheet(_ snapshot: MigrationStatus.Snapshot) -> Sheet {

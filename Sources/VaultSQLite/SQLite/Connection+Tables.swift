@@ -1,4 +1,5 @@
 import CSQLite
+import VaultMigrations
 import VaultStorage
 
 extension Connection: TableAccess {
@@ -7,6 +8,11 @@ extension Connection: TableAccess {
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }
+
+    var migrations: [Migration] { Migrations.all }
+
+    /// SQLite has accepted or refused each change with its step.
+    func settle() {}
 
     func highestFence() throws(StoreError) -> Int64 {
         let last = try statement(
@@ -55,7 +61,7 @@ extension Connection: TableAccess {
     /// SQLite 3.7.0–3.51.2 can lose commits when a checkpoint meets a restart of the WAL: see ``CheckpointGate``.
     func facts() throws(StoreError) -> EngineFacts {
         EngineFacts(
-            schemaVersion: Int(try integer("PRAGMA user_version")),
+            kind: .sqlite, schemaVersion: Int(try integer("PRAGMA user_version")),
             byteCount: try integer("PRAGMA page_count") * integer("PRAGMA page_size"),
             version: SQLiteLibrary.version, sourceID: SQLiteLibrary.sourceID,
             canLoseCommits: SQLiteLibrary.isAffectedByWALReset)

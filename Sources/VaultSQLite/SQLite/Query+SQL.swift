@@ -35,6 +35,7 @@ extension Query.Selection {
             sql += order.map { $0.column.sql + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
         }
         if let limit { sql += " LIMIT ?\(limit)" }
+        if let mostRows { sql += " LIMIT \(mostRows)" }
         return sql
     }
 }

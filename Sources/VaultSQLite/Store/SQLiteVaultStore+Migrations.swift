@@ -8,13 +8,6 @@ extension SQLiteVaultStore {
 
     /// Never throws: what cannot be written now is told at the next opening.
     func tellOfMigrations() {
-        WriteBatch(database, context, place).perform([MigrationTale()])
-    }
-}
-
-private final class MigrationTale: WriteOperation, @unchecked Sendable {
-    override func run(_ transaction: WriteTransaction) throws {
-        try transaction.tellOfMigrations()
-        try transaction.nameProviders()
+        WriteBatch(database, context, place).perform([MigrationTale()], committed: {})
     }
 }

@@ -1,7 +1,7 @@
 import VaultStorage
 
-/// Runs operations on the writer's connection, several of them in one transaction.
-final class WriteBatch {
+/// Runs each operation in a savepoint of one transaction.
+final class WriteBatch: WriteBatching {
     private let database: Database
     private let context: VaultContext
     private let place: VaultPlace
@@ -23,11 +23,7 @@ final class WriteBatch {
         mustStartOver = place.isWALDoubtful
     }
 
-    /// Runs and finishes all operations.
-    ///
-    /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
-    ///   process begin because of it has begun then.
-    func perform(_ operations: [WriteOperation], committed: () -> Void = {}) {
+    func perform(_ operations: [any WriteOperation], committed: () -> Void) {
         let afterwards = operations.filter(\.comesAfterCommit)
         var rest = afterwards.isEmpty ? operations[...] : operations.filter { !$0.comesAfterCommit }[...]
         var commits = 0
@@ -96,13 +92,13 @@ final class WriteBatch {
     }
 
     private struct Outcome {
-        var done: ArraySlice<WriteOperation>
+        var done: ArraySlice<any WriteOperation>
         var failure: StoreError?
     }
 
     /// One transaction with as many of the operations as it survives. When SQLite gave it up in the middle, all that
     /// were in it fail with it, and the others get a transaction of their own.
-    private func commit(_ operations: ArraySlice<WriteOperation>) -> Outcome {
+    private func commit(_ operations: ArraySlice<any WriteOperation>) -> Outcome {
         let channel: WriteChannel
         do throws(StoreError) {
             try place.checkProcess()
@@ -139,7 +135,7 @@ final class WriteBatch {
     /// What an operation has done that has no neighbours is undone with the transaction: a savepoint would copy each page
     /// before it is changed.
     private func runAlone(
-        _ operation: WriteOperation, _ operations: ArraySlice<WriteOperation>, on channel: WriteChannel
+        _ operation: any WriteOperation, _ operations: ArraySlice<any WriteOperation>, on channel: WriteChannel
     ) -> Outcome {
         let transaction = channel.transaction
         do {
@@ -216,7 +212,7 @@ final class WriteBatch {
     }
 
     /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
-    private func run(_ operation: WriteOperation, on channel: WriteChannel) {
+    private func run(_ operation: any WriteOperation, on channel: WriteChannel) {
         let (connection, transaction) = (channel.connection, channel.transaction)
         do {
             let mark = transaction.mark

@@ -3,7 +3,7 @@ package import VaultCrypto
 
 /// What everything that reads or writes an open vault works with.
 package final class VaultContext: Sendable {
-    let vaultID: Bytes16
+    package let vaultID: Bytes16
     /// Opens this process's key slot again, after the vault key was replaced.
     private let follower: any SlotUnlocker
     let clock: @Sendable () -> Timestamp

@@ -69,7 +69,7 @@ package struct VaultDraft {
     /// The same into tables that hold nothing at all: as if all migrations had just been made.
     package func fillWhole(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         let insert = try tables.cursor(.insertMigration)
-        for migration in Migrations.all {
+        for migration in tables.migrations {
             insert.bind(1, Int64(migration.version))
             insert.bind(2, migration.name)
             insert.bind(3, migration.checksum)

@@ -57,7 +57,7 @@ import Synchronization
     /// One load from memory, for the hot read.
     package static var isForked: Bool { forked.load(ordering: .relaxed) }
 
-    static func add(_ descriptor: Int32) {
+    package static func add(_ descriptor: Int32) {
         guard isArmed else { return }
         turn.withLock { _ in
             let isAdded = unsafe table.places { place in
@@ -69,7 +69,7 @@ import Synchronization
         }
     }
 
-    static func remove(_ descriptor: Int32) {
+    package static func remove(_ descriptor: Int32) {
         turn.withLock { _ in
             _ = unsafe table.places { place in
                 if unsafe place.pointee == descriptor { unsafe place.pointee = -1 }

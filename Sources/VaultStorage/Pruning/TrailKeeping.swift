@@ -99,7 +99,7 @@ extension Query {
         Table.audit.columns("sequence", "kind"), from: .audit,
         where: [
             .equal(Table.audit["user"], 1), .isNot(Table.audit["kind"], AuditKind.renewalStarted.rawValue),
-        ], order: [.down(Table.audit["revision"]), .down(Table.audit["sequence"])], index: "auditByUser")
+        ], order: [.down(Table.audit["revision"]), .down(Table.audit["sequence"])], mostRows: 1, index: "auditByUser")
 
     fileprivate static let endOfDiscardedUser = select(
         Table.audit.columns("sequence"), from: .audit,
@@ -107,12 +107,12 @@ extension Query {
             .equal(Table.audit["user"], 1), .isNull(Table.audit["revision"]),
             .isExactly(Table.audit["kind"], AuditKind.userErased.rawValue),
             .isNot(Table.audit["kind"], AuditKind.renewalStarted.rawValue),
-        ], index: "auditByUser")
+        ], mostRows: 1, index: "auditByUser")
 
     fileprivate static let laterChangeOfProvider = select(
         Table.audit.columns("sequence"), from: .audit,
         where: [
             .equal(Table.audit["provider"], 1), .greater(Table.audit["sequence"], 2), .isNull(Table.audit["user"]),
             .isNotNull(Table.audit["revision"]),
-        ], order: [.up(Table.audit["sequence"])], index: "auditByProvider")
+        ], order: [.up(Table.audit["sequence"])], mostRows: 1, index: "auditByProvider")
 }

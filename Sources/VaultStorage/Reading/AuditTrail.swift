@@ -144,5 +144,5 @@ extension Query {
 
     fileprivate static let lastPruning = select(
         auditColumns, from: .audit, where: [.isExactly(Table.audit["kind"], AuditKind.trailPruned.rawValue)],
-        order: [.down(Table.audit["sequence"])], index: "auditOfPruning")
+        order: [.down(Table.audit["sequence"])], mostRows: 1, index: "auditOfPruning")
 }

@@ -49,5 +49,5 @@ extension Query {
 
     static let nextDue = select(
         Table.login.columns("dueAt"), from: .login, where: [.greater(Table.login["dueAt"], 1)],
-        order: [.up(Table.login["dueAt"])], index: "loginByDueAt")
+        order: [.up(Table.login["dueAt"])], mostRows: 1, index: "loginByDueAt")
 }

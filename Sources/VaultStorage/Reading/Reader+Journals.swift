@@ -246,7 +246,7 @@ extension AuditColumns {
 
 extension Query {
     fileprivate static let lastAudited = select([.greatest(Table.audit["sequence"])], from: .audit)
-    fileprivate static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent)
+    fileprivate static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent, mostRows: 1)
 
     // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.
     fileprivate static let lastRenewal = select(
@@ -254,5 +254,5 @@ extension Query {
         where: [
             .equal(Table.audit["kind"], 1), .greater(Table.audit["sequence"], 2), .greater(Table.audit["time"], 3),
             .equal(Table.login["provider"], 4), .notEqual(Table.login["handle"], 5),
-        ], order: [.down(Table.audit["sequence"])])
+        ], order: [.down(Table.audit["sequence"])], mostRows: 1)
 }

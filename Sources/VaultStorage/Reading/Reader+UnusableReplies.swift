@@ -61,5 +61,6 @@ extension RowOpener {
 
 extension Query {
     fileprivate static let unusableRepliesBefore = select(
-        Table.unusableReply.columns("id"), from: .unusableReply, where: [.less(Table.unusableReply["receivedAt"], 1)])
+        Table.unusableReply.columns("id"), from: .unusableReply, where: [.less(Table.unusableReply["receivedAt"], 1)],
+        mostRows: 1)
 }

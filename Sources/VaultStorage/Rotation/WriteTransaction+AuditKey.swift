@@ -155,7 +155,7 @@ extension Reader {
 extension Query {
     fileprivate static let rowBetween = select(
         Table.audit.columns("sequence"), from: .audit,
-        where: [.greater(Table.audit["sequence"], 1), .atMost(Table.audit["sequence"], 2)])
+        where: [.greater(Table.audit["sequence"], 1), .atMost(Table.audit["sequence"], 2)], mostRows: 1)
 
     fileprivate static let linksThrough = select(
         Table.audit.columns("sequence", "mac"), from: .audit, where: [.atMost(Table.audit["sequence"], 1)])

@@ -36,6 +36,9 @@ package protocol VaultStore: Sendable {
     /// Whether others still see this process as alive. To be asked just before a refresh token is sent: a host that
     /// forked, or that closed descriptors which it did not open, has lost what keeps others from taking over.
     var ownsItsLock: Bool { get }
+    /// How old what was looked at last may be when a refresh token is sent, because others take over after a while; nil for
+    /// an engine that knows exactly who lives.
+    var longestWayToRequest: Duration? { get }
 
     /// Why this vault can be read but not written; nil if it can be written.
     var readOnlyRefusal: StoreError? { get }

@@ -128,10 +128,10 @@ extension Query {
 
     static let anyRefreshableLoginOfProvider = select(
         Table.login.columns("id"), from: .login,
-        where: [.equal(Table.login["provider"], 1), .isNotNull(Table.login["refreshTag"])])
+        where: [.equal(Table.login["provider"], 1), .isNotNull(Table.login["refreshTag"])], mostRows: 1)
 
     static let anyLoginOfProvider = select(
-        Table.login.columns("id"), from: .login, where: [.equal(Table.login["provider"], 1)])
+        Table.login.columns("id"), from: .login, where: [.equal(Table.login["provider"], 1)], mostRows: 1)
 
     // MARK: Journals
 

@@ -20,6 +20,8 @@ package final class Query: Sendable, Hashable {
         package var order: [Order]
         /// The parameter that says how many rows are wanted at most.
         package var limit: Int32?
+        /// How many rows are wanted at most, whatever the parameters are.
+        package var mostRows: Int?
         /// An index of the schema by which the rows are found and ordered, where an engine needs to be told.
         package var index: String?
     }
@@ -91,13 +93,13 @@ package final class Query: Sendable, Hashable {
 
     package static func select(
         _ output: [Output], from table: Table, joins: [Join] = [], where conditions: [Condition] = [],
-        order: [Order] = [], limit: Int32? = nil, index: String? = nil
+        order: [Order] = [], limit: Int32? = nil, mostRows: Int? = nil, index: String? = nil
     ) -> Query {
         Query(
             .select(
                 Selection(
                     output: output, from: table, joins: joins, conditions: conditions, order: order, limit: limit,
-                    index: index)))
+                    mostRows: mostRows, index: index)))
     }
 
     package static func insert(into table: Table, _ columns: String..., onConflict: Conflict = .fails) -> Query {

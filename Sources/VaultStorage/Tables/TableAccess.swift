@@ -1,3 +1,5 @@
+package import VaultMigrations
+
 /// The rows of a vault's tables, in one snapshot or one transaction. Used by one thread at a time.
 package protocol TableAccess: AnyObject {
     /// The same cursor each time: it must be reset before the same query is asked again.
@@ -7,11 +9,16 @@ package protocol TableAccess: AnyObject {
     var lastInsertedRow: Int64 { get }
     /// How many rows the last query changed.
     var changeCount: Int { get }
+    /// Waits until all changes are accepted: an engine may refuse one only now, after its step.
+    func settle() throws(StoreError)
     /// The highest fence that an intent has ever had, also one that is gone.
     func highestFence() throws(StoreError) -> Int64
 
     /// Rows with all their columns, whatever these hold.
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow]
+
+    /// The steps by which tables of this engine are made.
+    var migrations: [Migration] { get }
 
     /// Refuses tables that are not laid out as this program knows them, such as those of a newer version.
     func checkSchema() throws(StoreError)

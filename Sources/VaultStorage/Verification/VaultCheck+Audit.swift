@@ -277,7 +277,7 @@ extension Query {
 
     fileprivate static let laterRowsOfLogin = select(
         Table.audit.columns("sequence"), from: .audit,
-        where: [.greater(Table.audit["sequence"], 1), .equal(Table.audit["login"], 2)])
+        where: [.greater(Table.audit["sequence"], 1), .equal(Table.audit["login"], 2)], mostRows: 1)
 
     fileprivate static let laterRowsOfProvider = select(
         Table.audit.columns("kind"), from: .audit,

@@ -170,5 +170,5 @@ package final class WriteTransaction {
 
 extension Query {
     static let lastLink = select(
-        Table.audit.columns("sequence", "mac"), from: .audit, order: [.down(Table.audit["sequence"])])
+        Table.audit.columns("sequence", "mac"), from: .audit, order: [.down(Table.audit["sequence"])], mostRows: 1)
 }

@@ -85,7 +85,7 @@ struct RandomKillTests {
         }
     }
 
-    private static func addLogins(_ place: CrashVault, _ world: CrashWorld) async throws -> [LoginID] {
+    static func addLogins(_ place: CrashVault, _ world: CrashWorld) async throws -> [LoginID] {
         let vault = try await place.open()
         let users = try await world.users(vault)
         var made: [LoginID] = []
@@ -99,7 +99,7 @@ struct RandomKillTests {
 }
 
 /// Gives logins that have died a new chain, and notes what they died of.
-private final class Nurse: Sendable {
+final class Nurse: Sendable {
     struct Death: Sendable {
         let reason: RefreshFailure.Reason
         let provider: String?

@@ -8,6 +8,7 @@ import TokenVault
 import VaultCrypto
 import VaultStorage
 import TokenVaultHTTP
+import TokenVaultPostgreSQL
 
 /// A real authorization server, and vaults for processes that come and go. The test is one of these processes.
 final class CrashWorld: Sendable {
@@ -37,10 +38,12 @@ final class CrashWorld: Sendable {
     }
 
     /// A new vault that knows a provider for each behaviour of the server.
-    func makeVault(_ name: String) async throws -> CrashVault {
-        let place = try CrashVault(directory.subdirectory(name))
+    ///
+    /// - Parameter address: The connection string of a vault on a server; nil: a file.
+    func makeVault(_ name: String, on address: String? = nil) async throws -> CrashVault {
+        let place = try CrashVault(directory.subdirectory(name), server: address)
         _ = try KeyFile.create(at: place.key)
-        let vault = try await Vault.create(at: place.vault, unlockedBy: .keyFile(place.key))
+        let vault = try await Vault.create(in: place.location, unlockedBy: .keyFile(place.key))
         for behaviour in ServerBehaviour.allCases {
             try await vault.addProvider(behaviour.registration(server))
         }
@@ -85,17 +88,27 @@ final class CrashWorld: Sendable {
 /// Where the files of one vault are.
 struct CrashVault: Sendable {
     let directory: String
-    var vault: String { directory + "/vault.db" }
+    private let server: String?
+    /// The file's path, or the connection string.
+    var vault: String { server ?? directory + "/vault.db" }
+    private var state: String { directory + "/state" }
     var key: String { directory + "/vault.key" }
     var wal: String { vault + "-wal" }
 
-    init(_ directory: String) { self.directory = directory }
+    init(_ directory: String, server: String? = nil) {
+        self.directory = directory
+        self.server = server
+    }
 
-    var arguments: [String: String] { ["vault": vault, "key": key] }
+    var arguments: [String: String] { ["vault": vault, "key": key, "state": state] }
+
+    var location: VaultLocation {
+        get throws { try server.map { try .postgreSQL($0, stateDirectory: state) } ?? .sqlite(vault) }
+    }
 
     func open(witness: String? = nil) async throws -> Vault {
         try await Vault.open(
-            at: vault, unlockedBy: .keyFile(key), options: VaultOptions(witness: witness.map { VaultWitness($0) }))
+            in: location, unlockedBy: .keyFile(key), options: VaultOptions(witness: witness.map { VaultWitness($0) }))
     }
 
     var walBytes: Int {

@@ -1,6 +1,7 @@
 import OAuthClient
 import TokenVault
 import TokenVaultHTTP
+import TokenVaultPostgreSQL
 
 /// What a service has: the vault, its manager, and a real way to the network.
 struct Service: Sendable {
@@ -22,9 +23,12 @@ struct Service: Sendable {
         let witness = options.text("witness").map {
             VaultWitness($0, isWrittenAtEveryCommit: options.text("witnessed") == "always")
         }
+        let place = try options.required("vault")
+        let location: VaultLocation =
+            VaultLocation.isPostgreSQL(place)
+            ? try .postgreSQL(place, stateDirectory: try options.required("state")) : .sqlite(place)
         return try await Vault.open(
-            at: try options.required("vault"), unlockedBy: .keyFile(try options.required("key")),
-            options: VaultOptions(witness: witness))
+            in: location, unlockedBy: .keyFile(try options.required("key")), options: VaultOptions(witness: witness))
     }
 
     func close() async {

@@ -167,6 +167,7 @@ final class FaultyStore: VaultStore {
     var context: VaultContext { base.context }
     var changes: ChangeSignal { base.changes }
     var owner: Int64 { base.owner }
+    var longestWayToRequest: Duration? { base.longestWayToRequest }
     var ownsItsLock: Bool { !state.withLock { $0.hasLostItsLock } && base.ownsItsLock }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
     func files() -> [FileReport] { base.files() }

@@ -28,8 +28,11 @@ final class Harness: Sendable {
     static let marker = "CANARY-"
 
     let directory: String
+    private let server: String?
 
-    init() throws {
+    /// - Parameter server: The connection string of a vault on a server; nil: a file.
+    init(server: String? = nil) throws {
+        self.server = server
         directory = FileManager.default.temporaryDirectory.appending(path: "vaultctl-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -39,7 +42,7 @@ final class Harness: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    var vault: String { directory + "/app.vault" }
+    var vault: String { server ?? directory + "/app.vault" }
     var key: String { directory + "/app.key" }
 
     func path(_ name: String) -> String { directory + "/" + name }
@@ -53,7 +56,7 @@ final class Harness: Sendable {
     }
 
     var environment: [String: String] {
-        ["TOKENVAULT_VAULT": vault, "TOKENVAULT_KEY_FILE": key]
+        ["TOKENVAULT_VAULT": vault, "TOKENVAULT_KEY_FILE": key, "TOKENVAULT_STATE_DIRECTORY": path("state")]
     }
 
     /// Runs the program in this process, with pipes as its streams.

@@ -17,14 +17,14 @@ final class World: Sendable {
     /// Runs `body` with a new vault, provider `acme` and its server.
     static func with(
         _ configure: (inout AuthorizationServerConfiguration) -> Void = { _ in },
-        provider options: [String] = [], _ body: (World) async throws -> Void
+        provider options: [String] = [], vault: String? = nil, _ body: (World) async throws -> Void
     ) async throws {
         var configuration = AuthorizationServerConfiguration()
         configuration.secretMarker = Harness.marker
         configuration.clients = [RegisteredClient(id: "demo", redirectURIs: [redirectURI])]
         configure(&configuration)
         try await DevAuthorizationServer.withRunningServer(configuration) { server in
-            let world = World(try Harness(), server)
+            let world = World(try Harness(server: vault), server)
             try await world.ok("init")
             try await world.ok(
                 [

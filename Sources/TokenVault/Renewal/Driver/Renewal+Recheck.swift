@@ -33,6 +33,7 @@ extension Renewal {
         }
         // A replay has an old intent, which has just been seen to be the current one.
         let since = since ?? (claim.tries > attempt.claim.tries ? lookedAt : attempt.claimedAt)
-        return vault.timeSource.uptime() - since < attempt.longestWay ? nil : .tooLate
+        let longest = min(attempt.longestWay, vault.store.longestWayToRequest ?? attempt.longestWay)
+        return vault.timeSource.uptime() - since < longest ? nil : .tooLate
     }
 }

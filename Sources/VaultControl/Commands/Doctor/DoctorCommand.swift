@@ -1,5 +1,6 @@
 import ArgumentParser
 import TokenVault
+import TokenVaultPostgreSQL
 
 struct DoctorCommand: VaultCommand {
     static let configuration = CommandConfiguration(
@@ -24,7 +25,8 @@ struct DoctorCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let path = try access.path
+        let path = try access.location.description
+        let isFile = try !VaultLocation.isPostgreSQL(access.path)
         var inside: [DoctorFinding] = []
         var opening: [DoctorFinding]
         do {
@@ -33,7 +35,7 @@ struct DoctorCommand: VaultCommand {
                 return try await KeySlotCheckup.findings(vault, now: invocation.now)
                     + RootKeyCheckup.findings(vault, now: invocation.now) + checkup.findings()
                     + CertificateCheckup.findings(vault, now: invocation.now)
-                    + FileCheckup.witness(access.witness, of: vault)
+                    + FileCheckup.witness(access.witness, of: vault) + (isFile ? [] : ServerCheckup.findings(vault))
                     + clocks(vault, access)
             }
             opening = [DoctorFinding(.ok, .vault, about: path, "opens")]
@@ -43,14 +45,14 @@ struct DoctorCommand: VaultCommand {
             let failure = Failure(error)
             // There is nothing to look at, and nothing to be said that the error does not say.
             guard failure.code != "vaultMissing" else { throw failure }
-            opening = LockedVaultCheckup.findings(path, failure, namesKey: access.namesKey)
+            opening = LockedVaultCheckup.findings(try access.location, failure, namesKey: access.namesKey)
             inside = LockedVaultCheckup.unseen
         }
         let report = DoctorReport(
             findings: opening + ConfigurationCheckup.findings(invocation.configuration)
-                + FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem)
-                + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: path)
-                + SQLiteCheckup.findings() + inside)
+                + (isFile ? FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem) : [])
+                + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: isFile ? path : nil)
+                + (isFile ? SQLiteCheckup.findings() : []) + inside)
         try report.emit(invocation)
         if !report.isHealthy { throw ExitRequest(status: .partlyDone) }
     }
@@ -78,7 +80,8 @@ enum ConfigurationCheckup {
 
 /// A vault that cannot be opened, from outside.
 enum LockedVaultCheckup {
-    static func findings(_ path: String, _ failure: Failure, namesKey: Bool) -> [DoctorFinding] {
+    static func findings(_ location: VaultLocation, _ failure: Failure, namesKey: Bool) -> [DoctorFinding] {
+        let path = location.description
         // Not to have the key at hand is no fault of the vault.
         let isLocked = failure.status == .key && !namesKey
         var findings = [
@@ -86,7 +89,7 @@ enum LockedVaultCheckup {
                 isLocked ? .warning : .problem, .vault, about: path, "cannot be opened: \(failure.message)",
                 hint: failure.hints.first)
         ]
-        if failure.status == .key { findings += schema(path) }
+        if failure.status == .key { findings += schema(location) }
         return findings
     }
 
@@ -100,9 +103,10 @@ enum LockedVaultCheckup {
     }
 
     /// Whether this is a vault at all shows without its key, too.
-    private static func schema(_ path: String) -> [DoctorFinding] {
+    private static func schema(_ location: VaultLocation) -> [DoctorFinding] {
+        let path = location.description
         do {
-            let status = try Vault.migrationStatus(at: path)
+            let status = try Vault.migrationStatus(in: location)
             let isCurrent = status.schemaVersion == status.newestVersion
             return [
                 DoctorFinding(

@@ -15,7 +15,7 @@ struct DoctorFinding: Sendable {
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, backup, clock, witness, rootKey, indexKey, certificate
+            outbox, login, backup, clock, witness, rootKey, indexKey, certificate, server
 
         var words: String {
             switch self {

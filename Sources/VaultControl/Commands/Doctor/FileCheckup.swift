@@ -61,7 +61,7 @@ enum FileCheckup {
 
 /// The key file, and where it lies.
 enum KeyFileCheckup {
-    static func findings(_ key: NamedKey?, vault: String) -> [DoctorFinding] {
+    static func findings(_ key: NamedKey?, vault: String?) -> [DoctorFinding] {
         switch key {
         case .keyFile(let path)? where !path.hasPrefix("/dev/"): findings(path, vault: vault)
         case .environment?:
@@ -86,7 +86,7 @@ enum KeyFileCheckup {
             hint: "run the service with the privilege to mount ramfs, as systemd does for system services")
     }
 
-    private static func findings(_ path: String?, vault: String) -> [DoctorFinding] {
+    private static func findings(_ path: String?, vault: String?) -> [DoctorFinding] {
         guard let path else {
             return [DoctorFinding(.ok, .keyFile, "no key file is in use")]
         }
@@ -113,7 +113,7 @@ enum KeyFileCheckup {
         return findings + place(path, vault)
     }
 
-    private static func place(_ path: String, _ vault: String) -> [DoctorFinding] {
+    private static func place(_ path: String, _ vault: String?) -> [DoctorFinding] {
         let directory = InputFile.directory(of: path)
         var (own, other) = (stat(), stat())
         guard unsafe stat(directory, &own) == 0 else { return [] }
@@ -125,6 +125,7 @@ enum KeyFileCheckup {
                     hint: "chmod go-w \(directory)")
             ]
         }
+        guard let vault else { return [] }
         let beside = InputFile.directory(of: vault)
         guard unsafe stat(beside, &other) == 0, own.st_dev == other.st_dev, own.st_ino == other.st_ino else {
             return []

@@ -60,7 +60,9 @@ struct MigrateDiscardCommand: VaultCommand {
         if !status.snapshots.isEmpty {
             try confirmation.require("Remove \(Count.of(status.snapshots.count, "copy", plural: "copies"))", invocation)
         }
-        let gone = try Vault.discardMigrationSnapshots(at: access.path) { status.snapshots.contains($0) }
+        let gone =
+            status.snapshots.isEmpty
+            ? [] : try Vault.discardMigrationSnapshots(at: access.path) { status.snapshots.contains($0) }
         try invocation.emit(
             Sheet([.data("discarded", gone.map(MigrationFacts.sheet))]),
             text: gone.map { Printable.shortened($0.path, to: 400) + "\n" }.joined())
@@ -86,7 +88,7 @@ struct MigrateUpCommand: VaultCommand {
         }
         var reader = SecretReader(invocation.console)
         let key = try access.keySource(&reader, isNew: false)
-        let after = try await Vault.migrate(at: access.path, unlockedBy: key, options: try access.vaultOptions)
+        let after = try await Vault.migrate(in: access.location, unlockedBy: key, options: try access.vaultOptions)
         try MigrationFacts.emit(after.steps.filter { $0.version > before.schemaVersion }, of: after, invocation)
         invocation.note("the vault is at version \(after.schemaVersion)")
         if let snapshot = after.snapshots.last {

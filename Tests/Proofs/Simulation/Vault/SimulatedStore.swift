@@ -31,6 +31,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     var changes: ChangeSignal { base.changes }
     var owner: Int64 { base.owner }
     var ownsItsLock: Bool { base.ownsItsLock }
+    var longestWayToRequest: Duration? { base.longestWayToRequest }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
     var spool: any ReplySpool { SimulatedSpool(store: self, base: base.spool, ledger: ledger) }
     func files() -> [FileReport] { base.files() }

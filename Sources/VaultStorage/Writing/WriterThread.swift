@@ -1,17 +1,28 @@
 import Glibc
-import Synchronization
-import VaultStorage
+package import Synchronization
+
+/// Runs operations on an engine's connection for writing, several of them in one transaction. Used by one thread.
+package protocol WriteBatching: AnyObject {
+    /// Runs and finishes all operations.
+    ///
+    /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
+    ///   process begin because of it has begun then.
+    func perform(_ operations: [any WriteOperation], committed: () -> Void)
+
+    /// What is to be done once nothing more will be written.
+    func close()
+}
 
 /// The process's one writer of a vault, on a thread of its own.
 ///
-/// It takes whatever is waiting, runs each operation in a savepoint, commits once, and then tells the callers. With
-/// nobody else waiting an operation is committed at once.
-final class WriterThread: Sendable {
+/// It takes whatever is waiting, lets the engine commit it at once, and tells the callers. With nobody else waiting an
+/// operation is committed at once.
+package final class WriterThread: Sendable {
     /// More than ever wait at once in sane use; it bounds what one transaction holds in memory.
-    static let batchLimit = 256
+    package static let batchLimit = 256
 
     private struct State {
-        var waiting: [WriteOperation] = []
+        var waiting: [any WriteOperation] = []
         var isClosing = false
         var hasThread = false
         /// The thread itself, once it runs.
@@ -45,11 +56,13 @@ final class WriterThread: Sendable {
     private let work = Signal()
     private let end = Signal()
     private let changes: ChangeSignal
-    private let makeBatch: @Sendable () throws(StoreError) -> WriteBatch
+    private let makeBatch: @Sendable () throws(StoreError) -> any WriteBatching
     /// For statistics and tests.
-    let commitCount = Atomic<Int>(0)
+    package let commitCount = Atomic<Int>(0)
 
-    init(_ changes: ChangeSignal, _ makeBatch: @escaping @Sendable () throws(StoreError) -> WriteBatch) {
+    package init(
+        _ changes: ChangeSignal, _ makeBatch: @escaping @Sendable () throws(StoreError) -> any WriteBatching
+    ) {
         self.changes = changes
         self.makeBatch = makeBatch
     }
@@ -59,7 +72,7 @@ final class WriterThread: Sendable {
         end.destroy()
     }
 
-    func submit(_ operation: WriteOperation) {
+    package func submit(_ operation: any WriteOperation) {
         enum Outcome { case refused, queued, firstEver }
         let outcome = state.withLock { state -> Outcome in
             if state.isClosing { return .refused }
@@ -82,7 +95,7 @@ final class WriterThread: Sendable {
     ///
     /// Returns when all of this is done. Only on the writer's own thread, where the last reference to a vault may be
     /// released, it does not wait: the thread comes to its end by itself.
-    func close(_ ending: @escaping @Sendable () -> Void = {}) {
+    package func close(_ ending: @escaping @Sendable () -> Void = {}) {
         enum Outcome { case alone, first, later }
         let (outcome, isOwnThread) = state.withLock { state -> (Outcome, Bool) in
             let isOwnThread = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -119,7 +132,7 @@ final class WriterThread: Sendable {
     }
 
     private func run() {
-        var batch: WriteBatch?
+        var batch: (any WriteBatching)?
         state.withLock { $0.thread = pthread_self() }
         while true {
             work.wait()
@@ -138,7 +151,7 @@ final class WriterThread: Sendable {
         end.send()
     }
 
-    private func take() -> ([WriteOperation], Bool) {
+    private func take() -> ([any WriteOperation], Bool) {
         state.withLock { state in
             if state.waiting.count <= Self.batchLimit {
                 defer { state.waiting = [] }
@@ -151,7 +164,7 @@ final class WriterThread: Sendable {
         }
     }
 
-    private func perform(_ operations: [WriteOperation], with batch: inout WriteBatch?) {
+    private func perform(_ operations: [any WriteOperation], with batch: inout (any WriteBatching)?) {
         do throws(StoreError) {
             let current = if let batch { batch } else { try makeBatch() }
             batch = current

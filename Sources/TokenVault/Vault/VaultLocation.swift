@@ -1,0 +1,73 @@
+package import VaultCrypto
+import VaultSQLite
+package import VaultStorage
+
+/// Where a vault lies: in a file, or on a database server.
+///
+/// ```swift
+/// let vault = try await Vault.open(in: .sqlite("/var/lib/app/tokens.vault"), unlockedBy: .keyFile("/etc/app/vault.key"))
+/// ```
+///
+/// The library `TokenVaultPostgreSQL` adds `postgreSQL(_:schema:stateDirectory:)`.
+public struct VaultLocation: Sendable, CustomStringConvertible {
+    package let engine: any VaultEngine
+
+    package init(_ engine: any VaultEngine) { self.engine = engine }
+
+    /// A file, shared by processes of one machine.
+    ///
+    /// - Parameter path: Its directory must exist and be writable by its owner alone.
+    public static func sqlite(_ path: String) -> VaultLocation { VaultLocation(SQLiteEngine(path: path)) }
+
+    /// The file's path, or the server's address. Never holds a password.
+    public var description: String { engine.description }
+}
+
+/// What keeps vaults. Calls may block; they throw ``StoreError``.
+package protocol VaultEngine: Sendable, CustomStringConvertible {
+    /// Makes a vault. Wherever the process is killed, there is a whole vault then, or nothing.
+    func create(
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws -> any VaultStore
+
+    func open(
+        unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws -> any VaultStore
+
+    /// What has been, and what would be, done to the schema. Needs no key.
+    func migrations(trustsFileSystem: Bool) throws -> [MigrationStep]
+    /// Copies from before migrations.
+    func migrationSnapshots() throws -> [MigrationSnapshot]
+}
+
+private struct SQLiteEngine: VaultEngine {
+    let path: String
+
+    var description: String { path }
+
+    func create(
+        firstSlot: any SlotMaker, label: String, recipients: [Recipient], trustsFileSystem: Bool,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws -> any VaultStore {
+        try SQLiteVaultStore.create(
+            at: path, firstSlot: firstSlot, label: label, recipients: recipients, trustsFileSystem: trustsFileSystem,
+            clock: clock)
+    }
+
+    func open(
+        unlocker: any SlotUnlocker, migrate: Bool, policy: UnlockingPolicy, trustsFileSystem: Bool,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws -> any VaultStore {
+        try SQLiteVaultStore.open(
+            at: path, unlocker: unlocker, migrate: migrate, policy: policy, trustsFileSystem: trustsFileSystem,
+            clock: clock)
+    }
+
+    func migrations(trustsFileSystem: Bool) throws -> [MigrationStep] {
+        try SQLiteVaultStore.migrations(at: path, trustsFileSystem: trustsFileSystem)
+    }
+
+    func migrationSnapshots() throws -> [MigrationSnapshot] { try SQLiteVaultStore.migrationSnapshots(at: path) }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import VaultCrypto
+package import VaultStorage
+
+/// The processes of this machine that have one vault open, as its kernel knows them: exactly. Each holds a lock on a file of
+/// its own. Replies that the vault could not take lie in files here, too, and belong to these processes.
+final class LocalProcesses: Ownership {
+    let owner: Int64
+    private let directory: String
+    private let file: Descriptor
+
+    /// - Parameter directory: one that only this user can write.
+    init(_ owner: Int64, in directory: String) throws(StoreError) {
+        self.owner = owner
+        self.directory = directory
+        let path = Self.path(of: owner, in: directory)
+        let number = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL, 0o600)
+        guard number >= 0 else { throw PrivateFile.creationError(errno, path) }
+        guard let file = Descriptor(number), file.setLock(start: 0, length: 1) else {
+            throw StoreError(.io(errno), "\(path) cannot be locked")
+        }
+        self.file = file
+        forgetEnded()
+    }
+
+    /// For the spool: a process makes its file before it has anything to keep.
+    func isAlive(_ owner: Int64) -> Bool {
+        switch state(of: owner) {
+        case .alive: true
+        case .ended, .unknown: false
+        }
+    }
+
+    /// Whether a process was here, and is no more.
+    func hasEnded(_ owner: Int64) -> Bool { state(of: owner) == .ended }
+
+    private enum State {
+        case alive, ended
+        /// None of that name has left anything here.
+        case unknown
+    }
+
+    private func state(of owner: Int64) -> State {
+        if owner == self.owner { return .alive }
+        let number = unsafe open(Self.path(of: owner, in: directory), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard number >= 0 else { return errno == ENOENT ? .unknown : .alive }
+        guard let other = Descriptor(number) else { return .alive }
+        return other.isLockedElsewhere(start: 0, length: 1) ?? true ? .alive : .ended
+    }
+
+    /// Removes files of processes that ended without doing so, once nobody can ask for them any more.
+    func forgetEnded() {
+        guard let entries = unsafe opendir(directory) else { return }
+        defer { unsafe _ = closedir(entries) }
+        while let entry = unsafe readdir(entries) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            guard name.hasSuffix(Self.suffix), let owner = Int64(name.dropLast(Self.suffix.count)),
+                isOld("\(directory)/\(name)"), state(of: owner) == .ended
+            else { continue }
+            unsafe _ = unlink("\(directory)/\(name)")
+        }
+    }
+
+    private static let keptFor = 7 * 86_400
+
+    private func isOld(_ path: String) -> Bool {
+        var info = stat()
+        var now = timespec()
+        guard unsafe lstat(path, &info) == 0, unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }
+        return now.tv_sec - info.st_mtim.tv_sec > Self.keptFor
+    }
+
+    /// Shows the others that this process no longer has the vault open.
+    ///
+    /// - Parameter isFinished: Whether nothing of it is left there; otherwise its file stays, to show that it has ended.
+    func leave(isFinished: Bool) {
+        if ForkGuard.isForked { return }
+        if isFinished { unsafe _ = unlink(Self.path(of: owner, in: directory)) }
+        _ = file.setLock(.unlocked, start: 0, length: 1)
+    }
+
+    private static let suffix = ".process"
+
+    private static func path(of owner: Int64, in directory: String) -> String { "\(directory)/\(owner)\(suffix)" }
+}
+
+/// Where a machine keeps what belongs to a vault on a server.
+package struct StateDirectory: Sendable {
+    private let base: String
+
+    /// - Parameter path: Where it is; nil: systemd's state directory of the service, or the user's own.
+    package init(_ path: String?) throws(StoreError) {
+        if let path {
+            base = path
+        } else if let state = Self.variable("STATE_DIRECTORY")?.split(separator: ":").first {
+            base = "\(state)/tokenvault"
+        } else if let state = Self.variable("XDG_STATE_HOME") {
+            base = "\(state)/tokenvault"
+        } else if let home = Self.variable("HOME") {
+            base = "\(home)/.local/state/tokenvault"
+        } else {
+            throw StoreError(
+                .unsafeFile, "there is no directory for replies that the database server cannot take",
+                hint: "set STATE_DIRECTORY, XDG_STATE_HOME or HOME, or name a directory")
+        }
+        guard base.hasPrefix("/") else {
+            throw StoreError(.invalidValue, "the state directory is no absolute path: \(base)")
+        }
+    }
+
+    private static func variable(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The part of one vault, made if it is not there.
+    func directory(of vault: Bytes16) throws(StoreError) -> String {
+        let path = "\(base)/\(Base32.encode(vault))"
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += "/\(part)"
+            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            throw PrivateFile.creationError(errno, made)
+        }
+        var info = stat()
+        guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid(),
+            info.st_mode & 0o077 == 0
+        else {
+            throw StoreError(
+                .unsafeFile, "\(path) is refused: it is not a directory of this user alone",
+                hint: "run: chmod 700 \(path)")
+        }
+        return path
+    }
+}

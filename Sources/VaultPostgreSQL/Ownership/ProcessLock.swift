@@ -1,0 +1,196 @@
+import Glibc
+import Synchronization
+import VaultCrypto
+import VaultStorage
+
+/// Shows other machines that this process lives, and tells this process whether they can see it.
+///
+/// A thread of its own holds the lock by a connection of its own, and proves once a second that the server still answers.
+/// When the connection is lost it takes the same lock by a new one.
+final class ProcessLock: Sendable {
+    /// After so long without a proof nothing more is sent: the server may have freed the lock.
+    static let longestSilence = Duration.seconds(3)
+    /// How old what was looked at last may be when a refresh token is sent.
+    static let longestWayToRequest = Duration.seconds(5)
+    private static let heartbeat = 1_000
+
+    let owner: Int64
+    private let address: ServerAddress
+    private let uptime: @Sendable () -> Duration
+
+    private struct State {
+        var lastProof: Duration?
+        var isEnding = false
+        var hasEnded = false
+        /// Whether nothing of this process was left in the vault.
+        var hasLeft = false
+    }
+
+    private let state = Mutex(State())
+    private let wake: WakeUp
+    private let ended = WakeUp()
+
+    /// Takes the lock, or throws.
+    init(_ address: ServerAddress, uptime: @escaping @Sendable () -> Duration = ProcessLock.uptime) throws(StoreError) {
+        self.address = address
+        self.uptime = uptime
+        owner = SecureRandom.bytes(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1) | 1
+        wake = WakeUp()
+        let start = uptime()
+        let connection = try Self.connect(address, owner, isFirst: true)
+        state.withLock { $0.lastProof = start }
+        let isStarted = OwnThread.start { self.run(connection) }
+        guard isStarted else { throw StoreError(.outOfMemory, "the system gives no thread to hold the vault's lock") }
+    }
+
+    /// A clock that goes on while the machine sleeps.
+    static let uptime: @Sendable () -> Duration = {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return .zero }
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// Whether others are sure to see this process.
+    var isHeld: Bool {
+        if ForkGuard.isForked { return false }
+        let now = uptime()
+        return state.withLock { state in
+            guard !state.hasEnded, let proof = state.lastProof else { return false }
+            return now - proof <= Self.longestSilence
+        }
+    }
+
+    /// Lets the lock go. What this process has begun and not ended stays its own for as long as that may take.
+    ///
+    /// - Returns: Whether there was nothing of that kind.
+    @discardableResult
+    func release() -> Bool {
+        if ForkGuard.isForked { return false }
+        let isFirst = state.withLock { state in
+            defer { state.isEnding = true }
+            return !state.isEnding
+        }
+        if isFirst { wake.send() }
+        ended.wait(milliseconds: nil)
+        // For the next one who waits.
+        ended.send()
+        return state.withLock { $0.hasLeft }
+    }
+
+    // MARK: The thread
+
+    private func run(_ first: ServerConnection) {
+        var connection: ServerConnection? = first
+        while !state.withLock({ $0.isEnding }) {
+            wake.wait(milliseconds: Self.heartbeat)
+            let start = uptime()
+            do throws(StoreError) {
+                if let connection {
+                    try connection.send(Self.beat, Parameters([.integer(owner)]))
+                    try connection.sync(Self.longestSilence)
+                } else {
+                    connection = try Self.connect(address, owner, isFirst: false)
+                }
+                state.withLock { $0.lastProof = start }
+            } catch {
+                connection = nil
+            }
+        }
+        let hasLeft = leave(connection)
+        state.withLock { state in
+            state.hasEnded = true
+            state.hasLeft = hasLeft
+        }
+        ended.send()
+    }
+
+    /// Takes the own row away, unless something is still under way.
+    private func leave(_ connection: ServerConnection?) -> Bool {
+        guard let connection else { return false }
+        defer { connection.close() }
+        do throws(StoreError) {
+            let command = try connection.send(Self.depart, Parameters([.integer(owner)]))
+            try connection.sync(Self.longestSilence)
+            return try connection.answer(to: command).changeCount == 1
+        } catch {
+            // The row stays, and others wait as long as after a crash.
+            return false
+        }
+    }
+
+    private static func connect(
+        _ address: ServerAddress, _ owner: Int64, isFirst: Bool
+    ) throws(StoreError) -> ServerConnection {
+        let connection = try ServerConnection(address)
+        try SessionSettings.apply(to: connection, address)
+        // No one waits for the proof that this process lives to reach the disk.
+        try connection.send(asynchronously)
+        let command = try connection.send(AdvisoryLock.take, Parameters([.integer(owner)]))
+        // The first waits for nobody; a later one may find the lock in the hands of the connection that was lost.
+        guard try connection.answer(to: command).integer(0, 0) == 1 else { throw .unreachable }
+        if isFirst {
+            try connection.send(forget)
+            try connection.send(arrive, Parameters([.integer(owner), .text(hostName), .integer(Int64(getpid()))]))
+            try connection.sync()
+        }
+        return connection
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static let asynchronously = Statement("SET synchronous_commit = off")
+    private static let beat = Statement(
+        #"UPDATE "process" SET "lastSeenAt" = clock_timestamp() WHERE "owner" = $1"#, [.integer])
+    private static let arrive = Statement(
+        #"INSERT INTO "process" ("owner", "host", "pid") VALUES ($1, $2, $3)"#, [.integer, .text, .integer])
+    private static let depart = Statement(
+        """
+        DELETE FROM "process"
+        WHERE "owner" = $1 AND NOT EXISTS (SELECT 1 FROM "refreshIntent" WHERE "owner" = $1)
+        """, [.integer])
+    /// Rows of processes that ended in no good order, once nothing of theirs is left.
+    private static let forget = Statement(
+        """
+        DELETE FROM "process" p
+        WHERE p."startedAt" < clock_timestamp() - interval '1 day'
+            AND NOT EXISTS (SELECT 1 FROM "refreshIntent" i WHERE i."owner" = p."owner")
+            AND NOT EXISTS (\(AdvisoryLock.holders.replacing("$1", with: #"p."owner""#)))
+        """)
+}
+
+extension String {
+    fileprivate func replacing(_ part: String, with other: String) -> String {
+        split(separator: part, omittingEmptySubsequences: false).joined(separator: other)
+    }
+}
+
+/// Wakes a thread that sleeps. Sent once, it wakes one, also one that has yet to sleep.
+@safe private struct WakeUp: @unchecked Sendable {
+    private let semaphore: UnsafeMutablePointer<sem_t>
+
+    /// Never freed: a thread may still sleep on it.
+    init() {
+        unsafe semaphore = .allocate(capacity: 1)
+        unsafe sem_init(semaphore, 0, 0)
+    }
+
+    func send() { unsafe _ = sem_post(semaphore) }
+
+    /// - Parameter milliseconds: how long at most; nil: until it is sent.
+    func wait(milliseconds: Int?) {
+        guard let milliseconds else {
+            while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
+            return
+        }
+        var time = timespec()
+        unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
+        time.tv_nsec += milliseconds % 1_000 * 1_000_000
+        time.tv_sec += milliseconds / 1_000 + time.tv_nsec / 1_000_000_000
+        time.tv_nsec %= 1_000_000_000
+        while unsafe sem_timedwait(semaphore, &time) != 0 && errno == EINTR {}
+    }
+}

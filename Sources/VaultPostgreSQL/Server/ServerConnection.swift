@@ -1,0 +1,291 @@
+import CPostgreSQL
+import Glibc
+import VaultStorage
+
+/// One connection to a server. Used by one thread at a time.
+///
+/// Commands are sent without waiting for their answers (libpq's pipeline mode), and waited for together. Every wait has an
+/// end. A connection that has met its end, or the network's, is of no more use.
+@safe final class ServerConnection: @unchecked Sendable {
+    /// How long the server may take for a command: longer than it allows itself.
+    static let patience = Duration.seconds(15)
+    private static let connecting = Duration.seconds(6)
+
+    private let handle: OpaquePointer
+    private let notices = Notices()
+    private let socket: Int32
+    /// Sent, and not answered yet, in their order.
+    private var waiting: [Command] = []
+    private var syncsAwaited = 0
+    /// Whether something was sent since the last sync.
+    private var hasUnsynced = false
+    private var failure: ServerFailure?
+    /// What the open transaction has failed with. Everything after it is refused for that alone (25P02).
+    private var cause: ServerFailure?
+    /// Statements that were prepared, each with its name there. Held, so that no other one is taken for it.
+    private var prepared: [ObjectIdentifier: (name: String, statement: Statement)] = [:]
+    private var lastName = 0
+    private var isClosed = false
+    /// Why it can no longer be used.
+    private(set) var end: StoreError?
+
+    /// Connects, or throws within a few seconds.
+    init(_ address: ServerAddress) throws(StoreError) {
+        let parameters = address.parameters
+        guard let connection = unsafe Self.start(parameters) else {
+            throw StoreError(.outOfMemory, "there is not enough memory to connect")
+        }
+        do throws(StoreError) {
+            try unsafe Self.finish(connection, Deadline(Self.connecting))
+            guard unsafe PQsetnonblocking(connection, 1) == 0, unsafe PQenterPipelineMode(connection) == 1 else {
+                throw .unreachable
+            }
+        } catch {
+            unsafe PQfinish(connection)
+            throw error
+        }
+        unsafe handle = connection
+        socket = unsafe PQsocket(connection)
+        // A child that keeps the socket open would keep this process alive for others.
+        ForkGuard.add(socket)
+        unsafe notices.listen(on: handle)
+    }
+
+    deinit { close() }
+
+    func close() {
+        // In a fork the connection is the parent's: not even its end may be told.
+        if isClosed || ForkGuard.isForked { return }
+        isClosed = true
+        end = end ?? .closed
+        ForkGuard.remove(socket)
+        unsafe PQfinish(handle)
+    }
+
+    private static func start(_ parameters: [(keyword: String, value: String)]) -> OpaquePointer? {
+        let texts = unsafe parameters.flatMap { unsafe [strdup($0.keyword), strdup($0.value)] }
+        defer { unsafe texts.forEach { unsafe free($0) } }
+        var keywords: [UnsafePointer<CChar>?] = unsafe []
+        var values: [UnsafePointer<CChar>?] = unsafe []
+        for index in unsafe stride(from: 0, to: texts.count, by: 2) {
+            unsafe keywords.append(texts[index].map { unsafe UnsafePointer($0) })
+            unsafe values.append(texts[index + 1].map { unsafe UnsafePointer($0) })
+        }
+        unsafe keywords.append(nil)
+        unsafe values.append(nil)
+        return unsafe PQconnectStartParams(keywords, values, 0)
+    }
+
+    private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) {
+        guard unsafe PQstatus(connection) != CONNECTION_BAD else { throw unsafe refusal(connection) }
+        var awaited = PGRES_POLLING_WRITING
+        while awaited != PGRES_POLLING_OK {
+            let events = awaited == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            guard try deadline.wait(for: unsafe PQsocket(connection), Int16(events)) else { throw .unreachable }
+            awaited = unsafe PQconnectPoll(connection)
+            if awaited == PGRES_POLLING_FAILED { throw unsafe refusal(connection) }
+        }
+    }
+
+    /// libpq tells why a connection failed by a message alone, in the server's language: only its shape is looked at.
+    private static func refusal(_ connection: OpaquePointer) -> StoreError {
+        let message = unsafe PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? ""
+        if message.contains("certificate") || message.contains("SSL") || message.contains("channel binding") {
+            return StoreError(
+                .readOnly, "no protected connection to the database server could be made",
+                hint: "check sslrootcert and the server's certificate: psql with the same string tells more")
+        }
+        return message.contains("FATAL") && !message.contains("starting up") && !message.contains("shutting down")
+            && !message.contains("too many") ? .refusedLogin : .unreachable
+    }
+
+    // MARK: Sending
+
+    /// Sends a command without waiting for its answer.
+    @discardableResult
+    func send(_ statement: Statement, _ parameters: Parameters = .init()) throws(StoreError) -> Command {
+        try requireUsable()
+        let name = statement.isKept ? try prepare(statement) : nil
+        let count = Int32(statement.types.count)
+        let sent = unsafe parameters.withPointers(statement.types.count) { values, lengths, formats in
+            if let name { return unsafe PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) }
+            return unsafe PQsendQueryParams(
+                handle, statement.sql, count, statement.types.map(\.oid), values, lengths, formats, 1)
+        }
+        guard sent == 1 else { throw lose(.unreachable) }
+        hasUnsynced = true
+        let command = Command()
+        waiting.append(command)
+        return command
+    }
+
+    private func prepare(_ statement: Statement) throws(StoreError) -> String {
+        let key = ObjectIdentifier(statement)
+        if let known = prepared[key] { return known.name }
+        lastName += 1
+        let name = "s\(lastName)"
+        let sent = unsafe statement.types.map(\.oid).withUnsafeBufferPointer { types in
+            unsafe PQsendPrepare(handle, name, statement.sql, Int32(types.count), types.baseAddress)
+        }
+        guard sent == 1 else { throw lose(.unreachable) }
+        prepared[key] = (name, statement)
+        hasUnsynced = true
+        waiting.append(Command(preparing: statement))
+        return name
+    }
+
+    /// Lets the server end what was sent, without waiting for that.
+    func finishSoon() {
+        guard end == nil, hasUnsynced else { return }
+        guard unsafe PQpipelineSync(handle) == 1 else {
+            _ = lose(.unreachable)
+            return
+        }
+        syncsAwaited += 1
+        hasUnsynced = false
+        unsafe _ = PQflush(handle)
+    }
+
+    // MARK: Waiting
+
+    /// Waits until everything that was sent is answered.
+    ///
+    /// - Throws: What the first command that failed came to; those after it were skipped.
+    func sync(_ patience: Duration = ServerConnection.patience) throws(StoreError) {
+        try requireUsable()
+        finishSoon()
+        let deadline = Deadline(patience)
+        while syncsAwaited > 0 { try pump(deadline) }
+        defer { failure = nil }
+        if let failure { throw failure.error }
+    }
+
+    /// A new transaction, or the return to a savepoint, begins without failures.
+    func forgetFailure() {
+        failure = nil
+        cause = nil
+    }
+
+    /// What the command came to, once all is answered.
+    func answer(to command: Command) throws(StoreError) -> Answer {
+        if case .sent = command.state { try sync() }
+        switch command.state {
+        case .answered(let answer): return answer
+        case .failed(let failure): throw failure.error
+        case .sent, .skipped: throw StoreError(.io(0), "the database server skipped a command")
+        }
+    }
+
+    /// Whether the server has warned since the last time that this was asked.
+    func takeWarning() -> Bool { notices.take() }
+
+    private func pump(_ deadline: Deadline) throws(StoreError) {
+        guard unsafe PQconsumeInput(handle) == 1 else { throw lose(.unreachable) }
+        while syncsAwaited > 0, unsafe PQisBusy(handle) == 0 {
+            guard let result = unsafe PQgetResult(handle) else {
+                // The end of a command's answer: the next one's follows.
+                if unsafe PQstatus(handle) == CONNECTION_BAD { throw lose(.unreachable) }
+                continue
+            }
+            unsafe note(result)
+        }
+        guard syncsAwaited > 0 else { return }
+        let flushed = unsafe PQflush(handle)
+        guard flushed >= 0 else { throw lose(.unreachable) }
+        let events = Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0)
+        guard try deadline.wait(for: socket, events) else { throw lose(.unreachable) }
+    }
+
+    private func note(_ result: OpaquePointer) {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
+            unsafe PQclear(result)
+            syncsAwaited -= 1
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+            let answer = unsafe Answer(result)
+            take()?.answer(answer)
+        case PGRES_PIPELINE_ABORTED:
+            unsafe PQclear(result)
+            forget(take())?.skip()
+        default:
+            let state =
+                unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                .map { unsafe String(cString: $0) } ?? ""
+            unsafe PQclear(result)
+            let met = state == "25P02" ? cause ?? ServerFailure(state: state) : ServerFailure(state: state)
+            cause = cause ?? met
+            forget(take())?.fail(met)
+            if failure == nil { failure = met }
+            // No state at all comes from libpq itself, when the connection is gone.
+            if met.state.isEmpty || met.state.hasPrefix("57P") { _ = lose(.unreachable) }
+        }
+    }
+
+    private func take() -> Command? { waiting.isEmpty ? nil : waiting.removeFirst() }
+
+    /// A statement that was not prepared after all is prepared the next time.
+    private func forget(_ command: Command?) -> Command? {
+        if let statement = command?.prepared { prepared[ObjectIdentifier(statement)] = nil }
+        return command
+    }
+
+    // MARK: The end
+
+    private func requireUsable() throws(StoreError) {
+        if ForkGuard.isForked { throw .ownershipLost }
+        if let end { throw end }
+    }
+
+    private func lose(_ error: StoreError) -> StoreError {
+        end = end ?? error
+        return error
+    }
+}
+
+/// The end of a wait.
+struct Deadline {
+    private let instant: SuspendingClock.Instant
+
+    init(_ patience: Duration) { instant = .now + patience }
+
+    /// Waits until the socket can be read or written; false if the time is over first.
+    ///
+    /// - Throws: If the work on this thread is no longer wanted.
+    func wait(for socket: Int32, _ events: Int16) throws(StoreError) -> Bool {
+        while true {
+            if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+            let left = SuspendingClock.now.duration(to: instant)
+            guard left > .zero, socket >= 0 else { return false }
+            var entry = pollfd(fd: socket, events: events, revents: 0)
+            let slice = min(left, .milliseconds(250))
+            let milliseconds = Int32(clamping: slice.components.attoseconds / 1_000_000_000_000_000 + 1)
+            let ready = unsafe poll(&entry, 1, milliseconds)
+            if ready > 0 { return true }
+            if ready < 0, errno != EINTR { return false }
+        }
+    }
+}
+
+/// Hears the server's warnings. Nothing of them is printed, as libpq would do by itself: they quote what was sent.
+private final class Notices {
+    private var hasWarning = false
+
+    func listen(on connection: OpaquePointer) {
+        let own = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe _ = PQsetNoticeReceiver(
+            connection,
+            { own, result in
+                guard let own = unsafe own else { return }
+                let state = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                    .map { unsafe String(cString: $0) }
+                if state == "01000" {
+                    unsafe Unmanaged<Notices>.fromOpaque(own).takeUnretainedValue().hasWarning = true
+                }
+            }, own)
+    }
+
+    func take() -> Bool {
+        defer { hasWarning = false }
+        return hasWarning
+    }
+}

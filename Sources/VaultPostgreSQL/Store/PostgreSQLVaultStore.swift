@@ -1,0 +1,111 @@
+import Synchronization
+package import VaultStorage
+
+/// The vault in a schema of a PostgreSQL database, shared by processes of several machines.
+package final class PostgreSQLVaultStore: Sendable {
+    package let context: VaultContext
+    package let address: ServerAddress
+    package let changes = ChangeSignal()
+    let readers: ServerReaders
+    let writer: WriterThread
+    let lock: ProcessLock
+    private let local: LocalProcesses
+    private let spoolFile: Spool
+
+    /// - Parameter opened: the connection by which the vault was looked at. Its first reader goes on with it.
+    init(
+        _ address: ServerAddress, _ state: StateDirectory, _ context: VaultContext, _ opened: ServerConnection
+    ) throws(StoreError) {
+        self.address = address
+        self.context = context
+        let directory = try state.directory(of: context.vaultID)
+        let lock = try ProcessLock(address)
+        self.lock = lock
+        local = try Self.enter(lock, directory)
+        let peers = PeerLiveness(own: lock.owner) { [local] in local.hasEnded($0) }
+        spoolFile = Spool(at: "\(directory)/spool", in: directory, context, local)
+        let first = try OpenReader(ServerTables(opened, address, peers), context)
+        readers = ServerReaders(address, context, peers, first: first)
+        writer = WriterThread(changes) { ServerWriteBatch(address, context, peers) }
+    }
+
+    deinit { close() }
+
+    private static func enter(_ lock: ProcessLock, _ directory: String) throws(StoreError) -> LocalProcesses {
+        do throws(StoreError) { return try LocalProcesses(lock.owner, in: directory) } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    package static var schemaVersions: ClosedRange<Int> { 1...SchemaVersion.known }
+
+    /// Commits so far: with many writers at once there are fewer of them than changes.
+    package var commitCount: Int { writer.commitCount.load(ordering: .relaxed) }
+
+    package func close() {
+        // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
+        if ForkGuard.isForked { return }
+        writer.close { [readers, spoolFile, local, lock] in
+            readers.close()
+            spoolFile.close()
+            local.leave(isFinished: lock.release())
+        }
+    }
+}
+
+extension PostgreSQLVaultStore: VaultStore {
+    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        try readers.requireOpen()
+        return try await withTaskExecutorPreference(ReadingThreads.shared) { () async throws(StoreError) -> R in
+            try readers.read(body)
+        }
+    }
+
+    package func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
+        try readers.requireOpen()
+        return try await BlockingLane.care.run { [readers] in try readers.survey(body) }
+    }
+
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
+        if ForkGuard.isForked { throw StoreError.ownershipLost }
+        return try await withCheckedThrowingContinuation { continuation in
+            writer.submit(BodyOperation(continuation, body))
+        }
+    }
+
+    package var owner: Int64 { lock.owner }
+    package var ownsItsLock: Bool { lock.isHeld }
+    package var longestWayToRequest: Duration? { ProcessLock.longestWayToRequest }
+    package var readOnlyRefusal: StoreError? { nil }
+    package var spool: any ReplySpool { ServerSpool(store: self, file: spoolFile) }
+
+    package func files() -> [FileReport] { [] }
+
+    /// What rows held before stays in the server's files until they are vacuumed and written over, and in its log and its
+    /// standbys for as long as these are kept.
+    package func removeRemnants() async -> Remnants {
+        .kept(
+            StoreError(
+                .invalidValue, "the database server keeps former states of rows until it has vacuumed them",
+                hint: "run VACUUM in the database; the server's log and backups keep them longer"))
+    }
+
+    package func backUp(
+        _ plan: BackupPlan, _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
+    ) async throws -> BackupRecord { throw StoreError.isBackedUpByServer }
+
+    package func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { throw .isBackedUpByServer }
+
+    package func shutDown() async { await BlockingLane.closing.complete { self.close() } }
+}
+
+extension StoreError {
+    fileprivate static var isBackedUpByServer: StoreError {
+        StoreError(
+            .invalidValue, "this vault is backed up with its database",
+            hint: "use pg_basebackup, or your server's own backups; see docs/postgresql.md for what a restore means")
+    }
+}

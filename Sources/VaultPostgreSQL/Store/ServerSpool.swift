@@ -1,0 +1,39 @@
+import VaultStorage
+
+/// The spool of a vault on a server. It keeps the store open.
+struct ServerSpool: ReplySpool {
+    let store: PostgreSQLVaultStore
+    let file: Spool
+
+    func prepare(for count: Int) throws(StoreError) {
+        try refuseFork()
+        try file.prepare(for: count)
+    }
+
+    func add(_ reply: SpooledReply) throws(StoreError) -> SpoolHandle {
+        try refuseFork()
+        // A root key that another process has made since is taken up, but not waited for: there is a reply to be kept.
+        if store.lock.isHeld {
+            try? store.readers.read { reader throws(StoreError) in try reader.lookForNewKeys() }
+        }
+        return try file.add(reply)
+    }
+
+    func remove(_ handle: SpoolHandle) throws(StoreError) {
+        try refuseFork()
+        try file.remove(handle)
+    }
+
+    func listings() throws(StoreError) -> [SpoolListing] {
+        try refuseFork()
+        return try file.listings()
+    }
+
+    func depth() throws(StoreError) -> SpoolDepth { try file.depth() }
+
+    func roots() throws(StoreError) -> [SpooledRoot] { try file.roots() }
+
+    private func refuseFork() throws(StoreError) {
+        if ForkGuard.isForked { throw .ownershipLost }
+    }
+}

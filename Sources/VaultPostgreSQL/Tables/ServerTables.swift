@@ -1,0 +1,262 @@
+import VaultMigrations
+import VaultStorage
+
+/// The vault's tables over one connection. Changes are sent without waiting for what they come to: that is told by the next
+/// question, or by the end of the operation.
+final class ServerTables: TableAccess {
+    enum Transaction { case none, reading, writing }
+
+    let connection: ServerConnection
+    let address: ServerAddress
+    private let peers: PeerLiveness
+    private var cursors: [Query: ServerCursor] = [:]
+    private var transaction = Transaction.none
+    private var lastChange: Command?
+    private var lastInsert: Command?
+    private var lastPortal = 0
+    private(set) var changeMark: Int64?
+
+    init(_ connection: ServerConnection, _ address: ServerAddress, _ peers: PeerLiveness) {
+        self.connection = connection
+        self.address = address
+        self.peers = peers
+    }
+
+    func cursor(_ query: Query) throws(StoreError) -> any RowCursor {
+        if let known = cursors[query] { return known }
+        let cursor = ServerCursor(query, self)
+        cursors[query] = cursor
+        return cursor
+    }
+
+    // MARK: Questions and changes
+
+    func ask(_ statement: Statement, _ parameters: Parameters = .init()) throws(StoreError) -> Answer {
+        let command = try connection.send(statement, parameters)
+        try connection.sync()
+        return try connection.answer(to: command)
+    }
+
+    func change(_ query: Query, _ statement: Statement, _ parameters: Parameters) throws(StoreError) {
+        guard transaction == .writing else { throw StoreError(.readOnly, "a reader cannot change the vault") }
+        let command = try connection.send(statement, parameters)
+        lastChange = command
+        if case .insert = query.operation { lastInsert = command }
+    }
+
+    /// Whether a change would change anything.
+    func concernsRows(_ query: Query, _ parameters: Parameters) throws(StoreError) -> Bool {
+        guard case .update(let table, _, _, let conditions) = query.operation else { return true }
+        let question = Query.select([.count], from: table, where: conditions).statement
+        return try ask(Statement(question.sql, question.types, isKept: false), parameters).integer(0, 0) > 0
+    }
+
+    /// Opens an answer that is fetched in portions, and gives the first.
+    func open(
+        _ statement: Statement, _ parameters: Parameters, _ portion: Int
+    ) throws(StoreError) -> (Portal, Answer?) {
+        let isAlone = transaction == .none
+        if isAlone { try begin(.reading) }
+        lastPortal += 1
+        let portal = Portal(self, "p\(lastPortal)", portion, isAlone: isAlone)
+        do throws(StoreError) {
+            try portal.declare(statement, parameters)
+            return (portal, try portal.next())
+        } catch {
+            portal.close()
+            throw error
+        }
+    }
+
+    func close(_ portal: String, endingTransaction: Bool) {
+        if endingTransaction { return rollBack() }
+        _ = try? connection.send(Statement("CLOSE \(portal)", isKept: false))
+    }
+
+    /// 0 where none was inserted.
+    var lastInsertedRow: Int64 {
+        guard let lastInsert, let answer = try? connection.answer(to: lastInsert) else { return 0 }
+        return answer.integer(0, 0)
+    }
+
+    var changeCount: Int {
+        guard let lastChange, let answer = try? connection.answer(to: lastChange) else { return 0 }
+        return answer.changeCount
+    }
+
+    var migrations: [Migration] { Migrations.postgreSQL }
+
+    func settle() throws(StoreError) { try connection.sync() }
+
+    func highestFence() throws(StoreError) -> Int64 { try ask(Self.highestFence).integer(0, 0) }
+
+    func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {
+        let names = [table.key] + table.fields.map(\.name)
+        let query = Query.select(
+            names.map { .column(table[$0]) }, from: table, where: [.equal(table[column], 1)],
+            order: [.up(table[table.key])])
+        let answer = try ask(
+            Statement(query.statement.sql, [.integer], isKept: false), Parameters([.integer(number)]))
+        return (0..<answer.rowCount).map { row in
+            RawRow(
+                table: table.rawValue,
+                columns: zip(names, Int32(0)...).map { name, column in
+                    RawRow.Column(name: name, value: answer.value(row, column, table.type(of: name)))
+                })
+        }
+    }
+
+    // MARK: Transactions
+
+    /// One transaction that may change something. Waits for those of other processes; from here on no other can change
+    /// anything.
+    func beginWriting() throws(StoreError) {
+        try begin(.writing)
+        let mark = try ask(Self.takeTurn)
+        guard mark.rowCount == 1 else { throw StoreError(.damaged, "the vault lacks the row of its engine") }
+        changeMark = mark.integer(0, 0) - 1
+    }
+
+    /// One transaction in which the tables themselves are made.
+    func make(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try begin(.writing)
+        do throws(StoreError) {
+            try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+        switch commit() {
+        case .durable: return
+        case .undone(let error), .unknown(let error):
+            rollBack()
+            throw error
+        }
+    }
+
+    private func begin(_ kind: Transaction) throws(StoreError) {
+        try connection.send(kind == .writing ? Self.begin : Self.beginReading)
+        connection.forgetFailure()
+        transaction = kind
+        (lastChange, lastInsert) = (nil, nil)
+    }
+
+    /// Undoes what was done since this point, and leaves the rest as it is.
+    func setSavepoint() throws(StoreError) { try connection.send(Self.savepoint) }
+
+    func rollBackToSavepoint() throws(StoreError) {
+        try? connection.sync()
+        try connection.send(Self.rollBackTo)
+        try connection.sync()
+        connection.forgetFailure()
+    }
+
+    /// What became of a commit.
+    enum Outcome {
+        case durable
+        /// The server has undone everything.
+        case undone(StoreError)
+        /// Whether it is in the vault, and will stay there, has to be found out.
+        case unknown(StoreError)
+    }
+
+    func commit() -> Outcome {
+        do throws(StoreError) { try connection.sync() } catch { return .undone(error) }
+        transaction = .none
+        _ = connection.takeWarning()
+        do throws(StoreError) {
+            let command = try connection.send(Self.commit)
+            try connection.sync()
+            let answer = try connection.answer(to: command)
+            guard answer.tag == "COMMIT" else {
+                return .undone(StoreError(.io(0), "the database server has undone the change"))
+            }
+            // Committed there, and perhaps on no standby.
+            if connection.takeWarning() { return .unknown(.unreachable) }
+            changeMark = changeMark.map { $0 + 1 }
+            return .durable
+        } catch {
+            return .unknown(error)
+        }
+    }
+
+    /// Undoes what the open transaction has done, if there is one.
+    func rollBack() {
+        guard transaction != .none else { return }
+        let isWriting = transaction == .writing
+        transaction = .none
+        do throws(StoreError) {
+            // What failed until now is undone with the rest.
+            if isWriting { try? connection.sync() }
+            try connection.send(Self.rollBack)
+            if isWriting { try connection.sync() } else { connection.finishSoon() }
+            connection.forgetFailure()
+        } catch {
+            // The connection is lost, and the transaction with it.
+        }
+    }
+
+    func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        if transaction != .none { return try body() }
+        try begin(.reading)
+        defer { rollBack() }
+        return try body()
+    }
+
+    func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R { try body() }
+
+    /// The server decides for itself what it keeps in memory.
+    func expectManyChanges() {}
+
+    // MARK: Others
+
+    func isOwnerAlive(_ owner: Int64) -> Bool { peers.isAlive(owner, self) }
+
+    func checkSchema() throws(StoreError) { try SchemaVersion.check(connection) }
+
+    func checkStorage(_ findings: any StorageFindings) throws(StoreError) {
+        try ServerSchema(address.schema).noteInvalidIndexes(connection, findings)
+    }
+
+    func facts() throws(StoreError) -> EngineFacts {
+        let answer = try ask(Self.facts, Parameters([.text(address.schema)]))
+        let standby: EngineFacts.Standby =
+            answer.integer(0, 2) != 0 ? .synchronous : answer.integer(0, 3) != 0 ? .asynchronous : .none
+        return EngineFacts(
+            kind: .postgreSQL, schemaVersion: try SchemaVersion.read(connection), byteCount: answer.integer(0, 0),
+            version: answer.text(0, 1), sourceID: "", canLoseCommits: false, standby: standby)
+    }
+
+    private static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED")
+    private static let beginReading = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    private static let commit = Statement("COMMIT")
+    private static let rollBack = Statement("ROLLBACK")
+    /// One of this name replaces the one before.
+    private static let savepoint = Statement("SAVEPOINT operation")
+    private static let rollBackTo = Statement("ROLLBACK TO SAVEPOINT operation")
+    private static let takeTurn = Statement(
+        #"UPDATE "engineState" SET "changeCount" = "changeCount" + 1 WHERE "id" = 1 RETURNING "changeCount""#)
+    private static let highestFence = Statement(
+        """
+        SELECT GREATEST(COALESCE((SELECT max("highestFence") FROM "engineState"), 0),
+            COALESCE((SELECT max("fence") FROM "refreshIntent"), 0))
+        """)
+    private static let facts = Statement(
+        """
+        SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::int8, current_setting('server_version'),
+            (current_setting('synchronous_standby_names') <> '')::int::int8,
+            (SELECT count(*) FROM pg_stat_replication)
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'
+        """, [.text])
+}
+
+extension Answer {
+    fileprivate func value(_ row: Int32, _ column: Int32, _ type: Table.FieldType) -> RawRow.Value {
+        if isNull(row, column) { return .null }
+        return switch type {
+        case .integer: .integer(integer(row, column))
+        case .text: .text(unsafe [UInt8](bytes(row, column)))
+        case .bytes: .blob(unsafe [UInt8](bytes(row, column)))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Synchronization
+import TestSupport
+import Testing
+import VaultCrypto
+
+@testable import VaultPostgreSQL
+@testable import VaultStorage
+
+/// A commit whose answer is lost: what the caller is told is what the vault holds, wherever the connection is cut.
+struct LostCommitTests {
+    /// A change, and what its caller was told.
+    private final class Change: WriteOperation {
+        private let login: LoginHandle
+        private let label: String
+        private let told = Mutex<Result<Void, StoreError>?>(nil)
+        private let refusal = Mutex<StoreError?>(nil)
+
+        init(_ login: LoginHandle, _ label: String) {
+            self.login = login
+            self.label = label
+        }
+
+        var comesAfterCommit: Bool { false }
+
+        func run(_ transaction: WriteTransaction) throws {
+            try transaction.updateLogin(login) { $0.session.label = label }
+            try transaction.tables.settle()
+        }
+
+        func finish(_ failure: StoreError?) {
+            told.withLock { $0 = failure.map { .failure($0) } ?? .success(()) }
+        }
+
+        var isStored: Bool? {
+            told.withLock { told in
+                switch told {
+                case .success?: true
+                case .failure?: false
+                case nil: nil
+                }
+            }
+        }
+    }
+
+    /// In steps of a few bytes, another few each time; `scripts/deep` takes each byte.
+    @Test(arguments: CuttingProxy.Direction.allCases)
+    func theOutcomeIsToldRightWhereverTheConnectionIsCut(_ direction: CuttingProxy.Direction) async throws {
+        let vault = try ServerVault()
+        let proxy = try CuttingProxy(to: vault.server.directory)
+        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
+        let address = try vault.address(through: proxy)
+        let count = try Self.bytes(direction, vault, proxy, address, login)
+        let step = Depth.isDeep ? 1 : 29
+        var (cuts, stored, undone) = (0, 0, 0)
+        for after in stride(from: Depth.isDeep ? 0 : Int.random(in: 0..<step), through: count, by: step) {
+            let batch = ServerWriteBatch(address, vault.store.context, .unknown)
+            batch.perform([Change(login, "warm")], committed: {})
+            let change = Change(login, "after \(after)")
+            proxy.cut(.init(direction: direction, after: after))
+            batch.perform([change], committed: {})
+            if proxy.hasCut { cuts += 1 }
+            proxy.cut(nil)
+            let isThere = try await vault.store.login(login).session.label == "after \(after)"
+            try #require(change.isStored == isThere, "cut after \(after) of \(count) bytes \(direction)")
+            if isThere { stored += 1 } else { undone += 1 }
+            batch.close()
+        }
+        print("lost commits \(direction): \(count) bytes, \(cuts) cuts, \(stored) stored, \(undone) undone")
+        #expect(cuts > count / step / 2)
+        #expect(try await vault.store.verify().findings == [])
+    }
+
+    /// How many bytes one change takes on its way.
+    private static func bytes(
+        _ direction: CuttingProxy.Direction, _ vault: ServerVault, _ proxy: CuttingProxy, _ address: ServerAddress,
+        _ login: LoginHandle
+    ) throws -> Int {
+        let batch = ServerWriteBatch(address, vault.store.context, .unknown)
+        batch.perform([Change(login, "warm")], committed: {})
+        let before = proxy.passed[direction] ?? 0
+        batch.perform([Change(login, "counted")], committed: {})
+        batch.close()
+        return (proxy.passed[direction] ?? 0) - before
+    }
+
+    /// A server that ends in the middle loses nothing that was acknowledged, and the store goes on by itself.
+    @Test func theStoreGoesOnAfterTheServerWasEndedAndStarted() async throws {
+        let vault = try ServerVault(PostgreSQLServer())
+        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
+        try await vault.store.updateLogin(login) { $0.session.label = "before" }
+        try vault.server.restart()
+        #expect(try await vault.store.login(login).session.label == "before")
+        try await vault.store.updateLogin(login) { $0.session.label = "after" }
+        #expect(try await vault.store.login(login).session.label == "after")
+        try await eventually { vault.store.ownsItsLock }
+        #expect(try await vault.store.verify().findings == [])
+    }
+
+    /// While the server is away nothing hangs, and nothing is taken for damage.
+    @Test func withoutAServerCallsEndSoon() async throws {
+        let vault = try ServerVault(PostgreSQLServer())
+        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
+        try vault.server.stop()
+        await #expect { try await vault.store.login(login) } throws: { ($0 as? StoreError)?.code == .busy }
+        await #expect { try await vault.store.updateLogin(login) { $0.session.label = "x" } } throws: {
+            ($0 as? StoreError)?.code == .busy
+        }
+        try await eventually { !vault.store.ownsItsLock }
+        try vault.server.start()
+        #expect(try await vault.store.login(login).session.label == nil)
+    }
+}

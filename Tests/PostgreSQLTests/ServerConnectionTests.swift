@@ -1,0 +1,58 @@
+import Testing
+import VaultStorage
+
+@testable import VaultPostgreSQL
+
+/// What one connection keeps, and what it forgets.
+struct ServerConnectionTests {
+    /// A statement that is gone must not lend its place in memory, and so its name, to another one.
+    @Test func eachStatementIsItsOwn() throws {
+        let connection = try ServerVault().connect()
+        for number in 0..<200 {
+            let text = Statement("SELECT $1 || '\(number)'", [.text])
+            let sum = Statement("SELECT $1 + $2", [.integer, .integer])
+            let answers = [
+                try connection.send(text, Parameters([.text("a")])),
+                try connection.send(sum, Parameters([.integer(Int64(number)), .integer(1)])),
+            ]
+            try connection.sync()
+            #expect(try connection.answer(to: answers[0]).text(0, 0) == "a\(number)")
+            #expect(try connection.answer(to: answers[1]).integer(0, 0) == Int64(number) + 1)
+        }
+    }
+
+    @Test func aCommandThatFailsLeavesTheConnectionAsItIs() throws {
+        let connection = try ServerVault().connect()
+        let broken = Statement("SELECT no_such_column")
+        let error = #expect(throws: StoreError.self) {
+            try connection.send(broken)
+            try connection.sync()
+        }
+        #expect(error?.code == .damaged)
+        #expect(connection.end == nil)
+        // What came behind it in the same breath was skipped, and is asked anew.
+        let good = Statement("SELECT 7::int8")
+        #expect(throws: StoreError.self) {
+            try connection.send(broken)
+            try connection.send(good)
+            try connection.sync()
+        }
+        #expect(try connection.answer(to: connection.send(good)).integer(0, 0) == 7)
+    }
+
+    @Test func valuesComeBackAsTheyWent() throws {
+        let connection = try ServerVault().connect()
+        let echo = Statement("SELECT $1, $2, $3", [.integer, .text, .bytes])
+        for (integer, text, bytes) in [
+            (Int64.min, "", [UInt8]()), (-1, "é e\u{301} \u{1F511}", [0, 255, 0]), (.max, "'; DROP", Array(0...255)),
+        ] {
+            let answer = try connection.answer(
+                to: connection.send(echo, Parameters([.integer(integer), .text(text), .bytes(bytes)])))
+            #expect(answer.integer(0, 0) == integer)
+            #expect(Array(answer.text(0, 1).utf8) == Array(text.utf8))
+            #expect(unsafe Array(answer.bytes(0, 2)) == bytes && !answer.isNull(0, 2))
+        }
+        let none = try connection.answer(to: connection.send(echo, Parameters()))
+        #expect((0..<3).allSatisfy { none.isNull(0, $0) })
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import TokenVaultTesting
+import VaultCrypto
+
+@testable import VaultPostgreSQL
+@testable import VaultStorage
+
+/// A vault in a schema of its own, on the server of this process's tests.
+final class ServerVault: Sendable {
+    static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    let server: PostgreSQLServer
+    let address: ServerAddress
+    let key: MemoryKey
+    let store: PostgreSQLVaultStore
+    private let state: PrivateDirectory
+
+    /// - Parameter server: nil: the one that all tests share.
+    init(_ server: PostgreSQLServer? = nil) throws {
+        self.server = try server ?? PostgreSQLServer.shared()
+        address = try ServerAddress(self.server.address(schema: PostgreSQLServer.newSchema()))
+        key = try MemoryKey()
+        state = try PrivateDirectory(in: PrivateDirectory.fastParent)
+        store = try PostgreSQLVaultStore.create(
+            at: address, state: StateDirectory(state.file("state")), firstSlot: key, label: "test",
+            clock: { Self.now })
+    }
+
+    deinit { store.close() }
+
+    /// As another process would, on a machine of its own or on this one.
+    func open(through proxy: CuttingProxy? = nil, machine: String = "other") throws -> PostgreSQLVaultStore {
+        try PostgreSQLVaultStore.open(
+            at: address(through: proxy), state: StateDirectory(state.file(machine)), unlocker: key,
+            clock: { Self.now })
+    }
+
+    func address(through proxy: CuttingProxy?) throws -> ServerAddress {
+        guard let proxy else { return address }
+        return try ServerAddress("postgresql://vault@/postgres?host=\(proxy.directory)&schema=\(address.schema)")
+    }
+
+    func draft(_ user: String) -> LoginDraft {
+        let session = SessionRecord(
+            state: .established, accessToken: SecretBytes(utf8: "access of \(user)"), createdAt: Self.now,
+            obtainedAt: Self.now, expiresAt: Self.now.advanced(by: .seconds(3_600)))
+        return LoginDraft(
+            userId: user, provider: nil, session: session,
+            refresh: RefreshRecord(refreshToken: SecretBytes(utf8: "refresh of \(user)")))
+    }
+
+    // MARK: Behind the store's back
+
+    func connect() throws -> ServerConnection {
+        let connection = try ServerConnection(address)
+        try SessionSettings.apply(to: connection, address)
+        return connection
+    }
+
+    @discardableResult
+    func sql(_ command: String) throws -> Answer {
+        let connection = try connect()
+        defer { connection.close() }
+        return try connection.answer(to: connection.send(Statement(command, isKept: false)))
+    }
+
+    func isAlive(_ owner: Int64) throws -> Bool {
+        ServerTables(try connect(), address, .unknown).isOwnerAlive(owner)
+    }
+
+    func holdsLock(_ owner: Int64) throws -> Bool {
+        let question = Statement("SELECT count(*) FROM (\(AdvisoryLock.holders)) h", [.integer])
+        let connection = try connect()
+        return try connection.answer(to: connection.send(question, Parameters([.integer(owner)]))).integer(0, 0) == 1
+    }
+
+    /// Ends the session that holds the store's lock, as a network does that is cut for long.
+    func cutOff(_ store: PostgreSQLVaultStore) throws {
+        let holders = AdvisoryLock.holders.split(separator: "SELECT 1 FROM pg_locks").joined()
+        let connection = try connect()
+        try connection.send(
+            Statement("SELECT pg_terminate_backend(pid) FROM pg_locks\(holders)", [.integer], isKept: false),
+            Parameters([.integer(store.owner)]))
+        try connection.sync()
+    }
+}
+
+/// Waits until something holds.
+func eventually(_ condition: () throws -> Bool) async throws {
+    for _ in 0..<1_200 {
+        if try condition() { return }
+        try await Task.sleep(for: .milliseconds(25))
+    }
+    throw NeverHappened()
+}
+
+struct NeverHappened: Error {}

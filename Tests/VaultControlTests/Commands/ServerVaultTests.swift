@@ -1,0 +1,72 @@
+import DevAuthorizationServer
+import TestSupport
+import Testing
+import VaultControl
+
+/// The same commands on a vault that lies on a PostgreSQL server.
+struct ServerVaultTests {
+    private static func address() throws -> String {
+        try PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema())
+    }
+
+    @Test func aVaultOnAServerLivesItsWholeLife() async throws {
+        try await World.with({ $0.accessTokenLifetime = .seconds(60) }, vault: Self.address()) { world in
+            let login = try await world.logIn("alice")
+            try await world.logIn("bob")
+            #expect(try await world.ok("token", "get", "--user", "alice", "--reveal").line.contains(Harness.marker))
+            // Tokens of a minute are renewed with each read; each refresh token is sent once.
+            let sent = world.refreshes
+            try await world.ok("login", "refresh", login)
+            #expect(world.refreshes == sent + 1)
+            let status = try await world.ok("status", "--json").json
+            #expect(status["engine"] as? String == "PostgreSQL" && status["logins"] as? Int == 2)
+            #expect(try await world.ok("status").output.contains("\nPostgreSQL\t"))
+            #expect(try await world.ok("login", "list").output.contains("alice"))
+            try await world.ok("key", "rotate")
+            try await world.ok("migrate", "status")
+            // The server's files keep former bytes for a while, and that is said.
+            let erased = try await world.harness.run("user", "erase", "bob", "--yes")
+            #expect(erased.status == ExitStatus.partlyDone.rawValue && erased.error.contains("VACUUM"))
+            #expect(try await world.ok("user", "list").output.contains("alice"))
+            #expect(try await world.ok("audit", "list").output.contains("alice") == false)
+            try await world.ok("verify")
+        }
+    }
+
+    @Test func doctorSpeaksOfTheServerAndNotOfFiles() async throws {
+        let harness = try Harness(server: Self.address())
+        try await harness.run("init")
+        let result = try await harness.run("doctor", "--json")
+        #expect(result.status == ExitStatus.partlyDone.rawValue)
+        let findings = try #require(try result.json["findings"] as? [[String: Any]])
+        let server = try #require(findings.first { $0["check"] as? String == "server" })
+        #expect(server["level"] as? String == "warning")
+        #expect(!findings.contains { ["file", "sqlite"].contains($0["check"] as? String ?? "") })
+    }
+
+    @Test func whatNeedsAFileSaysWhatToUseInstead() async throws {
+        let harness = try Harness(server: Self.address())
+        try await harness.run("init")
+        let backup = try await harness.run("backup", "create", harness.directory)
+        #expect(backup.status != 0 && backup.error.contains("pg_basebackup"))
+        let again = try await harness.run("init")
+        #expect(again.status == ExitStatus.usage.rawValue && again.error.contains("another schema"))
+        #expect(try await harness.run("verify").status == 0)
+    }
+
+    @Test func whatCannotBeReachedOrReadIsToldApart() async throws {
+        let harness = try Harness(server: Self.address())
+        let absent = try await harness.run("status")
+        #expect(absent.status == ExitStatus.notFound.rawValue || absent.status == ExitStatus.key.rawValue)
+        try await harness.run("init")
+        let words = "postgresql://vault:\(Harness.marker)@/postgres"
+        let password = try await harness.run("--vault", words, "status")
+        #expect(password.status == ExitStatus.usage.rawValue && password.error.contains(".pgpass"))
+        let nowhere = try await harness.run("--vault", "postgresql://127.0.0.1:1/postgres", "status")
+        #expect(nowhere.status == ExitStatus.busy.rawValue && nowhere.error.contains("cannot be reached"))
+        let open = try await harness.run("--vault", "postgresql://db.example/app?sslmode=disable", "status")
+        #expect(open.status == ExitStatus.usage.rawValue && open.error.contains("verify-full"))
+        let nonsense = try await harness.run("--vault", "postgresql://[nonsense", "status")
+        #expect(nonsense.status == ExitStatus.usage.rawValue)
+    }
+}
