@@ -174,6 +174,7 @@ void vault_update(Vault *v, const char *user_id, const char *token) {
     open.token = NULL;
     sqlite3_stmt *row = find(v, v->find_whole, user_id, &open);
     require_refresh_token(v, row, &open);
+    if (sqlite3_column_type(row, 21) != SQLITE_NULL) fail("somebody renews the login");
     int64_t now = milliseconds(), revision = sqlite3_column_int64(row, 3) + 1;
     memcpy(manifest, open.manifest, 40);
     set_login(v, row, &open, token, now, manifest);

@@ -131,8 +131,10 @@ void vault_open(Vault *v, const char *path, const char *key_file) {
         v, "SELECT " USER_COLUMNS ", " LOGIN_COLUMNS " FROM user LEFT JOIN login ON login.user = user.id"
            " WHERE user.blindIndex = ?1 ORDER BY login.id");
     v->find_whole = prepare(
-        v, "SELECT " USER_COLUMNS ", " LOGIN_COLUMNS ", loginSecret.refreshCell, loginSecret.keyCell"
+        v, "SELECT " USER_COLUMNS ", " LOGIN_COLUMNS ", loginSecret.refreshCell, loginSecret.keyCell,"
+           " refreshIntent.fence, refreshIntent.generation, refreshIntent.owner"
            " FROM user LEFT JOIN login ON login.user = user.id LEFT JOIN loginSecret ON loginSecret.login = login.id"
+           " LEFT JOIN refreshIntent ON refreshIntent.login = login.id"
            " WHERE user.blindIndex = ?1 ORDER BY login.id");
 }
 

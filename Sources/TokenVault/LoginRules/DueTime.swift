@@ -25,10 +25,12 @@ struct DueTime: Sendable {
         }
         let spread = Spread(login: login, generation: position.generation)
         // Without a refresh token a handler renews. Whether this process has one does not count: another may.
-        let renewal = Self.renewal(session, position, spread)
-        let keepAlive =
-            refresh?.refreshToken != nil && provider != nil ? Self.keepAlive(session, refresh, spread) : nil
-        let first = [renewal, keepAlive].compactMap(\.self).min()
+        var first = Self.renewal(session, position, spread)
+        if let refresh, refresh.refreshToken != nil, provider != nil,
+            let keepAlive = Self.keepAlive(session, refresh, spread)
+        {
+            first = min(first ?? keepAlive, keepAlive)
+        }
         instant = first.map { max($0, session.notBefore ?? $0) }
     }
 
@@ -39,31 +41,32 @@ struct DueTime: Sendable {
         let generation = session.accessGeneration ?? position.generation
         guard session.accessToken != nil, session.rejectedGeneration != generation else { return session.obtainedAt }
         guard let expiresAt = session.expiresAt else { return nil }
-        let lead = TokenJudge.lead(ofLifetime: max(.zero, expiresAt.since(session.obtainedAt)))
+        let lead = TokenJudge.lead(ofMilliseconds: max(0, expiresAt.milliseconds(since: session.obtainedAt)))
         return before(expiresAt, by: lead, spreadOver: lead, spread)
     }
 
     /// Somewhere in the span of time that ends `lead` before `end`, and rounded down: unrounded, the instant, which is
     /// stored in plain text, would reveal the end to the millisecond. Its place in the span is known: it follows from
-    /// the login's handle.
+    /// the login's handle. In milliseconds: each write of a login counts this out, and a `Duration` has 128 bits.
     private static func before(
-        _ end: Timestamp, by lead: Duration, spreadOver span: Duration, _ spread: Spread
+        _ end: Timestamp, by lead: Int64, spreadOver span: Int64, _ spread: Spread
     ) -> Timestamp {
         let grain = grain(in: span)
-        return end.advanced(by: .zero - lead - spread.part(of: span - grain)).roundedDown(to: grain)
+        return end.advanced(byMilliseconds: -lead - spread.part(of: span - grain)).roundedDown(to: grain)
     }
 
     /// A minute, as the stored expiry; less only where there is no minute to give away.
-    private static func grain(in span: Duration) -> Duration {
-        [60, 10].map { Duration.seconds($0) }.first { $0 * 5 <= span } ?? min(.seconds(1), span)
+    private static func grain(in span: Int64) -> Int64 {
+        if span >= 5 * 60_000 { return 60_000 }
+        return span >= 5 * 10_000 ? 10_000 : min(1_000, span)
     }
 
-    private static func keepAlive(_ session: SessionRecord, _ refresh: RefreshRecord?, _ spread: Spread) -> Timestamp? {
-        guard let end = refresh?.refreshExpiresAt else { return nil }
+    private static func keepAlive(_ session: SessionRecord, _ refresh: RefreshRecord, _ spread: Spread) -> Timestamp? {
+        guard let end = refresh.refreshExpiresAt else { return nil }
         let lastUse = session.resourceTokens.map(\.obtainedAt).reduce(session.obtainedAt, max)
         let lead = min(usualKeepAliveLead, end.since(lastUse) / 5)
         guard lead >= leastKeepAliveLead else { return nil }
-        return before(end, by: lead, spreadOver: lead / 2, spread)
+        return before(end, by: lead.inMilliseconds, spreadOver: lead.inMilliseconds / 2, spread)
     }
 
     /// Where in a span of time this login stands, at this generation: the same wherever and whenever it is asked.
@@ -81,13 +84,13 @@ struct DueTime: Sendable {
             fraction = Double((hash ^ (hash >> 33)) >> 11) / Double(1 << 53)
         }
 
-        func part(of span: Duration) -> Duration { .milliseconds(Int64(Double(span.inMilliseconds) * fraction)) }
+        func part(of span: Int64) -> Int64 { Int64(Double(span) * fraction) }
     }
 }
 
 extension Timestamp {
-    fileprivate func roundedDown(to grain: Duration) -> Timestamp {
-        let step = max(1, grain.inMilliseconds)
+    fileprivate func roundedDown(to grain: Int64) -> Timestamp {
+        let step = max(1, grain)
         let rest = milliseconds % step
         return Timestamp(milliseconds: milliseconds - (rest < 0 ? rest + step : rest))
     }

@@ -68,8 +68,15 @@ struct TokenJudge: Sendable {
 
     /// With how much left a token of this lifetime is renewed.
     static func lead(ofLifetime lifetime: Duration) -> Duration {
-        max(.milliseconds(1), min(usualLead, .milliseconds(lifetime.inMilliseconds / leadDivisor)))
+        .milliseconds(lead(ofMilliseconds: lifetime.inMilliseconds))
     }
+
+    /// The same in milliseconds.
+    static func lead(ofMilliseconds lifetime: Int64) -> Int64 {
+        max(1, min(usualLeadInMilliseconds, lifetime / leadDivisor))
+    }
+
+    private static let usualLeadInMilliseconds = usualLead.inMilliseconds
 
     /// No token is valid for longer than its provider makes them: a caller that asks for more gets a
     /// fresh one, not a renewal at every call.

@@ -19,12 +19,12 @@ extension UserManager {
     ) async throws -> Login {
         let now = vault.now
         let expiry = try GivenExpiry(expiresAt ?? accessToken.claimedExpiry, now: now).checked()
-        let updated: LoginState
+        let updated: UpdatedLogin
         do {
             updated = try await vault.change(login) { state in
                 try state.requireActive(now: now)
                 state.set(accessToken, expiresAt: expiry, refreshToken: refreshToken, now: now)
-                return state
+                return UpdatedLogin(state: state)
             }
         } catch let error as VaultError where error.code == .userDisabled || error.code == .notLoggedIn {
             if let meant = try? await vault.handle(of: login) {
@@ -32,8 +32,8 @@ extension UserManager {
             }
             throw error
         }
-        vault.superseding.fire([updated.handle])
-        return await vault.describe(updated)
+        vault.superseding.fire([updated.state.handle])
+        return await vault.describe(updated.state)
     }
 
     /// Sets a new access token for this user's only login.
@@ -49,6 +49,13 @@ extension UserManager {
         try await updateAccessToken(
             for: .user(userId), accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken)
     }
+}
+
+/// On its way from the writer to the caller, through code that copies it without knowing what it is.
+private final class UpdatedLogin: Sendable {
+    let state: LoginState
+
+    init(state: LoginState) { self.state = state }
 }
 
 extension LoginState {

@@ -64,13 +64,16 @@ extension Keyring {
     private static func auditMAC(
         previous: AuditMAC, row: UnsafeRawBufferPointer, _ key: SealingKey
     ) -> AuditMAC {
-        let message = unsafe previous.array + row
+        let count = AuditMAC.byteCount + row.count
         var result = AuditMAC.genesis
-        unsafe withUnsafeMutableBytes(of: &result) { output in
-            guard let target = output.baseAddress else { return }
-            unsafe _ = crypto_generichash_blake2b(
-                target.u8, output.count, message, UInt64(message.count), key.pointer.u8, SealingKey.byteCount
-            )
+        unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { message in
+            unsafe previous.withUnsafeBytes { unsafe message.copyMemory(from: $0) }
+            unsafe UnsafeMutableRawBufferPointer(rebasing: message[AuditMAC.byteCount...]).copyMemory(from: row)
+            unsafe withUnsafeMutableBytes(of: &result) { output in
+                guard let target = output.baseAddress, let source = message.baseAddress else { return }
+                unsafe _ = crypto_generichash_blake2b(
+                    target.u8, output.count, source.u8, UInt64(count), key.pointer.u8, SealingKey.byteCount)
+            }
         }
         return result
     }

@@ -71,9 +71,7 @@ extension PostgreSQLVaultStore: VaultStore {
         _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R {
         if ForkGuard.isForked { throw StoreError.ownershipLost }
-        return try await withCheckedThrowingContinuation { continuation in
-            writer.submit(BodyOperation(continuation, body))
-        }
+        return try await writer.write(body)
     }
 
     package var owner: Int64 { lock.owner }

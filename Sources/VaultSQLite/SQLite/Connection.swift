@@ -16,7 +16,8 @@ import VaultStorage
     var announceLongReading: @Sendable () -> AnyObject? = { nil }
     /// By the address of their text.
     private var statements: [UInt: Statement] = [:]
-    private var queries: [Query: Statement] = [:]
+    /// By their number.
+    private var queries: [Statement?] = []
     private var isClosed = false
     /// How many transactions may come before a cache that was made for many changes is made small again; 0: it is small.
     private var bigCacheLeft = 0
@@ -53,7 +54,7 @@ import VaultStorage
     /// - Parameter checkpointing: see ``checkpointsWhenLast()``.
     func close(checkpointing: Bool = false) {
         statements = [:]
-        queries = [:]
+        queries = []
         if isClosed || isAbandoned { return }
         isClosed = true
         if checkpointing { checkpointsWhenLast() }
@@ -80,9 +81,11 @@ import VaultStorage
     }
 
     func statement(_ query: Query) throws(StoreError) -> Statement {
-        if let cached = queries[query] { return cached }
+        let number = query.number
+        if number < queries.count, let cached = queries[number] { return cached }
         let prepared = try prepare(query.sql)
-        queries[query] = prepared
+        if number >= queries.count { queries += [Statement?](repeating: nil, count: number - queries.count + 1) }
+        queries[number] = prepared
         return prepared
     }
 

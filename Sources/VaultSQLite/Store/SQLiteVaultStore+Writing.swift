@@ -6,9 +6,7 @@ extension SQLiteVaultStore {
     ) async throws -> R {
         try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
-        return try await withCheckedThrowingContinuation { continuation in
-            writer.submit(BodyOperation(continuation, body))
-        }
+        return try await writer.write(body)
     }
 
     package func removeRemnants() async -> Remnants {

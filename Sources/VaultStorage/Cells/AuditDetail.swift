@@ -24,7 +24,7 @@ struct AuditDetail {
 
     func encoded() -> RecordWriter {
         var record = RecordWriter(capacity: 128)
-        record.append(Tag.texts, texts.flatMap { [$0.key, $0.value] })
+        if !texts.isEmpty { record.append(Tag.texts, texts.flatMap { [$0.key, $0.value] }) }
         if let look { record.append(Tag.look, record: look.encoded()) }
         if let pruning { record.append(Tag.pruning, record: pruning.encoded()) }
         return record

@@ -36,6 +36,7 @@ extension RecordField {
 
 extension RecordWriter {
     mutating func append(_ tag: UInt8, _ table: [String: String]) {
+        guard !table.isEmpty else { return }
         append(tag, table.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
     }
 

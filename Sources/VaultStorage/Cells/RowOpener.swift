@@ -30,7 +30,7 @@ struct RowOpener {
     }
 
     /// The keys that are known. Of a transaction, those that it has made itself too.
-    var keyring: Keyring { rows === context.rows ? context.keyring : rows.current.keyring }
+    var keyring: Keyring { rows === context.rows ? context.keyring : rows.keyring }
 
     /// Whether something is so by the keys that are known, or else by those that the vault has in this snapshot: another
     /// process may have replaced some.

@@ -80,15 +80,19 @@ extension SessionRecord {
         let epoch = Timestamp(milliseconds: 0)
         self.init(state: .establishing, tokenType: Self.defaultTokenType, createdAt: epoch, obtainedAt: epoch)
         var record = unsafe RecordReader(plaintext)
+        var extras = SessionExtras.Values()
         var hasState = false
         while let field = try record.next() {
             if field.tag == Tag.state { hasState = true }
-            try read(field)
+            try read(field, &extras)
         }
+        set(extras)
         guard hasState else { throw VaultCryptoError(.malformedRecord, "the session cell lacks a field") }
     }
 
-    private mutating func read(_ field: RecordField) throws(VaultCryptoError) {
+    private mutating func read(
+        _ field: RecordField, _ extras: inout SessionExtras.Values
+    ) throws(VaultCryptoError) {
         switch field.tag {
         case Tag.state:
             guard let value = SessionStateCode(rawValue: try field.uint8()) else {
@@ -101,16 +105,17 @@ extension SessionRecord {
         case Tag.createdAt: createdAt = try field.timestamp()
         case Tag.obtainedAt: obtainedAt = try field.timestamp()
         case Tag.expiresAt: expiresAt = try field.timestamp()
-        case Tag.label: label = try field.text()
-        case Tag.grantedScope: grantedScope = try field.text()
-        case Tag.subject: subject = try field.text()
-        case Tag.attributes: attributes = try field.textTable()
-        case Tag.metadata: metadata = try field.textTable()
         case Tag.isExpiryAssumed: isExpiryAssumed = try field.bool()
-        case Tag.origin: origin = try ImportOrigin(field)
-        case Tag.resourceTokens: resourceTokens = try field.resourceTokens()
         case Tag.accessGeneration: accessGeneration = try field.int64()
         case Tag.grantedAt: grantedAt = try field.timestamp()
+        case Tag.label: extras.label = try field.text()
+        case Tag.grantedScope: extras.grantedScope = try field.text()
+        case Tag.subject: extras.subject = try field.text()
+        case Tag.attributes: extras.attributes = try field.textTable()
+        case Tag.metadata: extras.metadata = try field.textTable()
+        case Tag.origin: extras.origin = try ImportOrigin(field)
+        case Tag.resourceTokens: extras.resourceTokens = try field.resourceTokens()
+        case Tag.lastRefusal: extras.lastRefusal = try RefusalRecord(field)
         default: try readTrouble(field)
         }
     }
@@ -131,7 +136,6 @@ extension SessionRecord {
         case Tag.rejectedSince: rejections?.since = try field.timestamp()
         case Tag.doubtCause: doubtCause = try field.uint8()
         case Tag.cameAfterDoubt: cameAfterDoubt = try field.bool()
-        case Tag.lastRefusal: lastRefusal = try RefusalRecord(field)
         default: try field.ignoreIfOptional()
         }
     }

@@ -152,13 +152,17 @@ struct OpenUser {
     }
 
     private var manifestBytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(manifest.count * ManifestEntry.byteCount)
-        for entry in manifest {
-            bytes += entry.login.bytes.array
-            unsafe withUnsafeBytes(of: entry.revision.littleEndian) { unsafe bytes.append(contentsOf: $0) }
-            bytes += entry.tag.bytes.array
+        let count = manifest.count * ManifestEntry.byteCount
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            for (index, entry) in manifest.enumerated() {
+                let start = index * ManifestEntry.byteCount
+                unsafe bytes.storeBytes(of: entry.login.bytes, toByteOffset: start, as: Bytes16.self)
+                unsafe bytes.storeBytes(
+                    of: entry.revision.littleEndian, toByteOffset: start + 16, as: Int64.self)
+                unsafe bytes.storeBytes(of: entry.tag.bytes, toByteOffset: start + 24, as: Bytes16.self)
+            }
+            initialized = count
         }
-        return bytes
     }
 }

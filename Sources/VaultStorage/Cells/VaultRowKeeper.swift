@@ -8,6 +8,14 @@ final class VaultRowKeeper: Sendable {
     init(_ row: VaultRow) { self.row = Mutex(row) }
 
     var current: VaultRow { row.withLock { $0 } }
+    /// The keys alone, which cost less to hand over than the whole row.
+    var keyring: Keyring { row.withLock { $0.keyring } }
+
+    /// Whether both know the row in the same state. Cheaper than to hand one over.
+    func isSame(as other: VaultRowKeeper) -> Bool {
+        let mine = row.withLock { VaultRowMark($0) }
+        return other.row.withLock { VaultRowMark($0) } == mine
+    }
 
     /// Goes back to a state, because a transaction does.
     func restore(_ state: VaultRow) { row.withLock { $0 = state } }
@@ -43,6 +51,29 @@ final class VaultRowKeeper: Sendable {
         StoreError(
             .rollbackSuspected, "the vault's own row is older than what this process has already seen of it",
             hint: "find out who changed the file; nothing is written to it")
+    }
+}
+
+/// By what two states of the vault's row differ.
+private struct VaultRowMark: Equatable {
+    private let revision: Int64
+    private let incarnation: Int64
+    private let auditSequence: Int64
+    private let keyringTag: CellTag
+    private let manifestTag: CellTag?
+    private let keyring: ObjectIdentifier
+    private let vaultKey: ObjectIdentifier
+    private let isProven: Bool
+
+    init(_ row: VaultRow) {
+        revision = row.revision
+        incarnation = row.incarnation
+        auditSequence = row.auditSequence
+        keyringTag = row.keyringTag
+        manifestTag = row.manifestTag
+        keyring = ObjectIdentifier(row.keyring)
+        vaultKey = ObjectIdentifier(row.opened.vaultKey)
+        isProven = row.opened.isProven
     }
 }
 

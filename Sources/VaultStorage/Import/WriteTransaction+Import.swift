@@ -56,14 +56,14 @@ extension WriteTransaction {
     private func meeting(
         of login: OpenLogin, _ user: OpenUser, _ meet: (inout LoginState) throws -> ImportMeeting?
     ) throws -> ImportMeeting? {
-        let before = login.state(of: user, context, nextFence: try nextFence())
-        var (user, state) = (user, before)
+        var user = user
+        var state = login.state(of: user, context, nextFence: try nextFence())
         guard let meeting = try meet(&state) else { return nil }
         let hasChanged = try apply(state, to: login, of: &user)
         if hasChanged {
             var tale = Tale()
             tale.add(
-                state.auditEvents(since: before, hasChanged: true, at: now()), of: login.columns.handle)
+                state.auditEvents(since: login.session, hasChanged: true, at: now()), of: login.columns.handle)
             try save(&user, telling: tale)
         }
         return meeting

@@ -44,7 +44,7 @@ extension WriteTransaction {
 
     /// Under the key of the row that will record them.
     private func mark(of sequence: Int64, _ link: AuditMAC) -> AuditMAC {
-        TrailPruning.mark(of: sequence, link, context.vaultID, under: rows.current.keyring.auditKey)
+        TrailPruning.mark(of: sequence, link, context.vaultID, under: rows.keyring.auditKey)
     }
 
     // MARK: Rows that stayed before

@@ -29,27 +29,13 @@ package struct SessionRecord: Equatable, Sendable {
     package var doubtCause: UInt8?
     /// Whether the current tokens came in answer to a refresh token that had been sent before without a known end.
     package var cameAfterDoubt = false
-    package var label: String?
-    /// What the app has written beside the label. Bounded, because it is read with every token.
-    package var metadata: [String: String] = [:]
-    /// The scope that the user granted at log-in: what a refresh may ask for.
-    package var grantedScope: String?
-    /// The user's id at the provider.
-    package var subject: String?
-    /// Access tokens for single resources or of narrower scopes, at most one for each target.
-    package var resourceTokens: [TokenRecord] = []
-    /// The generation that stored ``accessToken``, if renewals for single resources have moved the chain on since.
-    package var accessGeneration: Int64?
-    /// Members of replies that the provider's profile keeps, such as `instance_url`.
-    package var attributes: [String: String] = [:]
     /// ``expiresAt`` is what the profile assumes, because the server did not tell.
     package var isExpiryAssumed = false
-    /// Of an imported chain; nil once another has taken its place.
-    package var origin: ImportOrigin?
-    /// What the provider last said to a renewal that it refused; nil after a success.
-    package var lastRefusal: RefusalRecord?
+    /// The generation that stored ``accessToken``, if renewals for single resources have moved the chain on since.
+    package var accessGeneration: Int64?
     /// When the user gave the grant of this chain; nil: with the login, if the chain is its first, or it is not known.
     package var grantedAt: Timestamp?
+    private var extras = SessionExtras()
 
     package init(
         state: SessionStateCode, accessToken: SecretBytes? = nil, tokenType: String = "Bearer", scope: String? = nil,
@@ -63,6 +49,58 @@ package struct SessionRecord: Equatable, Sendable {
         self.obtainedAt = obtainedAt
         self.expiresAt = expiresAt
     }
+}
+
+extension SessionRecord {
+    package var label: String? {
+        get { extras.place?.values.label }
+        set { extras.change { $0.label = newValue } }
+    }
+
+    /// What the app has written beside the label. Bounded, because it is read with every token.
+    package var metadata: [String: String] {
+        get { extras.place?.values.metadata ?? [:] }
+        set { extras.change { $0.metadata = newValue } }
+    }
+
+    /// The scope that the user granted at log-in: what a refresh may ask for.
+    package var grantedScope: String? {
+        get { extras.place?.values.grantedScope }
+        set { extras.change { $0.grantedScope = newValue } }
+    }
+
+    /// The user's id at the provider.
+    package var subject: String? {
+        get { extras.place?.values.subject }
+        set { extras.change { $0.subject = newValue } }
+    }
+
+    /// Access tokens for single resources or of narrower scopes, at most one for each target.
+    package var resourceTokens: [TokenRecord] {
+        get { extras.place?.values.resourceTokens ?? [] }
+        set { extras.change { $0.resourceTokens = newValue } }
+    }
+
+    /// Members of replies that the provider's profile keeps, such as `instance_url`.
+    package var attributes: [String: String] {
+        get { extras.place?.values.attributes ?? [:] }
+        set { extras.change { $0.attributes = newValue } }
+    }
+
+    /// Of an imported chain; nil once another has taken its place.
+    package var origin: ImportOrigin? {
+        get { extras.place?.values.origin }
+        set { extras.change { $0.origin = newValue } }
+    }
+
+    /// What the provider last said to a renewal that it refused; nil after a success.
+    package var lastRefusal: RefusalRecord? {
+        get { extras.place?.values.lastRefusal }
+        set { extras.change { $0.lastRefusal = newValue } }
+    }
+
+    /// All of these at once.
+    mutating func set(_ values: SessionExtras.Values) { extras = SessionExtras(values) }
 }
 
 /// The stored part of a session's state. `notLoggedIn` is the absence of a login.

@@ -18,8 +18,8 @@ extension WriteTransaction {
     ///   - kept: what ``KeptMarks`` has found; nil: it is looked for now, while other writers wait.
     /// - Returns: Whether it is done. Not if the trail was pruned since `kept` was found.
     package func replaceAuditKey(by new: SealingKey, _ kept: KeptMarks?) throws(StoreError) -> Bool {
-        let former = rows.current.keyring.auditKey
-        guard rows.current.keyring.formerAuditKeys.count < Keyring.mostFormerAuditKeys else {
+        let former = rows.keyring.auditKey
+        guard rows.keyring.formerAuditKeys.count < Keyring.mostFormerAuditKeys else {
             throw StoreError(
                 .conflict,
                 "the audit trail has rows under \(Keyring.mostFormerAuditKeys) former keys, and no more are kept",
@@ -47,7 +47,7 @@ extension WriteTransaction {
     /// - Parameter sequence: How far the trail was pruned.
     func giveUpAuditKeys(through sequence: Int64) throws(StoreError) {
         var first: Int64 = 0
-        for former in rows.current.keyring.formerAuditKeys where former.through <= sequence {
+        for former in rows.keyring.formerAuditKeys where former.through <= sequence {
             if try !hasRow(after: first, through: former.through) {
                 try changeVault(replacement("retired", former.key.id)) {
                     $0.keyring = $0.keyring.droppingAuditKey(former.key.id)
@@ -102,7 +102,7 @@ extension WriteTransaction {
         let update = try tables.cursor(.guardIntent)
         for (login, record) in journals.intents {
             update.bind(1, record.fence)
-            update.bind(2, record.mac(context.vaultID, rows.current.keyring, login: login))
+            update.bind(2, record.mac(context.vaultID, rows.keyring, login: login))
             try update.run()
         }
         for backup in journals.backups { try put(backup) }

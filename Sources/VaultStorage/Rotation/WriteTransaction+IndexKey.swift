@@ -18,7 +18,7 @@ extension WriteTransaction {
 
     /// Makes a new index key; or does nothing, if a former one is still to be given up.
     package func beginIndexReplacement() throws(StoreError) -> Bool {
-        let keyring = rows.current.keyring
+        let keyring = rows.keyring
         guard keyring.formerIndexKey == nil else { return false }
         let time = now().milliseconds
         let new = try sealing { () throws(VaultCryptoError) in try keyring.replacingIndexKey(at: time) }
@@ -27,13 +27,13 @@ extension WriteTransaction {
     }
 
     /// The former key that finds what has not been moved; nil if no replacement is under way.
-    package var formerIndexKey: KeyID? { rows.current.keyring.formerIndexKey?.id }
+    package var formerIndexKey: KeyID? { rows.keyring.formerIndexKey?.id }
 
     /// Gives up a former index key, after every row has been looked at. Another one is not touched: then another process
     /// has completed this replacement and begun the next.
     package func retireIndexKey(_ former: KeyID) throws(StoreError) {
         guard formerIndexKey == former else { return }
-        let new = rows.current.keyring.droppingFormerIndexKey
+        let new = rows.keyring.droppingFormerIndexKey
         try changeVault(replacement("retired")) { $0.keyring = new }
     }
 
@@ -48,7 +48,7 @@ extension WriteTransaction {
     /// nor what they hold change.
     package func reindexUsers(after row: Int64, limit: Int) throws(StoreError) -> Reindexed {
         guard row < .max else { return Reindexed() }
-        let primary = rows.current.keyring.primaryRoot
+        let primary = rows.keyring.primaryRoot
         var result = Reindexed()
         var moved: [(row: Int64, index: BlindIndex, cell: [UInt8])] = []
         let users = try tables.cursor(.users)
@@ -88,7 +88,7 @@ extension WriteTransaction {
         do throws(StoreError) {
             let columns = try UserColumns(row)
             return try opener.withUser(row, columns) { view in
-                let indexes = unsafe rows.current.keyring.blindIndexes(of: view.userId, domain: .userId)
+                let indexes = unsafe rows.keyring.blindIndexes(of: view.userId, domain: .userId)
                 return indexes.contains(columns.blindIndex) ? indexes.current : nil
             }
         } catch {
@@ -114,7 +114,7 @@ extension WriteTransaction {
                     result.unreadable.authorizationRequests += 1
                     continue
                 }
-                let indexes = rows.current.keyring.blindIndexes(ofState: record.state)
+                let indexes = rows.keyring.blindIndexes(ofState: record.state)
                 guard indexes.contains(BlindIndex(found)) else {
                     result.unreadable.authorizationRequests += 1
                     continue

@@ -8,7 +8,7 @@ extension WriteTransaction {
     /// The keys of indexes and of the audit trail stay: the trail goes on. The context takes the new keys over, so it must be
     /// the copy's own.
     package func isolate(for recipients: [Recipient]) throws(StoreError) {
-        let former = rows.current.keyring
+        let former = rows.keyring
         try replaceKeys(for: recipients)
         for root in [former.primaryRoot] + former.retiredRoots {
             var last: Int64? = .min
@@ -22,7 +22,7 @@ extension WriteTransaction {
                 last = try resealRest(of: table.table, after: after, limit: Self.batchOfCopy).last
             }
         }
-        var keyring = rows.current.keyring
+        var keyring = rows.keyring
         for root in keyring.retiredRoots { keyring = keyring.droppingRoot(root.id) }
         let isolated = keyring
         try changeVault(rotation("retired", isolated.primaryRoot.id)) { $0.keyring = isolated }

@@ -8,7 +8,7 @@ package import VaultCrypto
 extension WriteTransaction {
     /// Makes a new primary root; or does nothing, if roots are still to be given up.
     package func beginRootRotation() throws(StoreError) -> Bool {
-        let keyring = rows.current.keyring
+        let keyring = rows.keyring
         guard keyring.retiredRoots.isEmpty else { return false }
         let made = now().milliseconds
         let new = try sealing { () throws(VaultCryptoError) in try keyring.addingPrimaryRoot(madeAt: made) }
@@ -18,7 +18,7 @@ extension WriteTransaction {
 
     /// Goes back to the root that was primary before. What is sealed under the new one is to be sealed back.
     package func abortRootRotation() throws(StoreError) {
-        let keyring = rows.current.keyring
+        let keyring = rows.keyring
         guard let former = keyring.retiredRoots.last else {
             throw StoreError(.conflict, "no rotation of the root key is under way")
         }
@@ -43,7 +43,7 @@ extension WriteTransaction {
     package func resealUsers(
         under root: KeyID, after row: Int64, limit: Int
     ) throws(StoreError) -> Resealed {
-        let primary = rows.current.keyring.primaryRoot
+        let primary = rows.keyring.primaryRoot
         var result = Resealed()
         var cells: [(row: Int64, cell: [UInt8])] = []
         let users = try tables.cursor(.usersUnderRoot)
@@ -98,7 +98,7 @@ extension WriteTransaction {
     /// Seals cells of a table anew that have no user. Of providers the manifest knows the new cells.
     package func resealRest(of name: Table, after last: Int64, limit: Int) throws(StoreError) -> Resealed {
         guard last < .max, let table = RootSealedTable.all.first(where: { $0.table == name }) else { return Resealed() }
-        let primary = rows.current.keyring.primaryRoot
+        let primary = rows.keyring.primaryRoot
         var result = Resealed()
         var moved: [(row: Int64, cell: [UInt8])] = []
         var tags: [Bytes16: CellTag] = [:]
@@ -174,7 +174,7 @@ extension WriteTransaction {
 
     /// Gives up the roots under which nothing is sealed, except these. Gives those that it gave up.
     package func retireRoots(except kept: Set<KeyID>) throws(StoreError) -> [KeyID] {
-        let keyring = rows.current.keyring
+        let keyring = rows.keyring
         for table in RootSealedTable.all {
             guard try table.count(tables, otherThan: keyring.primaryRoot.id) == 0 else { return [] }
         }
@@ -187,7 +187,7 @@ extension WriteTransaction {
                 return try !rest.step()
             }
             guard isEmpty else { continue }
-            let new = rows.current.keyring.droppingRoot(root.id)
+            let new = rows.keyring.droppingRoot(root.id)
             try changeVault(rotation("retired", root.id)) { $0.keyring = new }
             retired.append(root.id)
         }

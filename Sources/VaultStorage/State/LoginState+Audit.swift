@@ -30,14 +30,14 @@ extension [AuditEvent] {
 extension LoginState {
     /// The audit rows of a change; none is left unrecorded.
     ///
-    /// - Parameter before: The login as the transaction found it.
-    func auditEvents(since before: LoginState, hasChanged: Bool, at now: Timestamp) -> [AuditEvent] {
+    /// - Parameter before: The session as the transaction found it.
+    func auditEvents(since before: SessionRecord, hasChanged: Bool, at now: Timestamp) -> [AuditEvent] {
         var events = auditEvents
         if events.isEmpty, hasChanged { events = [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)] }
         guard events.contains(where: \.kind.holdsLook) else { return events }
         var look = look(at: now)
-        look.isRecovery = !isRemoved && before.session.isObstructed && !session.isObstructed
-        return events.holding(look, isNew: look.state != SessionLook(before.session, at: now))
+        look.isRecovery = !isRemoved && before.isObstructed && !session.isObstructed
+        return events.holding(look, isNew: look.state != SessionLook(before, at: now))
     }
 
     private func look(at now: Timestamp) -> LoginLook {

@@ -1,7 +1,9 @@
+import Synchronization
+
 /// What is asked of the vault's tables, told as data: every engine makes of it what its database understands.
 ///
 /// Parameters count from 1, columns of the answer from 0. A query is made once and kept for as long as the program runs:
-/// an engine prepares it once for each connection, and finds it again by which object it is.
+/// an engine prepares it once for each connection, and finds it again by which object it is, or by its number.
 package final class Query: Sendable, Hashable {
     package enum Operation: Sendable {
         case select(Selection)
@@ -84,8 +86,15 @@ package final class Query: Sendable, Hashable {
     }
 
     package let operation: Operation
+    /// Counts the queries of the program, from 0.
+    package let number: Int
 
-    package init(_ operation: Operation) { self.operation = operation }
+    private static let count = Atomic(0)
+
+    package init(_ operation: Operation) {
+        self.operation = operation
+        number = Self.count.add(1, ordering: .relaxed).oldValue
+    }
 
     /// Which object it is.
     package static func == (own: Query, other: Query) -> Bool { own === other }

@@ -31,6 +31,16 @@ extension RowCursor {
         while try step() {}
     }
 
+    /// The same with bytes that are not copied for it, as long as they are.
+    package func run(_ parameter: Int32, borrowing bytes: [UInt8]) throws(StoreError) {
+        let result: Result<Void, StoreError> = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe bind(parameter, borrowing: bytes)
+            defer { bindNull(parameter) }
+            do throws(StoreError) { return .success(try run()) } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
     package func bind(_ parameter: Int32, _ value: Int64?) {
         if let value { bind(parameter, value) } else { bindNull(parameter) }
     }

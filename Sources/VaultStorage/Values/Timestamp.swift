@@ -16,6 +16,18 @@ package struct Timestamp: Hashable, Sendable {
         return Timestamp(milliseconds: whole)
     }
 
+    /// The same by milliseconds.
+    package func advanced(byMilliseconds difference: Int64) -> Timestamp {
+        let (sum, tooFar) = milliseconds.addingReportingOverflow(difference)
+        return Timestamp(milliseconds: tooFar ? (difference < 0 ? .min : .max) : sum)
+    }
+
+    /// How many milliseconds after `other` this is, as far as they can be counted.
+    package func milliseconds(since other: Timestamp) -> Int64 {
+        let (difference, tooFar) = milliseconds.subtractingReportingOverflow(other.milliseconds)
+        return tooFar ? (milliseconds < 0 ? .min : .max) : difference
+    }
+
     /// How long after `other` this is; negative if before.
     package func since(_ other: Timestamp) -> Duration {
         .milliseconds(milliseconds) - .milliseconds(other.milliseconds)

@@ -11,27 +11,28 @@ package protocol WriteOperation: AnyObject, Sendable {
     func finish(_ failure: StoreError?)
 }
 
-/// The operation of a body that gives an `R`.
-package final class BodyOperation<R: Sendable>: WriteOperation, @unchecked Sendable {
-    private var body: (@Sendable (WriteTransaction) throws -> R)?
-    private let continuation: CheckedContinuation<R, any Error>
-    private var result: Result<R, any Error>?
+/// The operation of a body.
+private final class BodyOperation: WriteOperation, @unchecked Sendable {
+    private var body: (@Sendable (WriteTransaction) throws -> Void)?
+    private let continuation: CheckedContinuation<Void, any Error>
+    private var result: Result<Void, any Error>?
 
-    package init(
-        _ continuation: CheckedContinuation<R, any Error>, _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    init(
+        _ continuation: CheckedContinuation<Void, any Error>,
+        _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) {
         self.continuation = continuation
         self.body = body
     }
 
-    package var comesAfterCommit: Bool { false }
+    var comesAfterCommit: Bool { false }
 
-    package func run(_ transaction: WriteTransaction) throws {
+    func run(_ transaction: WriteTransaction) throws {
         guard let body else { return }
         do {
-            let value = try body(transaction)
+            try body(transaction)
             try transaction.tables.settle()
-            result = .success(value)
+            result = .success(())
         } catch {
             result = .failure(error)
             throw error
@@ -39,14 +40,32 @@ package final class BodyOperation<R: Sendable>: WriteOperation, @unchecked Senda
     }
 
     /// What the body holds on to is let go before the caller goes on: it may be the last reference to the vault.
-    package func finish(_ failure: StoreError?) {
+    func finish(_ failure: StoreError?) {
         let result = result
         (self.result, body) = (nil, nil)
         switch (result, failure) {
         case (.failure(let error)?, _): continuation.resume(throwing: error)
         case (_, let failure?): continuation.resume(throwing: failure)
-        case (.success(let value)?, nil): continuation.resume(returning: value)
+        case (.success?, nil): continuation.resume()
         case (nil, nil): continuation.resume(throwing: StoreError.closed)
         }
+    }
+}
+
+/// What a body has given, on its way to the caller. Written on the writer's thread, and read once its operation is over:
+/// so that nothing between the two has to know its type.
+private final class BodyResult<R: Sendable>: @unchecked Sendable {
+    var value: R?
+}
+
+extension WriterThread {
+    /// Submits a body, and gives what it has given once that is durable.
+    package func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+        let result = BodyResult<R>()
+        try await withCheckedThrowingContinuation { continuation in
+            submit(BodyOperation(continuation) { result.value = try body($0) })
+        }
+        guard let value = result.value else { throw StoreError.closed }
+        return value
     }
 }

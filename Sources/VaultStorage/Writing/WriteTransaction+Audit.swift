@@ -19,7 +19,7 @@ package struct AuditSubject {
 
 extension WriteTransaction {
     package func audit(_ event: AuditEvent, about subject: AuditSubject) throws(StoreError) {
-        try audit(event, about: subject, under: rows.current.keyring)
+        try audit(event, about: subject, under: rows.keyring)
     }
 
     /// - Parameter keyring: which the vault has from this row on.
@@ -46,9 +46,13 @@ extension WriteTransaction {
         insert.bind(5, columns.login?.bytes)
         insert.bind(6, columns.provider?.bytes)
         insert.bind(7, columns.revision)
-        insert.bind(8, detail)
         unsafe mac.withUnsafeBytes { unsafe insert.bind(9, copying: $0) }
-        try insert.run()
+        if let detail {
+            try insert.run(8, borrowing: detail)
+        } else {
+            insert.bindNull(8)
+            try insert.run()
+        }
         head = AuditHead(sequence: columns.sequence, mac: mac)
     }
 }

@@ -20,7 +20,7 @@ extension WriteTransaction {
         put.bind(5, backup.byteCount)
         put.bind(6, backup.path)
         put.bind(7, backup.recipientText)
-        put.bind(8, backup.mac(context.vaultID, rows.current.keyring))
+        put.bind(8, backup.mac(context.vaultID, rows.keyring))
         try put.run()
     }
 

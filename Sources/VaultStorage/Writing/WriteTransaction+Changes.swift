@@ -41,14 +41,14 @@ extension WriteTransaction {
     private func update<R>(
         _ found: (user: OpenUser, login: OpenLogin), _ body: (inout LoginState) throws -> R
     ) throws -> R {
-        var (user, login) = found
-        let handle = login.columns.handle
-        let before = login.state(of: user, context, nextFence: try nextFence())
-        var state = before
+        let login = found.login
+        var user = found.user
+        var state = login.state(of: user, context, nextFence: try nextFence())
         let result = try body(&state)
-        var tale = Tale()
         let hasChanged = try apply(state, to: login, of: &user)
-        tale.add(state.auditEvents(since: before, hasChanged: hasChanged, at: now()), of: handle)
+        var tale = Tale()
+        tale.add(
+            state.auditEvents(since: login.session, hasChanged: hasChanged, at: now()), of: login.columns.handle)
         if hasChanged {
             try save(&user, telling: tale)
         } else {
@@ -67,15 +67,14 @@ extension WriteTransaction {
         let index = try index(ofUserId: id)
         guard let user = try loadUser(index) else { throw StoreError.notFound(.user) }
         let (logins, damaged) = try loadLogins(of: index, user)
-        let before = UserState(user, logins, damaged, context, nextFence: try nextFence())
-        var state = before
+        var state = UserState(user, logins, damaged, context, nextFence: try nextFence())
         let result = try body(&state)
-        try save(state, since: before, of: user, logins)
+        try save(state, of: user, logins)
         return result
     }
 
     private func save(
-        _ state: UserState, since before: UserState, of user: OpenUser, _ logins: [OpenLogin]
+        _ state: UserState, of user: OpenUser, _ logins: [OpenLogin]
     ) throws(StoreError) {
         var user = user
         var tale = Tale()
@@ -83,9 +82,7 @@ extension WriteTransaction {
         var outbox = state.outbox
         for login in logins {
             let handle = login.columns.handle
-            guard var changed = state.logins.first(where: { $0.handle == handle }),
-                let found = before.logins.first(where: { $0.handle == handle })
-            else { continue }
+            guard var changed = state.logins.first(where: { $0.handle == handle }) else { continue }
             if state.isErased {
                 changed.isRemoved = true
                 changed.auditEvents.append(
@@ -93,11 +90,11 @@ extension WriteTransaction {
             }
             let loginHasChanged = try state.isErased ? true : apply(changed, to: login, of: &user)
             hasChanged = hasChanged || loginHasChanged
-            tale.add(changed.auditEvents(since: found, hasChanged: loginHasChanged, at: now()), of: handle)
+            tale.add(changed.auditEvents(since: login.session, hasChanged: loginHasChanged, at: now()), of: handle)
             outbox += changed.outbox
         }
         if state.isErased {
-            for login in before.damagedLogins { tale.add(Self.discardingEvents(ofErased: login), of: login) }
+            for login in state.damagedLogins { tale.add(Self.discardingEvents(ofErased: login), of: login) }
         }
         tale.add(state.auditEvents, of: nil)
         if state.isErased {

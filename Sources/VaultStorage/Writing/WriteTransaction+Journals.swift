@@ -54,7 +54,7 @@ extension WriteTransaction {
     }
 
     private func indexes(of state: SecretBytes) -> BlindIndexes {
-        rows.current.keyring.blindIndexes(ofState: state)
+        rows.keyring.blindIndexes(ofState: state)
     }
 
     func queue(_ records: [OutboxRecord]) throws(StoreError) {

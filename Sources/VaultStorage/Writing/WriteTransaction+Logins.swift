@@ -59,7 +59,7 @@ extension WriteTransaction {
         login.columns.revision = 1
         login.columns.dueAt = draft.dueAt(of: login.columns.handle)
         let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
-        let cell = try sealSession(of: &login, &user)
+        let cell = try seal(login.session, &login.columns, &user)
         return SealedLogin(open: login, session: cell, refresh: refreshCell, key: keyCell)
     }
 
@@ -69,8 +69,8 @@ extension WriteTransaction {
         insert.bind(1, columns.handle.bytes)
         insert.bind(2, user)
         insert.bind(3, columns.provider?.bytes)
-        bindChanging(insert, columns, login.session, from: 4)
-        try insert.run()
+        bindChanging(insert, columns, from: 4)
+        try insert.run(12, borrowing: login.session)
         login.open.columns.rowID = tables.lastInsertedRow
         guard login.refresh != nil || login.key != nil else { return }
         let secrets = try tables.cursor(.insertSecrets)
@@ -92,8 +92,8 @@ extension WriteTransaction {
         guard try query.step() else { throw .notFound(.provider) }
     }
 
-    /// Chain, generation, revision, incarnation, dueAt, expiresAt, the tags and the cell: nine parameters.
-    private func bindChanging(_ cursor: any RowCursor, _ columns: LoginColumns, _ cell: [UInt8], from first: Int32) {
+    /// Chain, generation, revision, incarnation, dueAt, expiresAt and the tags: eight parameters. The cell follows.
+    private func bindChanging(_ cursor: any RowCursor, _ columns: LoginColumns, from first: Int32) {
         cursor.bind(first, columns.position.chain)
         cursor.bind(first + 1, columns.position.generation)
         cursor.bind(first + 2, columns.revision)
@@ -102,7 +102,6 @@ extension WriteTransaction {
         cursor.bind(first + 5, columns.expiresAt?.milliseconds)
         cursor.bind(first + 6, columns.refreshTag?.bytes)
         cursor.bind(first + 7, columns.keyTag?.bytes)
-        cursor.bind(first + 8, cell)
     }
 
     /// Seals both secret cells and notes their tags.
@@ -134,22 +133,22 @@ extension WriteTransaction {
     }
 
     /// Seals the session cell over the columns as they now are, and tells the manifest.
-    private func sealSession(of login: inout OpenLogin, _ user: inout OpenUser) throws(StoreError) -> [UInt8] {
-        login.columns.expiresAt = LoginColumns.roundedUp(login.session.expiresAt)
-        let columns = login.columns
-        let (handle, dataKey) = (user.columns.handle, user.dataKey)
-        let record = login.session.encoded()
+    private func seal(
+        _ session: SessionRecord, _ columns: inout LoginColumns, _ user: inout OpenUser
+    ) throws(StoreError) -> [UInt8] {
+        columns.expiresAt = LoginColumns.roundedUp(session.expiresAt)
+        let data = columns.sessionData(context.vaultID, user.columns.handle)
         let cell: [UInt8]
         let tag: CellTag
         do throws(VaultCryptoError) {
-            cell = try SealedCell.seal(
-                record, kind: .session, key: dataKey, associatedData: columns.sessionData(context.vaultID, handle))
+            cell = try SealedCell.seal(session.encoded(), kind: .session, key: user.dataKey, associatedData: data)
             tag = try SealedCell.tag(of: cell)
         } catch {
             throw StoreError(.invalidValue, error.reason, hint: error.hint)
         }
-        let entry = ManifestEntry(login: columns.handle, revision: columns.revision, tag: tag)
-        if let index = user.manifest.firstIndex(where: { $0.login == columns.handle }) {
+        let handle = columns.handle
+        let entry = ManifestEntry(login: handle, revision: columns.revision, tag: tag)
+        if let index = user.manifest.firstIndex(where: { $0.login == handle }) {
             user.manifest[index] = entry
         } else {
             user.manifest.append(entry)
@@ -179,72 +178,67 @@ extension WriteTransaction {
             try writeIntent(state.intent, replacing: login)
         }
         let secretsChanged = state.refresh != login.refresh || state.key != login.key
+        // The session last: comparing tokens costs the same wherever they differ.
         guard
-            secretsChanged || state.session != login.session || state.position != login.columns.position
-                || state.dueAt != login.columns.dueAt || state.isAccepted && state.isHeld
+            secretsChanged || state.position != login.columns.position || state.dueAt != login.columns.dueAt
+                || state.isAccepted && state.isHeld || state.session != login.session
         else { return false }
-        var changed = login
-        changed.session = state.session
-        changed.columns.dueAt = state.dueAt
-        changed.columns.revision += 1
+        var (columns, session) = (login.columns, state.session)
+        let isOtherChain = state.position.chain != columns.position.chain
+        columns.dueAt = state.dueAt
+        columns.revision += 1
+        columns.position = state.position
         // What another system owned is the former chain.
-        if state.position.chain != login.columns.position.chain { changed.session.origin = nil }
-        if state.isAccepted || state.position.chain != login.columns.position.chain
-            || changed.session.origin?.owner != login.session.origin?.owner
-        {
-            changed.columns.incarnation = incarnation(of: changed.session)
+        if isOtherChain, session.origin != nil { session.origin = nil }
+        if state.isAccepted || isOtherChain || session.origin?.owner != login.session.origin?.owner {
+            columns.incarnation = incarnation(of: session)
         }
-        changed.columns.position = state.position
         if state.movesOn(from: login) { try forgetUnusableReplies(of: login) }
-        if secretsChanged {
-            try replaceSecrets(of: &changed, with: state, user)
-        }
+        if secretsChanged { try replaceSecrets(of: login, with: state, &columns, user) }
         if state.session.hasUntoldFailure != login.session.hasUntoldFailure {
             try noteUntoldFailure(of: login, isUntold: state.session.hasUntoldFailure)
         }
-        let cell = try sealSession(of: &changed, &user)
+        let cell = try seal(session, &columns, &user)
         let update = try tables.cursor(.updateLogin)
-        update.bind(1, login.columns.rowID)
-        bindChanging(update, changed.columns, cell, from: 2)
-        try update.run()
+        update.bind(1, columns.rowID)
+        bindChanging(update, columns, from: 2)
+        try update.run(10, borrowing: cell)
         return true
     }
 
     /// Seals anew only the one of the two cells that has changed.
     private func replaceSecrets(
-        of login: inout OpenLogin, with state: LoginState, _ user: OpenUser
+        of login: OpenLogin, with state: LoginState, _ columns: inout LoginColumns, _ user: OpenUser
     ) throws(StoreError) {
-        let (oldRefresh, oldKey) = (login.refresh, login.key)
-        let hasRow = oldRefresh != nil || oldKey != nil
-        login.refresh = state.refresh
-        login.key = state.key
-        if state.refresh != oldRefresh {
+        var hasRow = login.refresh != nil || login.key != nil
+        if state.refresh != login.refresh {
             let sealed = try state.refresh.map { value throws(StoreError) in
                 try sealSecret(value.encoded(), .refresh, login.columns, user)
             }
-            login.columns.refreshTag = sealed?.tag
-            try write(sealed?.cell, login, .updateRefreshCell, hasRow: hasRow)
+            columns.refreshTag = sealed?.tag
+            try write(sealed?.cell, columns.rowID, .updateRefreshCell, hasRow: hasRow)
+            hasRow = true
         }
-        if state.key != oldKey {
+        if state.key != login.key {
             let sealed = try state.key.map { value throws(StoreError) in
                 try sealSecret(value.encoded(), .key, login.columns, user)
             }
-            login.columns.keyTag = sealed?.tag
-            try write(sealed?.cell, login, .updateKeyCell, hasRow: hasRow || state.refresh != oldRefresh)
+            columns.keyTag = sealed?.tag
+            try write(sealed?.cell, columns.rowID, .updateKeyCell, hasRow: hasRow)
         }
     }
 
     /// The row of the secrets is made when the first of them comes, and goes with the login.
     private func write(
-        _ cell: [UInt8]?, _ login: OpenLogin, _ update: Query, hasRow: Bool
+        _ cell: [UInt8]?, _ login: Int64, _ update: Query, hasRow: Bool
     ) throws(StoreError) {
         if !hasRow {
             let make = try tables.cursor(.makeSecrets)
-            make.bind(1, login.columns.rowID)
+            make.bind(1, login)
             try make.run()
         }
         let update = try tables.cursor(update)
-        update.bind(1, login.columns.rowID)
+        update.bind(1, login)
         update.bind(2, cell)
         try update.run()
     }
@@ -254,11 +248,11 @@ extension WriteTransaction {
         var changed = login
         changed.columns.revision = login.columns.revision + 1
         let (refreshCell, keyCell) = try sealSecrets(of: &changed, user)
-        let cell = try sealSession(of: &changed, &user)
+        let cell = try seal(changed.session, &changed.columns, &user)
         let update = try tables.cursor(.updateLogin)
         update.bind(1, login.columns.rowID)
-        bindChanging(update, changed.columns, cell, from: 2)
-        try update.run()
+        bindChanging(update, changed.columns, from: 2)
+        try update.run(10, borrowing: cell)
         try writeSecrets(changed, refreshCell, keyCell)
     }
 
@@ -286,7 +280,7 @@ extension WriteTransaction {
         write.bind(5, intent.startedAt.milliseconds)
         write.bind(6, intent.doubtSince?.milliseconds)
         write.bind(7, Int64(intent.tries))
-        write.bind(8, intent.mac(context.vaultID, rows.current.keyring, login: login.columns.handle))
+        write.bind(8, intent.mac(context.vaultID, rows.keyring, login: login.columns.handle))
         try write.run()
     }
 }

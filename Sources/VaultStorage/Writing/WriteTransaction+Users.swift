@@ -5,7 +5,7 @@ extension WriteTransaction {
 
     /// The index under which the user of that id is, or would be put.
     func index(ofUserId id: String) throws(StoreError) -> BlindIndex {
-        let indexes = rows.current.keyring.blindIndexes(ofUserId: id)
+        let indexes = rows.keyring.blindIndexes(ofUserId: id)
         guard let former = indexes.former else { return indexes.current }
         for index in [indexes.current, former] {
             let row = try tables.cursor(.userByIndex)
@@ -90,7 +90,7 @@ extension WriteTransaction {
         var events: [(event: AuditEvent, login: LoginHandle?)] = []
 
         mutating func add(_ events: [AuditEvent], of login: LoginHandle?) {
-            self.events += events.map { ($0, login) }
+            for event in events { self.events.append((event, login)) }
         }
     }
 
@@ -118,8 +118,7 @@ extension WriteTransaction {
         insert.bind(3, user.revision)
         insert.bind(4, user.auditSequence)
         insert.bind(5, user.rootKey.bytes)
-        insert.bind(6, cell)
-        try insert.run()
+        try insert.run(6, borrowing: cell)
         return tables.lastInsertedRow
     }
 
@@ -129,9 +128,8 @@ extension WriteTransaction {
         update.bind(1, user.rowID)
         update.bind(2, user.revision)
         update.bind(3, user.auditSequence)
-        update.bind(4, cell)
         if hasOtherRoot { update.bind(5, user.rootKey.bytes) }
-        try update.run()
+        try update.run(4, borrowing: cell)
     }
 
     func tell(_ tale: Tale, of user: OpenUser) throws(StoreError) {

@@ -56,7 +56,7 @@ package final class WriteTransaction {
         loginHandles = HandleSource()
         openedIntents.removeAll(keepingCapacity: true)
         if let committedHead, isAsLeft() {
-            rows.restore(context.rows.current)
+            if !rows.isSame(as: context.rows) { rows.restore(context.rows.current) }
             head = committedHead
             headAtBegin = head
             return
@@ -105,7 +105,7 @@ package final class WriteTransaction {
     package func committed() {
         committedHead = head
         lastCommit = tables.changeMark.map { ($0, lookedAt) }
-        context.adopt(rows.current)
+        if !rows.isSame(as: context.rows) { context.adopt(rows.current) }
         context.seen.noteAuditHead(head.sequence)
         for (user, revision) in savedUsers { _ = context.seen.isOlder(user, revision) }
     }
