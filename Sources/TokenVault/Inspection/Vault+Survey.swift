@@ -52,9 +52,7 @@ public struct VaultSurvey: Sendable, Equatable {
 }
 
 extension Vault {
-    private static let surveyPage = 512
-
-    /// Looks at every login, in bounded memory. Takes as long as there are logins: about a minute for millions.
+    /// Looks at every login, in bounded memory. Takes as long as there are logins: some seconds for each hundred thousand.
     ///
     /// - Parameters:
     ///   - provider: Count only the logins at this provider; nil for all.
@@ -63,25 +61,33 @@ extension Vault {
         provider: String? = nil,
         progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VaultSurvey {
+        try await survey(provider: provider, pageSize: 512, progress: progress)
+    }
+
+    /// - Parameter pageSize: How many are read at once.
+    package func survey(
+        provider: String?, pageSize: Int, progress: @escaping @Sendable (_ counted: Int, _ total: Int) -> Void
+    ) async throws -> VaultSurvey {
         let now = now
         return try await VaultError.translating {
             let provider =
                 if let provider { try await store.provider(named: provider).handle } else { nil as ProviderHandle? }
-            return try await store.survey { try Self.survey($0, of: provider, now, progress) }
+            return try await store.survey { try Self.survey($0, of: provider, pageSize, now, progress) }
         }
     }
 
     private static func survey(
-        _ reader: Reader, of wanted: ProviderHandle?, _ now: Timestamp, _ progress: @Sendable (Int, Int) -> Void
+        _ reader: Reader, of wanted: ProviderHandle?, _ pageSize: Int, _ now: Timestamp,
+        _ progress: @Sendable (Int, Int) -> Void
     ) throws -> VaultSurvey {
         let total = try reader.loginCount()
         var survey = VaultSurvey(takenAt: now.date)
         var groups: [ProviderHandle?: VaultSurvey.Group] = [:]
-        var (after, counted) = (nil as LoginHandle?, 0)
+        var (row, counted) = (nil as Int64?, 0)
         while true {
             if BlockingWork.isCancelled { throw CancellationError() }
-            let page = try reader.logins(after: after, limit: surveyPage)
-            for listing in page {
+            let page = try reader.logins(afterRow: row, limit: pageSize)
+            for listing in page.logins {
                 guard let login = listing.login else {
                     survey.damaged += 1
                     continue
@@ -93,10 +99,10 @@ extension Vault {
                 groups[provider, default: VaultSurvey.Group(provider: name)].count(login, now)
                 survey.count(login, now)
             }
-            counted += page.count
+            counted += page.logins.count
             progress(counted, max(total, counted))
-            after = page.last?.handle
-            if page.count < surveyPage { break }
+            guard let last = page.last, page.logins.count == pageSize else { break }
+            row = last
         }
         survey.groups = groups.values.sorted { one, other in
             let trouble = (one.retrying + one.inDoubt, other.retrying + other.inDoubt)

@@ -1,6 +1,8 @@
 /// A list of any length, printed page by page: memory does not grow with it, and JSON stays one document.
 struct Listing {
     static let pageSize = 1_000
+    /// Of what is read from a big file, the first lines are to come at once.
+    static let firstPageSize = 100
 
     private let name: String
     private let headings: [String]
@@ -10,6 +12,8 @@ struct Listing {
     /// On a terminal; settled by the first page.
     private var shown: [Bool]?
     private var count = 0
+    /// JSON that is still to be written: a call for each row would take longer than the row.
+    private var pending = ""
 
     init(_ name: String, _ headings: [String], _ invocation: Invocation) {
         self.name = name
@@ -22,8 +26,8 @@ struct Listing {
 
     mutating func append(_ sheet: Sheet) throws {
         if invocation.isJSON {
-            let separator = count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
-            try invocation.console.write(separator + sheet.json.text, to: .output)
+            pending += count == 0 ? "{\(JSONValue.string(name).text):[\n" : ",\n"
+            pending += sheet.json.text
         } else {
             page.append(sheet)
         }
@@ -51,7 +55,13 @@ struct Listing {
     }
 
     private mutating func endPage(isOnly: Bool = false) throws {
-        guard !invocation.isJSON, !page.isEmpty else { return }
+        if invocation.isJSON {
+            guard !pending.isEmpty else { return }
+            try invocation.console.write(pending, to: .output)
+            pending.removeAll(keepingCapacity: true)
+            return
+        }
+        guard !page.isEmpty else { return }
         if invocation.isTerminal {
             // Only the last page knows which columns stay empty.
             let shown = self.shown ?? (isOnly ? page.filled : headings.map { _ in true })

@@ -7,7 +7,8 @@ struct Field {
     /// The member's name; nil for what programs do not get.
     let key: String?
     let value: JSONValue
-    private var label: String
+    /// Nil: the one that follows from the key, which a list of logins never asks for.
+    private var givenLabel: String?
     private var line: JSONValue
     /// The line in a pipe.
     private var word: JSONValue
@@ -16,7 +17,6 @@ struct Field {
     init(_ key: String, _ value: some JSONConvertible) {
         self.key = key
         self.value = value.json
-        label = Self.label(of: key)
         line = self.value
         word = self.value
     }
@@ -24,7 +24,7 @@ struct Field {
     private init(label: String, line: JSONValue) {
         key = nil
         value = .null
-        self.label = label
+        givenLabel = label
         self.line = line
         word = line
     }
@@ -39,7 +39,7 @@ struct Field {
         Field(label: label, line: words.json)
     }
 
-    func label(_ label: String) -> Field { changed { $0.label = label } }
+    func label(_ label: String) -> Field { changed { $0.givenLabel = label } }
 
     /// What a person reads instead of the value; no line without words.
     func words(_ words: some JSONConvertible) -> Field { self.words(words, inPipe: words) }
@@ -78,6 +78,8 @@ struct Field {
             isTerminal ? Instant.relative($0, now: now) : $0.formatted(.iso8601)
         }
     }
+
+    private var label: String { givenLabel ?? key.map(Self.label) ?? "" }
 
     /// `pendingRevocations` is read as `pending revocations`, `createdAt` as `created`.
     static func label(of key: String) -> String {

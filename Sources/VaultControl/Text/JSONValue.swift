@@ -46,6 +46,11 @@ enum JSONValue {
 
     private static func write(_ value: String, to text: inout String) {
         text += "\""
+        // Most are names and ids.
+        if value.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
+            text += value + "\""
+            return
+        }
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""

@@ -26,6 +26,26 @@ extension Reader {
         }
     }
 
+    /// All logins, page by page, for those who look at each of them. In no order that means anything, because handles are
+    /// random and rows that lie together are read together.
+    ///
+    /// - Parameter row: Where the page before ended; nil for the first.
+    package func logins(
+        afterRow row: Int64?, limit: Int
+    ) throws(StoreError) -> (logins: [LoginListing], last: Int64?) {
+        let cursor = try tables.cursor(.loginsByRow)
+        defer { cursor.reset() }
+        cursor.bind(1, row ?? .min)
+        cursor.bind(2, Int64(limit.asPageLimit))
+        var result: [LoginListing] = []
+        var last: Int64?
+        while try cursor.step() {
+            last = cursor.integer(LoginColumns.firstColumn)
+            result.append(listing(cursor))
+        }
+        return (result, last)
+    }
+
     /// The logins of a user, and those that their cell names but the vault does not have.
     func logins(ofUser index: BlindIndex, after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         // Several questions, of one moment.

@@ -46,6 +46,11 @@ extension Query {
         wholeLogin, from: .login, joins: [ownerIfAny] + secretsAndIntent,
         where: [.greater(Table.login["handle"], 1)], order: [.up(Table.login["handle"])], limit: 2)
 
+    /// As ``loginPage``, in the order in which the rows lie: each page of a big file is read once.
+    static let loginsByRow = select(
+        wholeLogin, from: .login, joins: [ownerIfAny] + secretsAndIntent,
+        where: [.greater(Table.login["id"], 1)], order: [.up(Table.login["id"])], limit: 2)
+
     static let userPage = select(
         userColumns, from: .user, where: [.greater(Table.user["handle"], 1)], order: [.up(Table.user["handle"])],
         limit: 2)

@@ -25,36 +25,45 @@ struct DoctorCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
-        let path = try access.location.description
+        let location = try access.location
+        let path = location.description
         let isFile = try !VaultLocation.isPostgreSQL(access.path)
-        var inside: [DoctorFinding] = []
-        var opening: [DoctorFinding]
+        let report = DoctorReport(invocation)
+        let outside = outside(access, file: isFile ? path : nil)
+        var isOpen = false
         do {
-            inside = try await access.open { vault in
+            try await access.open { vault in
+                isOpen = true
+                try report.add([DoctorFinding(.ok, .vault, about: path, "opens")] + outside)
                 let checkup = VaultCheckup(vault: vault, invocation: invocation)
-                return try await KeySlotCheckup.findings(vault, now: invocation.now)
-                    + RootKeyCheckup.findings(vault, now: invocation.now) + checkup.findings()
-                    + CertificateCheckup.findings(vault, now: invocation.now)
-                    + FileCheckup.witness(access.witness, of: vault) + (isFile ? [] : ServerCheckup.findings(vault))
-                    + clocks(vault, access)
+                try report.add(await KeySlotCheckup.findings(vault, now: invocation.now))
+                try report.add(await RootKeyCheckup.findings(vault, now: invocation.now))
+                for part in checkup.parts { try report.add(await part()) }
+                try report.add(await CertificateCheckup.findings(vault, now: invocation.now))
+                try report.add(FileCheckup.witness(access.witness, of: vault))
+                if !isFile { try report.add(await ServerCheckup.findings(vault)) }
+                try report.add(await clocks(vault, access))
             }
-            opening = [DoctorFinding(.ok, .vault, about: path, "opens")]
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !isOpen && !(error is CancellationError) {
             let failure = Failure(error)
             // There is nothing to look at, and nothing to be said that the error does not say.
             guard failure.code != "vaultMissing" else { throw failure }
-            opening = LockedVaultCheckup.findings(try access.location, failure, namesKey: access.namesKey)
-            inside = LockedVaultCheckup.unseen
+            try report.add(
+                LockedVaultCheckup.findings(location, failure, namesKey: access.namesKey) + outside
+                    + LockedVaultCheckup.unseen)
         }
-        let report = DoctorReport(
-            findings: opening + ConfigurationCheckup.findings(invocation.configuration)
-                + (isFile ? FileCheckup.findings(path, trustsFileSystem: access.trustsFileSystem) : [])
-                + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: isFile ? path : nil)
-                + (isFile ? SQLiteCheckup.findings() : []) + inside)
-        try report.emit(invocation)
+        try report.finish()
         if !report.isHealthy { throw ExitRequest(status: .partlyDone) }
+    }
+
+    /// What can be seen of a vault without opening it.
+    ///
+    /// - Parameter path: nil: it lies on a server.
+    private func outside(_ access: VaultAccess, file path: String?) -> [DoctorFinding] {
+        ConfigurationCheckup.findings(access.invocation.configuration)
+            + (path.map { FileCheckup.findings($0, trustsFileSystem: access.trustsFileSystem) } ?? [])
+            + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: path)
+            + (path == nil ? [] : SQLiteCheckup.findings())
     }
 
     private func clocks(_ vault: Vault, _ access: VaultAccess) async -> [DoctorFinding] {

@@ -1,26 +1,44 @@
-/// Everything that `doctor` found.
-struct DoctorReport {
-    let findings: [DoctorFinding]
+/// Prints what `doctor` finds as it is found: looking at a big vault takes a while.
+final class DoctorReport {
+    private let invocation: Invocation
+    private var findings: [DoctorFinding] = []
+
+    init(_ invocation: Invocation) { self.invocation = invocation }
 
     var isHealthy: Bool { !findings.contains { $0.level.needsAttention } }
 
-    func emit(_ invocation: Invocation) throws {
-        try invocation.emit(
-            sheet, text: invocation.isTerminal ? words(invocation.style, width: invocation.console.width) : lines)
+    func add(_ found: [DoctorFinding]) throws {
+        guard !found.isEmpty else { return }
+        let text =
+            if invocation.isJSON { json(found) } else if invocation.isTerminal { words(found) } else {
+                Self.lines(found)
+            }
+        findings += found
+        try invocation.console.write(text, to: .output)
     }
 
-    private var sheet: Sheet {
-        [.data("isHealthy", isHealthy), .data("findings", findings.map(\.sheet))]
+    func finish() throws {
+        if invocation.isJSON {
+            let start = findings.isEmpty ? "{\"findings\":[" : "\n"
+            try invocation.console.write("\(start)],\"isHealthy\":\(isHealthy)}\n", to: .output)
+        } else if invocation.isTerminal {
+            try invocation.console.write("\n" + summary + "\n", to: .output)
+        }
     }
 
-    private var lines: String {
-        let columns = ["level", "check", "subject", "text", "hint"]
-        return Table(columns, findings.map(\.sheet)).lines
+    private func json(_ found: [DoctorFinding]) -> String {
+        let start = findings.isEmpty ? "{\"findings\":[\n" : ",\n"
+        return start + found.map(\.sheet.json.text).joined(separator: ",\n")
     }
 
-    private func words(_ style: Style, width columns: Int) -> String {
-        let width = findings.reduce(0) { max($0, $1.check.words.count) }
-        let text = findings.map { finding in
+    private static func lines(_ found: [DoctorFinding]) -> String {
+        Table(["level", "check", "subject", "text", "hint"], found.map(\.sheet)).lines
+    }
+
+    private func words(_ found: [DoctorFinding]) -> String {
+        let (style, columns) = (invocation.style, invocation.console.width)
+        let width = Self.checkWidth
+        return found.map { finding in
             let padding = String(repeating: " ", count: width - finding.check.words.count + 2)
             let subject = finding.subject.map { Printable.escape($0) + ": " } ?? ""
             let indent = Self.labelWidth + width + 2
@@ -34,12 +52,12 @@ struct DoctorReport {
             }
             return line + (hint ?? "")
         }.joined()
-        return text + "\n" + summary + "\n"
     }
 
     private var summary: String {
-        let count = { (level: DoctorFinding.Level) in findings.count { $0.level == level } }
-        let unseen = findings.count { !$0.wasLookedAt }
+        let found = findings
+        let count = { (level: DoctorFinding.Level) in found.count { $0.level == level } }
+        let unseen = found.count { !$0.wasLookedAt }
         let parts = [
             Count.of(count(.problem), "problem"), Count.of(count(.warning), "warning"), Count.of(count(.note), "note"),
         ]
@@ -47,6 +65,8 @@ struct DoctorReport {
     }
 
     private static let labelWidth = 9
+    /// The same before all is found.
+    private static let checkWidth = DoctorFinding.Check.allCases.map(\.words.count).max() ?? 0
 
     private static func label(_ level: DoctorFinding.Level, _ style: Style) -> String {
         let padding = String(repeating: " ", count: labelWidth - level.rawValue.count)

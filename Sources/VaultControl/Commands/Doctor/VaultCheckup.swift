@@ -5,10 +5,10 @@ import TokenVault
 struct VaultCheckup {
     let vault: Vault
     let invocation: Invocation
-    var pageSize = Listing.pageSize
 
-    func findings() async -> [DoctorFinding] {
-        await diagnosis() + writing() + outbox() + logins() + BackupCheckup(vault, invocation).findings()
+    /// In the order in which they are told. What takes longest comes late.
+    var parts: [() async -> [DoctorFinding]] {
+        [diagnosis, writing, outbox, logins, { await BackupCheckup(vault, invocation).findings() }]
     }
 
     private func diagnosis() async -> [DoctorFinding] {
@@ -125,32 +125,18 @@ struct VaultCheckup {
 
     /// Reads every login: sealed cells hold which of them are dead.
     private func logins() async -> [DoctorFinding] {
-        var (count, failed, damaged) = (0, 0, 0)
         let progress = CountingProgress("checking logins", invocation)
-        let total = (try? await vault.status().logins) ?? 0
         defer { progress.finish() }
-        var last: LoginID?
+        let survey: VaultSurvey
         do {
-            while true {
-                let page = try await vault.logins(after: last, limit: pageSize)
-                for entry in page {
-                    count += 1
-                    switch entry {
-                    case .login(let login):
-                        failed += login.failure == nil ? 0 : 1
-                        last = login.id
-                    case .damaged(let id, _):
-                        damaged += 1
-                        last = id
-                    }
-                }
-                progress.update(done: count, total: max(count, total))
-                guard page.count == pageSize else { break }
-            }
+            survey = try await vault.survey { progress.update(done: $0, total: $1) }
         } catch {
             let failure = Failure(error)
             return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
         }
+        let damaged = survey.damaged
+        let count = survey.logins + damaged
+        let failed = survey.groups.reduce(0) { $0 + $1.dead }
         var findings: [DoctorFinding] = []
         if damaged > 0 {
             findings.append(

@@ -51,14 +51,15 @@ struct LoginListCommand: VaultCommand {
     ) async throws {
         var listing = Listing("logins", LoginFacts.headings, invocation)
         var (left, last) = (limit ?? .max, nil as LoginID?)
-        try await listing.appendAll(naming: "next", if: limit != nil) { cursor in
-            let page = try await vault.page(of: filter, after: cursor ?? first, limit: Listing.pageSize)
+        try await listing.appendAll(naming: "next", if: limit != nil) { (cursor: LoginID?) in
+            let size = cursor == nil ? Listing.firstPageSize : Listing.pageSize
+            let page = try await vault.page(of: filter, after: cursor ?? first, limit: size)
             let wanted = page.filter { entry in
                 if case .login(let login) = entry { filter.fits(login) } else { true }
             }.prefix(left)
             left -= wanted.count
             last = wanted.last?.id ?? last
-            let goesOn = left > 0 && page.count == Listing.pageSize
+            let goesOn = left > 0 && page.count == size
             return (wanted.map { LoginFacts.sheet($0, now: invocation.now) }, goesOn ? page.last?.id : nil)
         } next: {
             left == 0 ? last?.description : nil
