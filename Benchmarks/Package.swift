@@ -5,17 +5,34 @@ import PackageDescription
 // Apart from the library's own package, so that a build of TokenVault never builds its benchmarks.
 let package = Package(
     name: "token-vault-benchmarks",
-    dependencies: [.package(name: "token-vault", path: "..")],
+    dependencies: [
+        .package(name: "token-vault", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+    ],
     targets: [
         .executableTarget(
             name: "vault-bench",
             dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),
                 .product(name: "TokenVaultTesting", package: "token-vault"),
                 .product(name: "VaultImport", package: "token-vault"),
             ]
-        )
+        ),
+        // Apart from the other, whose memory is measured without an HTTP client.
+        .executableTarget(
+            name: "service-bench",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "OAuthClient", package: "token-vault"),
+                .product(name: "TokenVault", package: "token-vault"),
+                .product(name: "TokenVaultHTTP", package: "token-vault"),
+                .product(name: "TokenVaultTesting", package: "token-vault"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,6 +15,11 @@ import TokenVaultTesting
 //     vault-bench rotate  VAULT KEY LOGINS COUNT SEED     one rotation of the root key, for each login
 //     vault-bench rows    VAULT KEY SOURCE                reads a store of another system; also prints the peak memory in KiB
 //     vault-bench import  VAULT KEY SOURCE                takes a store of another system into a new vault; the same
+//     vault-bench renew64 VAULT KEY LOGINS COUNT SEED     64 callers' renewals, one at a time, and then together
+//     vault-bench grow    VAULT KEY LOGINS COUNT SEED     renews each login COUNT times, and closes the vault
+//     vault-bench make-many VAULT KEY LOGINS              a vault in which one user has all logins
+//     vault-bench many    VAULT KEY LOGINS COUNT SEED     reads, renews and lists logins of that user
+//     vault-bench proof   -     -   0      COUNT SEED     DPoP proofs and bare ES256 signatures
 //     vault-bench memory  VAULT KEY LOGINS COUNT SEED     prints the process's peak memory in KiB after COUNT reads
 
 let arguments = CommandLine.arguments
@@ -27,17 +32,22 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
 
 @Sendable func run() async throws {
     if arguments[1] == "make" { return try await workload.make() }
+    if arguments[1] == "make-many" { return try await workload.makeMany() }
     if isImport {
         try await arguments[1] == "rows" ? workload.rows(of: arguments[4]) : workload.take(from: arguments[4])
         return print(try peakMemory())
     }
     guard arguments.count == 7, let count = Int(arguments[5]), let seed = UInt64(arguments[6]) else { exit(64) }
-    let order = Order(seed: seed, users: logins).users(count)
+    let order = Order(seed: seed, users: max(1, logins)).users(count)
     switch arguments[1] {
     case "read": try await workload.read(order)
     case "await": try await workload.await(order)
     case "await2": try await workload.awaitTwice(order)
     case "update": try await workload.update(order)
+    case "renew64": try await workload.renewTogether(order)
+    case "grow": try await workload.renewAll(count)
+    case "many": try await workload.manyLogins(count)
+    case "proof": try Workload.prove(count)
     case "open": try await workload.open(order)
     case "rotate": try await workload.rotate()
     case "memory":

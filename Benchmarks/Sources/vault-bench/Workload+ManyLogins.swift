@@ -1,0 +1,86 @@
+import Foundation
+import OAuthClient
+import TokenVault
+import TokenVaultTesting
+
+/// One user with many logins, beside one who has a single login.
+extension Workload {
+    private static let (single, few, many) = ("single", "few", "many")
+    private var fewer: Int { max(1, logins / 10) }
+
+    /// A vault of three users: with one login, with a tenth of `logins`, and with all of them.
+    func makeMany() async throws {
+        try KeyFiles.generate(at: key)
+        let opened = try await Vault.create(at: vault, unlockedBy: .keyFile(key))
+        let users = try await users(of: opened)
+        try await opened.addProvider(
+            ProviderRegistration(
+                name: "acme", issuer: Issuer("https://issuer.example"),
+                tokenEndpoint: EndpointURL("https://issuer.example/token"), clientID: ClientID("bench")))
+        let expiresAt = Date().addingTimeInterval(86_400)
+        for (user, count) in [(Self.single, 1), (Self.few, fewer), (Self.many, logins)] {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<128 {
+                    group.addTask {
+                        for number in stride(from: worker, to: count, by: 128) {
+                            _ = try await users.addLogin(
+                                userId: user, provider: "acme", accessToken: Self.token(number, generation: 0),
+                                expiresAt: expiresAt,
+                                refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        await opened.close()
+    }
+
+    /// Prints JSON: nanoseconds for a read and a renewal of a login of both users, bytes written for a renewal, and
+    /// nanoseconds for each login of a listing.
+    func manyLogins(_ count: Int) async throws {
+        let opened = try await open()
+        let users = try await UserManager(vault: opened, transport: InstantProvider())
+        var figures: [String: Double] = [:]
+        for user in [Self.single, Self.many] {
+            let ids = try await opened.logins(ofUser: user, limit: 64).map(\.id)
+            let order = (0..<count).map { ids[$0 % ids.count] }
+            let reading = try await ContinuousClock().measure {
+                for id in order { _ = try await users.accessToken(for: .login(id)) }
+            }
+            figures["read.\(user)"] = reading / .nanoseconds(1) / Double(count)
+            let before = try Self.bytesWritten()
+            let renewing = try await ContinuousClock().measure {
+                for id in order { _ = try await users.accessToken(for: .login(id), .renewed) }
+            }
+            figures["renew.\(user)"] = renewing / .nanoseconds(1) / Double(count)
+            figures["written.\(user)"] = Double(try Self.bytesWritten() - before) / Double(count)
+        }
+        for (user, logins) in [(Self.few, fewer), (Self.many, logins)] {
+            let listing = try await ContinuousClock().measure {
+                guard try await Self.list(user, opened) == logins else { throw NotComplete() }
+            }
+            figures["list.\(user)"] = listing / .nanoseconds(1) / Double(logins)
+        }
+        await opened.close()
+        let members = figures.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+        print("{\(members.joined(separator: ","))}")
+    }
+
+    private static func list(_ user: String, _ vault: Vault) async throws -> Int {
+        var (count, last) = (0, nil as LoginID?)
+        while true {
+            let page = try await vault.logins(ofUser: user, after: last, limit: 1_000)
+            count += page.count
+            guard page.count == 1_000, let next = page.last?.id else { return count }
+            last = next
+        }
+    }
+
+    /// By this process so far, to whatever.
+    private static func bytesWritten() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("wchar:") }
+        return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+    }
+}
