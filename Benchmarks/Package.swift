@@ -33,6 +33,15 @@ let package = Package(
                 .product(name: "TokenVaultTesting", package: "token-vault"),
             ]
         ),
+        .executableTarget(
+            name: "vault-worker",
+            dependencies: [
+                .product(name: "OAuthClient", package: "token-vault"),
+                .product(name: "TokenVault", package: "token-vault"),
+                .product(name: "TokenVaultHTTP", package: "token-vault"),
+                .product(name: "TokenVaultTesting", package: "token-vault"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

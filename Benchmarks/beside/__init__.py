@@ -1,0 +1,1 @@
+"""What people use instead of TokenVault, and the harness that measures it. `Benchmarks/peers` runs it."""

@@ -1,0 +1,153 @@
+"""The command line of `Benchmarks/peers`."""
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from . import cells, growth, machine, report, servers, speed, tick, upkeep
+from .fleet import Fleet
+
+# Opening comes before what makes files grow.
+ROWS = ("cells", "reads", "opening", "commits", "tick", "upkeep", "growth")
+BENCHMARKS = os.path.join(machine.ROOT, "Benchmarks")
+
+
+class Programs:
+    """Release builds: found in `--binaries`, or built."""
+
+    def __init__(self, folders: list[str]):
+        self.folders = folders or self.build()
+        self.bench, self.worker, self.vaultctl, self.probe, self.authserver = (
+            self.find(name) for name in ("vault-bench", "vault-worker", "vaultctl", "storage-probe", "dev-authserver"))
+        made = os.path.join(BENCHMARKS, ".build", "peers")
+        self.sqlcipher, self.reference = os.path.join(made, "sqlcipher"), os.path.join(made, "reference")
+        sources = [os.path.join(BENCHMARKS, "reference", f"{name}.c") for name in ("cell", "vault", "update", "reference")]
+        self.compile(self.reference, *sources, "-lsqlite3", "-lsodium")
+        self.compile(self.sqlcipher, os.path.join(BENCHMARKS, "beside", "sqlcipher.c"), "-lsqlcipher")
+
+    def build(self) -> list[str]:
+        folders = []
+        for package, products in ((BENCHMARKS, (None,)), (machine.ROOT, ("vaultctl", "storage-probe", "dev-authserver"))):
+            command = ["swift", "build", "-c", "release", "--package-path", package]
+            for product in products:
+                subprocess.run(command + (["--product", product] if product else []), check=True)
+            shown = subprocess.run([*command, "--show-bin-path"], check=True, stdout=subprocess.PIPE, text=True)
+            folders.append(shown.stdout.strip())
+        return folders
+
+    def find(self, name: str) -> str:
+        for folder in self.folders:
+            path = os.path.join(folder, name)
+            if os.access(path, os.X_OK):
+                return os.path.abspath(path)
+        raise SystemExit(f"peers: there is no {name} in {' '.join(self.folders)}")
+
+    def compile(self, target: str, *arguments: str) -> None:
+        flags = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run(["gcc", *flags, "-o", target, *arguments], check=True)
+
+
+class Servers:
+    """Each is started when it is first asked for."""
+
+    def __init__(self, place: str, programs: Programs):
+        self.place, self.programs, self.started = place, programs, {}
+
+    def server(self, make):
+        if make not in self.started:
+            self.started[make] = make(self.place)
+        return self.started[make]
+
+    @property
+    def postgres(self) -> servers.Postgres:
+        return self.server(servers.Postgres)
+
+    @property
+    def redis(self) -> servers.Redis:
+        return self.server(servers.Redis)
+
+    def authorization(self, *options: str) -> servers.AuthorizationServer:
+        return servers.AuthorizationServer(self.programs.authserver, self.place, *options)
+
+    def stop(self) -> None:
+        for server in self.started.values():
+            server.stop()
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="Benchmarks/peers", description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(ROWS)}; all of them if none is named")
+    parser.add_argument("--logins", type=int, default=100_000, help="of the stores of reads, commits, opening and upkeep")
+    parser.add_argument("--big", type=int, default=1_000_000, help="logins of the big stores of tick and growth")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--record", action="store_true", help="write samples and figures to Benchmarks/results")
+    parser.add_argument("--append", action="store_true", help="with --record: the samples recorded before count, too")
+    parser.add_argument("--binaries", nargs="+", default=[], help="folders with release builds, instead of building")
+    options = parser.parse_args()
+    unknown = set(options.rows) - set(ROWS)
+    if unknown:
+        parser.error(f"no such row: {', '.join(sorted(unknown))}")
+    return options
+
+
+def main() -> int:
+    options = parse()
+    # Servers are stopped on the way out, whatever ends this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    programs = Programs(options.binaries)
+    with tempfile.TemporaryDirectory(prefix="peers.") as place:
+        # PostgreSQL's user must reach its own directory.
+        os.chmod(place, 0o711)
+        started = Servers(place, programs)
+        results, fleets = report.Report(place, options.record, options.append), Fleets(place, programs, started)
+        try:
+            for row in options.rows or ROWS:
+                folder = os.path.join(place, row)
+                os.mkdir(folder, 0o711)
+                print(f"== {row}", flush=True)
+                results.begin(row)
+                run(row, results, folder, programs, started, fleets, options)
+                results.end(row)
+                shutil.rmtree(folder)
+        finally:
+            started.stop()
+    return 0 if results.is_good else 3
+
+
+class Fleets:
+    """Stores by their size: rows share them."""
+
+    def __init__(self, place: str, programs: Programs, started: Servers):
+        self.place, self.programs, self.started, self.made = place, programs, started, {}
+
+    def fleet(self, logins: int) -> Fleet:
+        if logins not in self.made:
+            folder = os.path.join(self.place, f"stores-{logins}")
+            os.mkdir(folder, 0o700)
+            self.made[logins] = Fleet(folder, self.programs, self.started, logins)
+        return self.made[logins]
+
+
+def run(row: str, results, place: str, programs, started: Servers, fleets: Fleets, options) -> None:
+    rounds = options.rounds
+    if row == "cells":
+        cells.run(results, rounds)
+    elif row == "reads":
+        speed.reads(results, fleets.fleet(options.logins), rounds)
+    elif row == "commits":
+        speed.commits(results, fleets.fleet(options.logins), rounds)
+        speed.whole_file(results, fleets.fleet(1_000), rounds)
+    elif row == "opening":
+        speed.opening(results, fleets.fleet(options.logins), rounds)
+    elif row == "tick":
+        tick.run(results, programs, started, os.path.dirname(place), rounds, (1_000, options.big))
+    elif row == "upkeep":
+        upkeep.run(results, fleets.fleet(options.logins), rounds)
+    else:
+        growth.run(results, os.path.dirname(place), programs, rounds, options.big)
+
+
+raise SystemExit(main())

@@ -1,0 +1,65 @@
+"""What a figure depends on: the machine, the commit, the versions."""
+import importlib.metadata
+import os
+import platform
+import re
+import sqlite3
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGES = (
+    "aws-encryption-sdk", "cryptography", "Django", "django-allauth", "msal-extensions", "procrastinate", "psycopg", "redis",
+    "SQLAlchemy", "SQLAlchemy-Utils", "tink")
+
+
+def first_line(*command: str) -> str:
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return "unknown"
+
+
+def field(path: str, name: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        match = re.search(rf'^"?{name}"?\s*[:=]\s*"?(.*?)"?$', file.read(), re.MULTILINE)
+    return match[1] if match else "unknown"
+
+
+def facts(place: str) -> dict:
+    return {
+        "processor": field("/proc/cpuinfo", "model name"), "cores": os.cpu_count(),
+        "memory": field("/proc/meminfo", "MemTotal"), "kernel": platform.release(),
+        "system": field("/etc/os-release", "PRETTY_NAME"),
+        "file_system": first_line("findmnt", "-n", "-o", "FSTYPE,OPTIONS", "-T", place),
+        "fdatasync_us": round(flush_time(place), 1), "load": os.getloadavg()[0],
+    }
+
+
+def versions() -> dict:
+    found = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return found | {
+        "Python": platform.python_version(), "SQLite": sqlite3.sqlite_version,
+        "PostgreSQL": first_line("pg_config", "--version"), "Redis": first_line("redis-server", "--version"),
+        "SQLCipher": first_line("sqlcipher", "-version"), "Swift": first_line("swiftc", "--version"),
+    }
+
+
+def commit() -> str:
+    """The last one that changed the library."""
+    return first_line("git", "-C", ROOT, "log", "-1", "--format=%h", "--", "Sources", "Migrations", "Package.swift")
+
+
+def flush_time(place: str) -> float:
+    """Microseconds of a 4 KiB write and its fdatasync: what no durable commit on this disk goes below."""
+    path = os.path.join(place, "flush")
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    times = []
+    for number in range(100):
+        start = time.perf_counter()
+        os.pwrite(file, b"x" * 4096, number * 4096)
+        os.fdatasync(file)
+        times.append((time.perf_counter() - start) * 1e6)
+    os.close(file)
+    os.remove(path)
+    return sorted(times)[50]
