@@ -7,11 +7,11 @@ import subprocess
 import sys
 import tempfile
 
-from . import cells, growth, machine, report, servers, speed, tick, upkeep
+from . import cells, day, flight, growth, machine, report, servers, speed, tick, upkeep
 from .fleet import Fleet
 
 # Opening comes before what makes files grow.
-ROWS = ("cells", "reads", "opening", "commits", "tick", "upkeep", "growth")
+ROWS = ("cells", "reads", "opening", "commits", "flight", "tick", "upkeep", "growth", "day")
 BENCHMARKS = os.path.join(machine.ROOT, "Benchmarks")
 
 
@@ -83,6 +83,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--logins", type=int, default=100_000, help="of the stores of reads, commits, opening and upkeep")
     parser.add_argument("--big", type=int, default=1_000_000, help="logins of the big stores of tick and growth")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--delays", type=float, nargs="+", default=list(flight.DELAYS), help="of flight, in seconds")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 8], help="of flight")
+    parser.add_argument("--day-logins", type=int, default=500)
+    parser.add_argument("--day-seconds", type=float, default=240)
+    parser.add_argument("--together", type=int, default=4, help="services whose day is run at the same time")
     parser.add_argument("--record", action="store_true", help="write samples and figures to Benchmarks/results")
     parser.add_argument("--append", action="store_true", help="with --record: the samples recorded before count, too")
     parser.add_argument("--binaries", nargs="+", default=[], help="folders with release builds, instead of building")
@@ -142,12 +147,16 @@ def run(row: str, results, place: str, programs, started: Servers, fleets: Fleet
         speed.whole_file(results, fleets.fleet(1_000), rounds)
     elif row == "opening":
         speed.opening(results, fleets.fleet(options.logins), rounds)
+    elif row == "flight":
+        flight.run(results, place, programs, started, options.delays, options.processes)
     elif row == "tick":
         tick.run(results, programs, started, os.path.dirname(place), rounds, (1_000, options.big))
     elif row == "upkeep":
         upkeep.run(results, fleets.fleet(options.logins), rounds)
-    else:
+    elif row == "growth":
         growth.run(results, os.path.dirname(place), programs, rounds, options.big)
+    else:
+        day.run(results, place, programs, started, options.day_logins, options.day_seconds, options.together)
 
 
 raise SystemExit(main())
