@@ -71,14 +71,11 @@ import VaultCrypto
             return (store.owner, store.writer)
         }
         let wasLast = Flag()
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            writer.submit(
-                BodyOperation(continuation) { transaction in
-                    try transaction.audit(AuditEvent(.userChanged), about: AuditSubject())
-                    weak let left = holder.store.withLock { $0 }
-                    holder.store.withLock { $0 = nil }
-                    if left == nil { wasLast.set() }
-                })
+        try await writer.write { transaction in
+            try transaction.audit(AuditEvent(.userChanged), about: AuditSubject())
+            weak let left = holder.store.withLock { $0 }
+            holder.store.withLock { $0 = nil }
+            if left == nil { wasLast.set() }
         }
         #expect(wasLast.isSet, "the last reference was released elsewhere")
         return owner
