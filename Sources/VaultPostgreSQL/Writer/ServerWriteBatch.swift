@@ -1,8 +1,8 @@
 import Glibc
 import VaultStorage
 
-/// Runs operations in one transaction of the server. Who changes the vault waits for its turn first, so nothing changes
-/// below a transaction, and no two meet.
+/// Runs operations in one transaction of the server. Each transaction that changes the vault waits for its turn first, so
+/// nothing changes beneath it, and no two meet.
 final class ServerWriteBatch: WriteBatching {
     /// How often a batch is tried that met others' locks, or lost its connection before the commit.
     private static let tries = 3
