@@ -42,8 +42,8 @@ enum RevocationFacts {
                 "\(who) the vault as it was before; meanwhile, the user's sealed rows stay in its write-ahead log")
             invocation.hint("end those processes; the rows are removed when the last process closes the vault")
         case .kept(let error):
-            invocation.warn("the user's sealed rows stay in the vault's write-ahead log: \(error.message)")
-            invocation.hint("the rows are removed when the last process closes the vault")
+            invocation.warn("the user's sealed rows stay in the vault's storage for now: \(error.message)")
+            invocation.hint(error.hint ?? "the rows are removed when the last process closes the vault")
         }
         return false
     }
