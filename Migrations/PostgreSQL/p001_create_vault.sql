@@ -22,10 +22,17 @@ CREATE TABLE "migration" (
 CREATE TABLE "engineState" (
     "id" bigint PRIMARY KEY CHECK ("id" = 1),
     "changeCount" bigint NOT NULL,
-    "highestFence" bigint NOT NULL
+    "highestFence" bigint NOT NULL,
+    -- In which of the server's histories the vault is changed, and whether the last change waited for a standby.
+    "system" bigint NOT NULL,
+    "timeline" bigint NOT NULL,
+    "isSynchronous" boolean NOT NULL
 ) WITH (fillfactor = 10);
 
-INSERT INTO "engineState" ("id", "changeCount", "highestFence") VALUES (1, 0, 0);
+INSERT INTO "engineState" ("id", "changeCount", "highestFence", "system", "timeline", "isSynchronous")
+SELECT 1, 0, 0, system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,
+    current_setting('synchronous_standby_names') <> ''
+FROM pg_control_system();
 
 -- The engine's own: the processes that have the vault open, and those that ended without a word. By the server's clock.
 CREATE TABLE "process" (
@@ -33,7 +40,13 @@ CREATE TABLE "process" (
     "host" text COLLATE "C" NOT NULL,
     "pid" bigint NOT NULL,
     "startedAt" timestamptz NOT NULL DEFAULT clock_timestamp(),
-    "lastSeenAt" timestamptz NOT NULL DEFAULT clock_timestamp()
+    "lastSeenAt" timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- In which history it was seen last, and when in the one before a failover.
+    "timeline" bigint NOT NULL,
+    "seenBefore" timestamptz,
+    -- What it has said after a failover: in which history, and of how many changes it knew.
+    "settledTimeline" bigint,
+    "knownChanges" bigint
 ) WITH (fillfactor = 10);
 
 CREATE TABLE "keySlot" (

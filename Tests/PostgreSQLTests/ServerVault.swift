@@ -16,10 +16,12 @@ final class ServerVault: Sendable {
     let store: PostgreSQLVaultStore
     private let state: PrivateDirectory
 
-    /// - Parameter server: nil: the one that all tests share.
-    init(_ server: PostgreSQLServer? = nil) throws {
+    /// - Parameters:
+    ///   - server: nil: the one that all tests share.
+    ///   - standby: may take its place.
+    init(_ server: PostgreSQLServer? = nil, or standby: PostgreSQLServer? = nil) throws {
         self.server = try server ?? PostgreSQLServer.shared()
-        address = try ServerAddress(self.server.address(schema: PostgreSQLServer.newSchema()))
+        address = try ServerAddress(self.server.address(schema: PostgreSQLServer.newSchema(), or: standby))
         key = try MemoryKey()
         state = try PrivateDirectory(in: PrivateDirectory.fastParent)
         store = try PostgreSQLVaultStore.create(

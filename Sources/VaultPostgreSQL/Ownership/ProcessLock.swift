@@ -16,6 +16,7 @@ final class ProcessLock: Sendable {
 
     let owner: Int64
     private let address: ServerAddress
+    private let watch: HistoryWatch
     private let uptime: @Sendable () -> Duration
 
     private struct State {
@@ -31,8 +32,12 @@ final class ProcessLock: Sendable {
     private let ended = WakeUp()
 
     /// Takes the lock, or throws.
-    init(_ address: ServerAddress, uptime: @escaping @Sendable () -> Duration = ProcessLock.uptime) throws(StoreError) {
+    init(
+        _ address: ServerAddress, _ watch: HistoryWatch,
+        uptime: @escaping @Sendable () -> Duration = ProcessLock.uptime
+    ) throws(StoreError) {
         self.address = address
+        self.watch = watch
         self.uptime = uptime
         owner = SecureRandom.bytes(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1) | 1
         wake = WakeUp()
@@ -86,10 +91,12 @@ final class ProcessLock: Sendable {
             let start = uptime()
             do throws(StoreError) {
                 if let connection {
-                    try connection.send(Self.beat, Parameters([.integer(owner)]))
-                    try connection.sync(Self.longestSilence)
+                    try beat(connection)
                 } else {
-                    connection = try Self.connect(address, owner, isFirst: false)
+                    let made = try Self.connect(address, owner, isFirst: false)
+                    connection = made
+                    // Another server may have taken over, which this process finds out now, if nobody else has.
+                    try? watch.require(made.history)
                 }
                 state.withLock { $0.lastProof = start }
             } catch {
@@ -104,12 +111,21 @@ final class ProcessLock: Sendable {
         ended.send()
     }
 
-    /// Takes the own row away, unless something is still under way.
+    private func beat(_ connection: ServerConnection) throws(StoreError) {
+        let command = try connection.send(Self.beat, Parameters([.integer(owner)]))
+        try connection.sync(Self.longestSilence)
+        let answer = try connection.answer(to: command)
+        if answer.rowCount == 1 { watch.note(answer.integer(0, 0), in: connection.history) }
+    }
+
+    /// Takes the own row away, unless something is still under way, or others wait for what this process knows of the time
+    /// before a failover.
     private func leave(_ connection: ServerConnection?) -> Bool {
         guard let connection else { return false }
         defer { connection.close() }
         do throws(StoreError) {
-            let command = try connection.send(Self.depart, Parameters([.integer(owner)]))
+            let command = try connection.send(
+                Self.depart, Parameters([.integer(owner), .integer(connection.history?.timeline ?? 0)]))
             try connection.sync(Self.longestSilence)
             return try connection.answer(to: command).changeCount == 1
         } catch {
@@ -128,11 +144,14 @@ final class ProcessLock: Sendable {
         let command = try connection.send(AdvisoryLock.take, Parameters([.integer(owner)]))
         // The first waits for nobody; a later one may find the lock in the hands of the connection that was lost.
         guard try connection.answer(to: command).integer(0, 0) == 1 else { throw .unreachable }
-        if isFirst {
-            try connection.send(forget)
-            try connection.send(arrive, Parameters([.integer(owner), .text(hostName), .integer(Int64(getpid()))]))
-            try connection.sync()
-        }
+        if isFirst { try connection.send(forget) }
+        try connection.send(
+            arrive,
+            Parameters([
+                .integer(owner), .text(hostName), .integer(Int64(getpid())),
+                .integer(connection.history?.timeline ?? 0),
+            ]))
+        try connection.sync()
         return connection
     }
 
@@ -144,14 +163,27 @@ final class ProcessLock: Sendable {
 
     private static let asynchronously = Statement("SET synchronous_commit = off")
     private static let beat = Statement(
-        #"UPDATE "process" SET "lastSeenAt" = clock_timestamp() WHERE "owner" = $1"#, [.integer])
+        """
+        UPDATE "process" SET "lastSeenAt" = clock_timestamp() WHERE "owner" = $1
+        RETURNING (SELECT "changeCount" FROM "engineState")
+        """, [.integer])
+    /// After a failover the row may be gone; and when it was seen last before that, is told by what is there.
     private static let arrive = Statement(
-        #"INSERT INTO "process" ("owner", "host", "pid") VALUES ($1, $2, $3)"#, [.integer, .text, .integer])
+        """
+        INSERT INTO "process" ("owner", "host", "pid", "timeline") VALUES ($1, $2, $3, $4)
+        ON CONFLICT ("owner") DO UPDATE SET
+            "seenBefore" = CASE
+                WHEN "process"."timeline" <> $4
+                    AND "process"."timeline" = (SELECT "timeline" FROM "engineState") THEN "process"."lastSeenAt"
+                ELSE "process"."seenBefore" END,
+            "timeline" = $4, "lastSeenAt" = clock_timestamp()
+        """, [.integer, .text, .integer, .integer])
     private static let depart = Statement(
         """
         DELETE FROM "process"
         WHERE "owner" = $1 AND NOT EXISTS (SELECT 1 FROM "refreshIntent" WHERE "owner" = $1)
-        """, [.integer])
+            AND EXISTS (SELECT 1 FROM "engineState" WHERE "timeline" = $2)
+        """, [.integer, .integer])
     /// Rows of processes that ended in no good order, once nothing of theirs is left.
     private static let forget = Statement(
         """
@@ -165,32 +197,5 @@ final class ProcessLock: Sendable {
 extension String {
     fileprivate func replacing(_ part: String, with other: String) -> String {
         split(separator: part, omittingEmptySubsequences: false).joined(separator: other)
-    }
-}
-
-/// Wakes a thread that sleeps. Sent once, it wakes one, also one that has yet to sleep.
-@safe private struct WakeUp: @unchecked Sendable {
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    /// Never freed: a thread may still sleep on it.
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        unsafe sem_init(semaphore, 0, 0)
-    }
-
-    func send() { unsafe _ = sem_post(semaphore) }
-
-    /// - Parameter milliseconds: how long at most; nil: until it is sent.
-    func wait(milliseconds: Int?) {
-        guard let milliseconds else {
-            while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
-            return
-        }
-        var time = timespec()
-        unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
-        time.tv_nsec += milliseconds % 1_000 * 1_000_000
-        time.tv_sec += milliseconds / 1_000 + time.tv_nsec / 1_000_000_000
-        time.tv_nsec %= 1_000_000_000
-        while unsafe sem_timedwait(semaphore, &time) != 0 && errno == EINTR {}
     }
 }

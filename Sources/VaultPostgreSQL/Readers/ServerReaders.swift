@@ -7,10 +7,12 @@ struct OpenReader: @unchecked Sendable {
     let reader: Reader
 
     init(
-        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, isSurvey: Bool = false
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,
+        isSurvey: Bool = false
     ) throws(StoreError) {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address, isSurvey: isSurvey)
+        try watch.require(connection.history)
         try self.init(ServerTables(connection, address, peers), context)
     }
 
@@ -30,12 +32,17 @@ final class ServerReaders: Sendable {
     private let address: ServerAddress
     private let context: VaultContext
     private let peers: PeerLiveness
+    private let watch: HistoryWatch
     private let state: Mutex<State>
 
-    init(_ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, first: OpenReader) {
+    init(
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,
+        first: OpenReader
+    ) {
         self.address = address
         self.context = context
         self.peers = peers
+        self.watch = watch
         state = Mutex(State(idle: [first]))
     }
 
@@ -52,7 +59,7 @@ final class ServerReaders: Sendable {
             // The server may have been started anew since the connection was last used: a new one tells.
             guard isLost else { throw error }
         }
-        let fresh = try OpenReader(address, context, peers)
+        let fresh = try OpenReader(address, context, peers, watch)
         defer { giveBack(fresh) }
         return try fresh.reader.readNewest(body)
     }
@@ -60,7 +67,7 @@ final class ServerReaders: Sendable {
     /// By a connection of its own, for what may take long.
     func survey<R>(_ body: (Reader) throws -> R) throws -> R {
         try requireOpen()
-        let open = try OpenReader(address, context, peers, isSurvey: true)
+        let open = try OpenReader(address, context, peers, watch, isSurvey: true)
         defer { open.tables.connection.close() }
         return try open.reader.readNewest(body)
     }
@@ -73,7 +80,7 @@ final class ServerReaders: Sendable {
     private func take() throws(StoreError) -> OpenReader {
         try requireOpen()
         if let idle = state.withLock({ $0.idle.popLast() }) { return idle }
-        return try OpenReader(address, context, peers)
+        return try OpenReader(address, context, peers, watch)
     }
 
     private func giveBack(_ open: OpenReader) {

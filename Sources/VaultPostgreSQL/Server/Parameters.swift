@@ -39,6 +39,9 @@ struct Parameters {
         }
     }
 
+    /// Of all values.
+    var byteCount: Int { values.reduce(0) { $0 + ($1?.bytes.count ?? 0) } }
+
     /// As libpq wants them, for so many parameters.
     func withPointers<R>(
         _ count: Int,

@@ -26,6 +26,8 @@ import VaultStorage
     private var prepared: [ObjectIdentifier: (name: String, statement: Statement)] = [:]
     private var lastName = 0
     private var isClosed = false
+    /// Which server it is; a connection does not outlive a change of it.
+    private(set) var history: ServerHistory?
     /// Why it can no longer be used.
     private(set) var end: StoreError?
 
@@ -98,6 +100,9 @@ import VaultStorage
         return message.contains("FATAL") && !message.contains("starting up") && !message.contains("shutting down")
             && !message.contains("too many") ? .refusedLogin : .unreachable
     }
+
+    /// Asks which server it is.
+    func identify() throws(StoreError) { history = try ServerHistory(of: self) }
 
     // MARK: Sending
 

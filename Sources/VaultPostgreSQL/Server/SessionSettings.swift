@@ -50,6 +50,7 @@ enum SessionSettings {
                 .readOnly, "the database server takes no changes: it is a standby, or set to be read-only",
                 hint: "name all hosts of the cluster in the connection string: HOST1,HOST2")
         }
+        try connection.identify()
     }
 
     private static func backend(of connection: ServerConnection) throws(StoreError) -> Int64 {

@@ -19,17 +19,29 @@ package final class PostgreSQLVaultStore: Sendable {
         self.address = address
         self.context = context
         let directory = try state.directory(of: context.vaultID)
-        let lock = try ProcessLock(address)
+        let watch = HistoryWatch()
+        let isSettled = try ServerTables(opened, address, .unknown).isSettled(watch)
+        let lock = try ProcessLock(address, watch)
         self.lock = lock
         local = try Self.enter(lock, directory)
         let peers = PeerLiveness(own: lock.owner) { [local] in local.hasEnded($0) }
         spoolFile = Spool(at: "\(directory)/spool", in: directory, context, local)
         let first = try OpenReader(ServerTables(opened, address, peers), context)
-        readers = ServerReaders(address, context, peers, first: first)
-        writer = WriterThread(changes) { ServerWriteBatch(address, context, peers) }
+        readers = ServerReaders(address, context, peers, watch, first: first)
+        let writer = WriterThread(changes) { ServerWriteBatch(address, context, peers, watch) }
+        self.writer = writer
+        watch.onUnsettled { [weak writer] in writer?.submit(HistoryLook()) }
+        if !isSettled { try Self.settle(by: writer) }
     }
 
     deinit { close() }
+
+    /// Waits until it is known what a failover, or a restore, has lost.
+    private static func settle(by writer: WriterThread) throws(StoreError) {
+        let look = HistoryLook()
+        writer.submit(look)
+        try look.wait()
+    }
 
     private static func enter(_ lock: ProcessLock, _ directory: String) throws(StoreError) -> LocalProcesses {
         do throws(StoreError) { return try LocalProcesses(lock.owner, in: directory) } catch {

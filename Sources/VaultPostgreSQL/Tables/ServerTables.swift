@@ -15,6 +15,11 @@ final class ServerTables: TableAccess {
     private var lastInsert: Command?
     private var lastPortal = 0
     private(set) var changeMark: Int64?
+    /// The number that the open transaction, or the last one, has among those that change the vault.
+    private(set) var turn: Int64 = 0
+    /// The changes of the open transaction, or of the last one, as they would be done once more.
+    private var record: [CommitMemory.Change] = []
+    private var recordAtSavepoint = 0
 
     init(_ connection: ServerConnection, _ address: ServerAddress, _ peers: PeerLiveness) {
         self.connection = connection
@@ -41,6 +46,7 @@ final class ServerTables: TableAccess {
         guard transaction == .writing else { throw StoreError(.readOnly, "a reader cannot change the vault") }
         let command = try connection.send(statement, parameters)
         lastChange = command
+        record.append(CommitMemory.Change(statement: statement, parameters: parameters))
         if case .insert = query.operation { lastInsert = command }
     }
 
@@ -113,8 +119,21 @@ final class ServerTables: TableAccess {
     func beginWriting() throws(StoreError) {
         try begin(.writing)
         let mark = try ask(Self.takeTurn)
-        guard mark.rowCount == 1 else { throw StoreError(.damaged, "the vault lacks the row of its engine") }
-        changeMark = mark.integer(0, 0) - 1
+        guard mark.rowCount == 1 else { throw .lacksEngineState }
+        let history = ServerHistory(system: mark.integer(0, 1), timeline: mark.integer(0, 2))
+        guard history == connection.history else { throw .unsettled }
+        noteTurn(mark.integer(0, 0))
+    }
+
+    func noteTurn(_ number: Int64) {
+        turn = number
+        changeMark = number - 1
+    }
+
+    /// What the transaction has changed, once it is over.
+    func takeRecord() -> [CommitMemory.Change] {
+        defer { record = [] }
+        return record
     }
 
     /// One transaction in which the tables themselves are made.
@@ -134,18 +153,23 @@ final class ServerTables: TableAccess {
         }
     }
 
-    private func begin(_ kind: Transaction) throws(StoreError) {
+    func begin(_ kind: Transaction) throws(StoreError) {
         try connection.send(kind == .writing ? Self.begin : Self.beginReading)
         connection.forgetFailure()
         transaction = kind
         (lastChange, lastInsert) = (nil, nil)
+        record = []
     }
 
     /// Undoes what was done since this point, and leaves the rest as it is.
-    func setSavepoint() throws(StoreError) { try connection.send(Self.savepoint) }
+    func setSavepoint() throws(StoreError) {
+        recordAtSavepoint = record.count
+        try connection.send(Self.savepoint)
+    }
 
     func rollBackToSavepoint() throws(StoreError) {
         try? connection.sync()
+        record.removeLast(max(0, record.count - recordAtSavepoint))
         try connection.send(Self.rollBackTo)
         try connection.sync()
         connection.forgetFailure()
@@ -235,7 +259,11 @@ final class ServerTables: TableAccess {
     private static let savepoint = Statement("SAVEPOINT operation")
     private static let rollBackTo = Statement("ROLLBACK TO SAVEPOINT operation")
     private static let takeTurn = Statement(
-        #"UPDATE "engineState" SET "changeCount" = "changeCount" + 1 WHERE "id" = 1 RETURNING "changeCount""#)
+        """
+        UPDATE "engineState" SET "changeCount" = "changeCount" + 1,
+            "isSynchronous" = current_setting('synchronous_standby_names') <> ''
+        WHERE "id" = 1 RETURNING "changeCount", "system", "timeline"
+        """)
     private static let highestFence = Statement(
         """
         SELECT GREATEST(COALESCE((SELECT max("highestFence") FROM "engineState"), 0),

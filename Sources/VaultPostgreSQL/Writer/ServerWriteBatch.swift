@@ -10,8 +10,12 @@ final class ServerWriteBatch: WriteBatching {
     private let address: ServerAddress
     private let context: VaultContext
     private let peers: PeerLiveness
+    private let watch: HistoryWatch
+    private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
+    /// The vault's when the last change was committed.
+    private var incarnation: Int64
 
     /// A connection with what writes by it.
     private struct Channel {
@@ -20,10 +24,14 @@ final class ServerWriteBatch: WriteBatching {
         let session: ServerSession
     }
 
-    init(_ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness) {
+    init(
+        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch = .init()
+    ) {
         self.address = address
         self.context = context
         self.peers = peers
+        self.watch = watch
+        incarnation = context.incarnation
     }
 
     func perform(_ operations: [any WriteOperation], committed: () -> Void) {
@@ -57,11 +65,14 @@ final class ServerWriteBatch: WriteBatching {
         let channel: Channel
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
         do throws(StoreError) {
-            try channel.tables.beginWriting()
-            try channel.transaction.begin()
+            try begin(channel)
             for operation in operations { try run(operation, on: channel) }
         } catch {
             channel.tables.rollBack()
+            if error == .unsettled {
+                do throws(StoreError) { try settleFailover(channel) } catch { return .done(error) }
+                return .again(error)
+            }
             guard channel.tables.connection.end != nil else {
                 return error.code == .busy ? .again(error) : .done(error)
             }
@@ -70,6 +81,16 @@ final class ServerWriteBatch: WriteBatching {
             return .again(error)
         }
         return finish(channel)
+    }
+
+    /// Waits for this process's turn.
+    private func begin(_ channel: Channel) throws(StoreError) {
+        let tables = channel.tables
+        try tables.beginWriting()
+        if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
+        // Others have settled what there was to settle, and this process has yet to look at it.
+        guard watch.history == tables.connection.history else { throw .unsettled }
+        try channel.transaction.begin()
     }
 
     /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
@@ -96,13 +117,18 @@ final class ServerWriteBatch: WriteBatching {
             return .done(error)
         case .unknown(let error):
             self.channel = nil
+            memory.doubtful = record(channel)
             return .done(settle(channel, error))
         }
     }
 
     private func note(_ channel: Channel) {
+        memory.doubtful = nil
+        memory.add(record(channel))
+        watch.note(channel.tables.turn, in: channel.tables.connection.history)
         channel.transaction.committed()
         committedHead = channel.transaction.committedHead
+        incarnation = context.incarnation
     }
 
     private func currentChannel() throws(StoreError) -> Channel {
@@ -115,10 +141,50 @@ final class ServerWriteBatch: WriteBatching {
     private func makeChannel() throws(StoreError) -> Channel {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
+        if let known = watch.history, known.system != connection.history?.system { throw .otherCluster }
         let tables = ServerTables(connection, address, peers)
         return Channel(
             tables: tables, transaction: try WriteTransaction(tables, context, committedHead: committedHead),
             session: try ServerSession(of: connection))
+    }
+
+    // MARK: A failover
+
+    private func record(_ channel: Channel) -> CommitMemory.Transaction {
+        CommitMemory.Transaction(
+            number: channel.tables.turn, before: channel.transaction.headAtBegin, after: channel.transaction.head,
+            changes: channel.tables.takeRecord())
+    }
+
+    private static let settlingPause: UInt32 = 100_000
+
+    /// Takes part in finding out what a failover has lost. Nothing is changed in the vault before that is over.
+    private func settleFailover(_ channel: Channel) throws(StoreError) {
+        let start = SuspendingClock.now
+        let settlement = FailoverSettlement(
+            tables: channel.tables, context: context, memory: memory, watch: watch, owner: peers.own)
+        let known = FailoverSettlement.Knowledge(head: committedHead, incarnation: incarnation)
+        while true {
+            let hasWaited = start.duration(to: .now) > FailoverSettlement.patience
+            do throws(StoreError) {
+                switch try settlement.step(known, hasWaited: hasWaited) {
+                case .waiting: usleep(Self.settlingPause)
+                case .settled(let transaction, let haveBeenLost):
+                    if haveBeenLost {
+                        committedHead = nil
+                        context.forgetSeen()
+                    }
+                    committedHead = transaction.committedHead ?? committedHead
+                    incarnation = context.incarnation
+                    self.channel = Channel(
+                        tables: channel.tables, transaction: transaction, session: channel.session)
+                    return
+                }
+            } catch {
+                if channel.tables.connection.end != nil { self.channel = nil }
+                guard error == .contended, !hasWaited else { throw error }
+            }
+        }
     }
 
     // MARK: A commit of which nothing is known
@@ -140,17 +206,18 @@ final class ServerWriteBatch: WriteBatching {
             do throws(StoreError) {
                 let channel = try makeChannel()
                 do throws(StoreError) {
-                    try channel.tables.beginWriting()
+                    try begin(channel)
                 } catch {
                     channel.tables.rollBack()
+                    if error == .unsettled { try settleFailover(channel) }
                     // The lost session may wait for ever, for a standby or for this machine. To end it settles its commit.
                     if error == .contended { try lost.session.end(by: channel.tables.connection) }
                     throw error
                 }
-                try channel.transaction.begin()
                 let isThere = hasLink ? try channel.transaction.holds(head) : false
                 try channel.transaction.audit(Self.event(isThere), about: AuditSubject())
                 guard case .durable = channel.tables.commit() else { throw StoreError.unreachable }
+                if isThere { memory.keepDoubtful() }
                 note(channel)
                 self.channel = channel
                 return isThere ? nil : error

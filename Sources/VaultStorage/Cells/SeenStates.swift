@@ -50,6 +50,13 @@ final class SeenStates: Sendable {
         }
     }
 
+    func forget() {
+        users.withLock { places in
+            for index in places.indices { places[index] = Place() }
+        }
+        head.store(0, ordering: .releasing)
+    }
+
     /// The highest number of an audit row that was committed or read.
     var auditHead: Int64 { head.load(ordering: .acquiring) }
 

@@ -59,6 +59,9 @@ package final class VaultContext: Sendable {
         newestIncarnation.store(newest.incarnation, ordering: .relaxed)
     }
 
+    /// Lets users be older than this process has seen them: the trail says, in a new incarnation, that commits were lost.
+    package func forgetSeen() { seen.forget() }
+
     /// Reads the vault's row as it now is, also if another process has replaced the vault key meanwhile.
     ///
     /// - Parameter isAnew: Opens every cell, those too that are known already.

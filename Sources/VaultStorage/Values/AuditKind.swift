@@ -115,6 +115,10 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// Its registration there was deleted, and every grant with it.
     package static let clientRegistrationDeleted = AuditKind(rawValue: 95)
 
+    /// The database server's place was taken by another one, or it was restored: the details tell whether commits were lost.
+    /// If so, all logins are held.
+    package static let failoverSettled = AuditKind(rawValue: 96)
+
     package static let all = names.keys.sorted { $0.rawValue < $1.rawValue }
 
     private static let names: [AuditKind: String] = [
@@ -147,6 +151,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         clientRegistered: "client-registered", clientRegistrationChanged: "client-registration-changed",
         clientRegistrationDeleted: "client-registration-deleted",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
+        failoverSettled: "failover-settled",
     ]
 
     /// Nil: no kind that this version knows has this name.

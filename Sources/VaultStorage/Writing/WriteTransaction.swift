@@ -86,6 +86,12 @@ package final class WriteTransaction {
         return lastCommit.lookedAt.duration(to: .now) < .seconds(1)
     }
 
+    /// The end of the trail as the tables have it, whatever this process knows.
+    package func lastHead() throws(StoreError) -> AuditHead {
+        try readHead()
+        return head
+    }
+
     private func readHead() throws(StoreError) {
         let last = try tables.cursor(.lastLink)
         defer { last.reset() }

@@ -27,7 +27,9 @@ package final class PostgreSQLServer: Sendable {
     private let output: FileHandle
 
     /// Starts a server. It ends when this object goes.
-    package init() throws {
+    ///
+    /// - Parameter primary: of which it is to be a standby.
+    package init(standbyOf primary: PostgreSQLServer? = nil) throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "throwaway-postgresql").path
         var pipe: [Int32] = [0, 0]
         // Not inherited by other children: the server ends when the last writer is gone.
@@ -35,7 +37,7 @@ package final class PostgreSQLServer: Sendable {
         guard unsafe socketpair(AF_UNIX, type, 0, &pipe) == 0 else { throw Unavailable(description: "no sockets") }
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [script, PrivateDirectory.fastParent]
+        process.arguments = [script, PrivateDirectory.fastParent] + (primary.map { [$0.directory] } ?? [])
         process.standardInput = FileHandle(fileDescriptor: pipe[0], closeOnDealloc: true)
         let output = Pipe()
         process.standardOutput = output
@@ -55,6 +57,11 @@ package final class PostgreSQLServer: Sendable {
     /// Ends the server as a crash does.
     package func stop() throws { try order("stop") }
     package func start() throws { try order("start") }
+
+    /// Of a standby: receives nothing more.
+    package func detach() throws { try order("detach") }
+    /// Of a standby: takes the primary's place.
+    package func promote() throws { try order("promote") }
 
     package func restart() throws {
         try stop()
@@ -80,8 +87,9 @@ package final class PostgreSQLServer: Sendable {
         "t\(getpid())_\(schemas.add(1, ordering: .relaxed).newValue)"
     }
 
-    /// A connection string for a database of the server.
-    package func address(schema: String) -> String {
-        "postgresql://vault@/postgres?host=\(directory)&schema=\(schema)"
+    /// A connection string for a database of the server, or of the standby that has taken its place.
+    package func address(schema: String, or standby: PostgreSQLServer? = nil) -> String {
+        let hosts = [directory, standby?.directory].compactMap(\.self).joined(separator: ",")
+        return "postgresql://vault@/postgres?host=\(hosts)&schema=\(schema)"
     }
 }

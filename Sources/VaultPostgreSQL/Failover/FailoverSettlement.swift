@@ -1,0 +1,174 @@
+import VaultCrypto
+import VaultStorage
+
+/// What a process does in a history of the server in which nobody has worked yet: after a failover, or a restore.
+///
+/// Commits that were acknowledged may be missing. Each process does once more what it remembers of them, in the order of
+/// their numbers, and reports how much it knows to have happened. Nobody changes anything else meanwhile. Where all are
+/// back who were there before, and nothing is missing, the work goes on; else all logins are held, because refresh tokens
+/// may have been spent of which nothing is known (ADR 0093).
+struct FailoverSettlement {
+    /// How long those are waited for who were there before.
+    static let patience = Duration.seconds(15)
+
+    /// Before the failover.
+    struct Knowledge {
+        let head: WriteTransaction.AuditHead?
+        let incarnation: Int64
+    }
+
+    enum Step {
+        /// Somebody has not come back yet.
+        case waiting
+        /// The work goes on by this transaction. Where commits were lost, what was known before is known no more.
+        case settled(WriteTransaction, haveBeenLost: Bool)
+    }
+
+    let tables: ServerTables
+    let context: VaultContext
+    let memory: CommitMemory
+    let watch: HistoryWatch
+    let owner: Int64?
+
+    private var history: ServerHistory? { tables.connection.history }
+
+    /// - Parameter hasWaited: Whether nobody is waited for any longer.
+    func step(_ known: Knowledge, hasWaited: Bool) throws(StoreError) -> Step {
+        do throws(StoreError) {
+            let found = try tables.beginSettling()
+            if found.history == history { return try takeUp(known, found) }
+            return try settle(known, found, hasWaited: hasWaited)
+        } catch {
+            tables.rollBack()
+            throw error
+        }
+    }
+
+    // MARK: Settled by others
+
+    /// Goes on where others have. What this process knows must be there, unless they have said that it is lost.
+    private func takeUp(_ known: Knowledge, _ found: ServerTables.Turn) throws(StoreError) -> Step {
+        let transaction = try WriteTransaction(tables, context, committedHead: known.head)
+        do throws(StoreError) {
+            try transaction.begin()
+            tables.rollBack()
+            watch.settle(history, changes: found.changes)
+            // What this process has only read may be gone all the same.
+            return .settled(transaction, haveBeenLost: context.incarnation > known.incarnation)
+        } catch {
+            guard error.code == .rollbackSuspected else { throw error }
+        }
+        let fresh = try WriteTransaction(tables, context)
+        try fresh.begin()
+        if context.incarnation > known.incarnation {
+            tables.rollBack()
+            memory.forgetAll()
+            watch.settle(history, changes: found.changes)
+            return .settled(fresh, haveBeenLost: true)
+        }
+        // They could not know of it: this process came back too late.
+        return try conclude(known, found, redone: 0, isKept: false)
+    }
+
+    // MARK: Settling
+
+    private func settle(
+        _ known: Knowledge, _ found: ServerTables.Turn, hasWaited: Bool
+    ) throws(StoreError) -> Step {
+        var found = found
+        var redone = try redo(&found, withDoubtful: false)
+        var peers = try tables.report(owner, watch.knownChanges, in: history)
+        // What is missing, though nobody has yet to come, may be what never heard of its own outcome.
+        if peers.knownChanges > found.changes, peers.missing == 0 || hasWaited {
+            redone += try redo(&found, withDoubtful: true)
+            peers = try tables.report(owner, watch.knownChanges, in: history)
+        }
+        let isWhole = peers.survivors > 0 && peers.knownChanges <= found.changes
+        if isWhole, peers.missing == 0 || hasWaited && found.isSynchronous {
+            return try conclude(known, found, redone: redone, isKept: true)
+        }
+        if hasWaited { return try conclude(known, found, redone: redone, isKept: false) }
+        try commit()
+        return .waiting
+    }
+
+    /// Does once more what is missing and remembered here. Gives how many transactions that were.
+    private func redo(_ found: inout ServerTables.Turn, withDoubtful: Bool) throws(StoreError) -> Int {
+        let missing = memory.transactions(after: found.changes, withDoubtful: withDoubtful)
+        guard let first = missing.first, let last = missing.last else { return 0 }
+        guard try head() == first.before else { return 0 }
+        for transaction in missing { try tables.redo(transaction.changes) }
+        guard try head() == last.after else {
+            throw StoreError(
+                .rollbackSuspected, "what was committed before the failover does not come to the same again",
+                hint: "find out who changed the database; nothing is written to it")
+        }
+        if last.number == memory.doubtful?.number { memory.keepDoubtful() }
+        found.changes = last.number
+        try tables.setChanges(found.changes)
+        return missing.count
+    }
+
+    private func head() throws(StoreError) -> WriteTransaction.AuditHead {
+        let look = try WriteTransaction(tables, context)
+        return try look.lastHead()
+    }
+
+    /// Ends it for everyone, and writes that down.
+    private func conclude(
+        _ known: Knowledge, _ found: ServerTables.Turn, redone: Int, isKept: Bool
+    ) throws(StoreError) -> Step {
+        let changes = found.changes + 1
+        try tables.setHistory(history, changes: changes)
+        if isKept, let transaction = try kept(known, found, redone) {
+            try commit()
+            return done(transaction, changes, haveBeenLost: false)
+        }
+        let transaction = try WriteTransaction(tables, context)
+        try transaction.begin()
+        try transaction.changeVault(event(found, redone, isKept: false)) { $0.incarnation += 1 }
+        try commit()
+        return done(transaction, changes, haveBeenLost: true)
+    }
+
+    /// nil where this process misses what it knows, whatever the numbers say.
+    private func kept(
+        _ known: Knowledge, _ found: ServerTables.Turn, _ redone: Int
+    ) throws(StoreError) -> WriteTransaction? {
+        let transaction = try WriteTransaction(tables, context, committedHead: known.head)
+        do throws(StoreError) { try transaction.begin() } catch {
+            if error.code == .rollbackSuspected { return nil }
+            throw error
+        }
+        try transaction.audit(event(found, redone, isKept: true), about: AuditSubject())
+        return transaction
+    }
+
+    private func done(_ transaction: WriteTransaction, _ changes: Int64, haveBeenLost: Bool) -> Step {
+        transaction.committed()
+        if haveBeenLost { memory.forgetAll() }
+        memory.add(
+            CommitMemory.Transaction(
+                number: changes, before: transaction.headAtBegin, after: transaction.head,
+                changes: tables.takeRecord()))
+        watch.settle(history, changes: changes)
+        return .settled(transaction, haveBeenLost: haveBeenLost)
+    }
+
+    private func commit() throws(StoreError) {
+        switch tables.commit() {
+        case .durable: return
+        case .undone(let error), .unknown(let error): throw error
+        }
+    }
+
+    private func event(_ found: ServerTables.Turn, _ redone: Int, isKept: Bool) -> AuditEvent {
+        AuditEvent(
+            .failoverSettled,
+            [
+                .init("from", "\(found.history.timeline)"), .init("to", "\(history?.timeline ?? 0)"),
+                .init("cluster", found.history.system == history?.system ? "same" : "other"),
+                .init("redone", "\(redone)"), .init("outcome", isKept ? "whole" : "lost"),
+            ])
+    }
+}

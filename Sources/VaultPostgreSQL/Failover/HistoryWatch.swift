@@ -1,0 +1,71 @@
+import Synchronization
+import VaultStorage
+
+/// In which of the server's histories this process has worked so far, and how much it knows to have happened in it. Shared by
+/// all of the process's connections.
+final class HistoryWatch: Sendable {
+    private struct State {
+        /// nil until the process has worked in one.
+        var history: ServerHistory?
+        var changes: Int64 = 0
+        var look: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    var history: ServerHistory? { state.withLock { $0.history } }
+
+    /// How many transactions had changed the vault when this process last heard of it; nil if it has not worked yet.
+    var knownChanges: Int64? { state.withLock { $0.history == nil ? nil : $0.changes } }
+
+    /// What finds out about a failover. Called by each connection that meets a history in which nobody has worked yet.
+    func onUnsettled(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.look = look } }
+
+    /// Hears how many changes there have been; of a history that is not settled it knows nothing.
+    func note(_ changes: Int64, in history: ServerHistory?) {
+        state.withLock { state in
+            guard history == state.history else { return }
+            state.changes = max(state.changes, changes)
+        }
+    }
+
+    /// From here on this process works in that history.
+    func settle(_ history: ServerHistory?, changes: Int64) {
+        state.withLock { state in (state.history, state.changes) = (history, changes) }
+    }
+
+    /// Refuses a connection whose history is another one than that in which this process works.
+    func require(_ history: ServerHistory?) throws(StoreError) {
+        enum Verdict { case same, other, foreign }
+        let (verdict, look) = state.withLock { state -> (Verdict, (@Sendable () -> Void)?) in
+            guard let own = state.history, let history, own != history else { return (.same, nil) }
+            return (own.system == history.system ? .other : .foreign, state.look)
+        }
+        switch verdict {
+        case .same: return
+        case .foreign: throw .otherCluster
+        case .other:
+            look?()
+            throw .unsettled
+        }
+    }
+}
+
+/// Changes nothing: the writer looks at the server's history before anything else.
+final class HistoryLook: WriteOperation {
+    let comesAfterCommit = false
+    private let failure = Mutex<StoreError?>(nil)
+    private let end = WakeUp()
+
+    func run(_ transaction: WriteTransaction) throws {}
+
+    func finish(_ failure: StoreError?) {
+        self.failure.withLock { $0 = failure }
+        end.send()
+    }
+
+    func wait() throws(StoreError) {
+        end.wait(milliseconds: nil)
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+}

@@ -1,0 +1,113 @@
+import VaultStorage
+
+/// The engine's own rows about the server's history, of which all processes of a vault know.
+extension ServerTables {
+    /// How far the vault is, and in which history people work.
+    struct Turn {
+        var changes: Int64
+        let history: ServerHistory
+        /// Whether the last commit waited for a standby.
+        let isSynchronous: Bool
+    }
+
+    /// Of the processes that had the vault open before the failover.
+    struct Peers {
+        /// How many have not yet said what they know.
+        let missing: Int64
+        let survivors: Int64
+        /// The most changes that one knows of.
+        let knownChanges: Int64
+    }
+
+    /// A transaction in which no other process can change the vault, and in which nothing is recorded yet.
+    func beginSettling() throws(StoreError) -> Turn {
+        try begin(.writing)
+        let row = try ask(Self.look)
+        guard row.rowCount == 1 else { throw .lacksEngineState }
+        return Turn(
+            changes: row.integer(0, 0),
+            history: ServerHistory(system: row.integer(0, 1), timeline: row.integer(0, 2)),
+            isSynchronous: row.integer(0, 3) != 0)
+    }
+
+    /// Whether the history of this connection is the one in which the vault is changed; the watch then goes on from there.
+    func isSettled(_ watch: HistoryWatch) throws(StoreError) -> Bool {
+        let row = try ask(Self.state)
+        guard row.rowCount == 1 else { throw .lacksEngineState }
+        guard ServerHistory(system: row.integer(0, 1), timeline: row.integer(0, 2)) == connection.history else {
+            return false
+        }
+        watch.settle(connection.history, changes: row.integer(0, 0))
+        return true
+    }
+
+    /// Carries out commands as they were carried out before.
+    func redo(_ changes: [CommitMemory.Change]) throws(StoreError) {
+        for change in changes { try connection.send(change.statement, change.parameters) }
+        try connection.sync()
+    }
+
+    func setChanges(_ changes: Int64) throws(StoreError) {
+        try connection.send(Self.setChanges, Parameters([.integer(changes)]))
+    }
+
+    /// Lets everyone work in this history.
+    func setHistory(_ history: ServerHistory?, changes: Int64) throws(StoreError) {
+        guard let history else { throw .unreachable }
+        try connection.send(
+            Self.setHistory,
+            Parameters([.integer(changes), .integer(history.system), .integer(history.timeline)]))
+        noteTurn(changes)
+    }
+
+    /// Says what this process knows, and gives what all of them have said.
+    ///
+    /// Nobody is waited for who had ended long before the last sign of life of the former history: what it had committed
+    /// stands in the server's log before that sign.
+    func report(
+        _ owner: Int64?, _ known: Int64?, in history: ServerHistory?
+    ) throws(StoreError) -> Peers {
+        guard let history else { throw .unreachable }
+        if let owner {
+            try connection.send(
+                Self.report,
+                Parameters([.integer(owner), .integer(history.timeline), known.map { .integer($0) }]))
+        }
+        let row = try ask(Self.peers, Parameters([.integer(history.timeline)]))
+        return Peers(missing: row.integer(0, 0), survivors: row.integer(0, 1), knownChanges: row.integer(0, 2))
+    }
+
+    private static let state = Statement(
+        #"SELECT "changeCount", "system", "timeline" FROM "engineState" WHERE "id" = 1"#)
+    private static let look = Statement(
+        """
+        SELECT "changeCount", "system", "timeline", "isSynchronous"::int::int8 FROM "engineState"
+        WHERE "id" = 1 FOR UPDATE
+        """)
+    private static let setChanges = Statement(
+        #"UPDATE "engineState" SET "changeCount" = $1 WHERE "id" = 1"#, [.integer])
+    private static let setHistory = Statement(
+        #"UPDATE "engineState" SET "changeCount" = $1, "system" = $2, "timeline" = $3 WHERE "id" = 1"#,
+        [.integer, .integer, .integer])
+    private static let report = Statement(
+        #"UPDATE "process" SET "settledTimeline" = $2, "knownChanges" = $3 WHERE "owner" = $1"#,
+        [.integer, .integer, .integer])
+    private static let peers = Statement(
+        """
+        WITH "before" AS (
+            SELECT "settledTimeline" IS NOT DISTINCT FROM $1 AS "hasReported", "knownChanges",
+                CASE WHEN "timeline" = (SELECT "timeline" FROM "engineState") THEN "lastSeenAt" ELSE "seenBefore" END
+                    AS "seenAt"
+            FROM "process")
+        SELECT
+            count(*) FILTER (WHERE NOT "hasReported"
+                AND "seenAt" >= (SELECT max("seenAt") FROM "before") - interval '1 minute'),
+            count(*) FILTER (WHERE "hasReported" AND "knownChanges" IS NOT NULL),
+            COALESCE(max("knownChanges") FILTER (WHERE "hasReported"), 0)
+        FROM "before"
+        """, [.integer])
+}
+
+extension StoreError {
+    static var lacksEngineState: StoreError { StoreError(.damaged, "the vault lacks the row of its engine") }
+}

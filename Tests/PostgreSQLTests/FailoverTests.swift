@@ -1,0 +1,277 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultCrypto
+
+@testable import VaultPostgreSQL
+@testable import VaultStorage
+
+/// A standby takes the primary's place, and has not received everything that was acknowledged.
+struct FailoverTests {
+    /// Two servers, and a vault on them.
+    private struct Cluster {
+        let primary: PostgreSQLServer
+        let standby: PostgreSQLServer
+        let vault: ServerVault
+
+        init() throws {
+            primary = try PostgreSQLServer()
+            standby = try PostgreSQLServer(standbyOf: primary)
+            vault = try ServerVault(primary, or: standby)
+        }
+
+        var store: PostgreSQLVaultStore { vault.store }
+
+        /// Waits until the standby has everything.
+        func catchUp() async throws {
+            try await eventually {
+                let answer = try vault.sql(
+                    "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()")
+                return answer.integer(0, 0) == 1
+            }
+        }
+
+        /// From here on the standby misses what is committed.
+        func detach() async throws {
+            try await catchUp()
+            try standby.detach()
+            try await eventually {
+                try vault.sql("SELECT count(*) FROM pg_stat_replication").integer(0, 0) == 0
+            }
+        }
+
+        func failOver() throws {
+            try primary.stop()
+            try standby.promote()
+        }
+
+        /// The content of all tables of the vault, without those of the engine.
+        func content() throws -> [String] {
+            try Table.allCases.map { table in
+                let answer = try vault.sql(
+                    """
+                    SELECT count(*) || ' ' || COALESCE(md5(string_agg(r::text, ',' ORDER BY r::text)), '')
+                    FROM \(table.sql) r
+                    """)
+                return "\(table.rawValue) \(answer.text(0, 0))"
+            }
+        }
+
+        /// Tries for as long as it is being found out what was lost.
+        func goOn(_ body: () async throws -> Void) async throws {
+            for _ in 0..<600 {
+                do { return try await body() } catch let error as StoreError where error.code == .busy {
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            throw NeverHappened()
+        }
+
+        func outcome() async throws -> [String: String] {
+            let entries = try await store.auditEntries(after: 0, limit: 1_000)
+            let last = try #require(entries.last { $0.kind == .failoverSettled })
+            return Dictionary(last.detail.map { ($0.key, $0.value) }) { $1 }
+        }
+
+        /// Somebody who had the vault open, and does not come back.
+        func leaveGhost() throws {
+            try vault.sql(
+                """
+                INSERT INTO "process" ("owner", "host", "pid", "timeline")
+                SELECT 4711, 'ghost', 1, "timeline" FROM "engineState"
+                """)
+        }
+    }
+
+    @Test func aStandbyThatHasEverythingIsGoneOnWith() async throws {
+        let cluster = try Cluster()
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
+        try await cluster.store.updateLogin(login) { $0.session.label = "before" }
+        try await cluster.catchUp()
+        try cluster.failOver()
+        try await cluster.goOn { try await cluster.store.updateLogin(login) { $0.session.label = "after" } }
+        #expect(try await cluster.store.login(login).session.label == "after")
+        #expect(try await !cluster.store.login(login).isHeld)
+        #expect(try await cluster.outcome() == ["from": "1", "to": "2", "cluster": "same", "redone": "0", "outcome": "whole"])
+        #expect(try await cluster.store.verify().findings == [])
+        try await eventually { cluster.store.ownsItsLock }
+    }
+
+    /// Every row comes back as it was: those of new, changed, and erased ones.
+    @Test func whatWasLostIsDoneAgain() async throws {
+        let cluster = try Cluster()
+        let store = cluster.store
+        _ = try await store.insertLogin(cluster.vault.draft("erased"))
+        let login = try await store.insertLogin(cluster.vault.draft("alice")).handle
+        try await cluster.detach()
+        for number in 0..<20 {
+            _ = try await store.insertLogin(cluster.vault.draft("user \(number)"))
+            try await store.updateLogin(login) { $0.session.label = "change \(number)" }
+        }
+        await #expect(throws: StoreError.self) { try await store.updateLogin(LoginHandle(.zero)) { _ in } }
+        try await store.updateUser("erased") { $0.isErased = true }
+        let before = try cluster.content()
+        try cluster.failOver()
+        #expect(try cluster.content() != before)
+        try await cluster.goOn { _ = try await store.write { _ in } }
+        let after = try cluster.content().filter { !$0.hasPrefix("audit ") }
+        #expect(after == before.filter { !$0.hasPrefix("audit ") })
+        #expect(try await store.login(login).session.label == "change 19")
+        #expect(try await !store.login(login).isHeld)
+        let outcome = try await cluster.outcome()
+        #expect(outcome["outcome"] == "whole" && Int(outcome["redone"] ?? "") ?? 0 >= 42)
+        #expect(try await store.verify().findings == [])
+    }
+
+    /// Each remembers its own commits, which came in turn.
+    @Test func processesDoAgainTogetherWhatTheyDidInTurn() async throws {
+        let cluster = try Cluster()
+        let stores = try [cluster.store, cluster.vault.open(machine: "second"), cluster.vault.open(machine: "third")]
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
+        try await cluster.detach()
+        for number in 0..<30 {
+            try await stores[number % 3].updateLogin(login) { $0.session.label = "change \(number)" }
+        }
+        try cluster.failOver()
+        // Reading alone is enough: whoever meets the new server sees to it.
+        try await cluster.goOn { _ = try await stores[1].login(login) }
+        for store in stores {
+            try await cluster.goOn {
+                try #require(try await store.login(login).session.label == "change 29")
+            }
+        }
+        try await cluster.goOn { try await stores[2].updateLogin(login) { $0.session.label = "after" } }
+        #expect(try await cluster.store.login(login).session.label == "after")
+        #expect(try await !cluster.store.login(login).isHeld)
+        #expect(try await cluster.store.verify().findings == [])
+    }
+
+    /// Of what a process has committed that does not come back nobody knows which refresh tokens it has spent.
+    @Test func whatNobodyRemembersHoldsAllLogins() async throws {
+        let cluster = try Cluster()
+        let other = try cluster.vault.open(machine: "second")
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
+        try await other.updateLogin(login) { $0.session.label = "before" }
+        try cluster.leaveGhost()
+        try await cluster.detach()
+        let ghost = ServerWriteBatch(cluster.vault.address, cluster.store.context, .unknown)
+        ghost.perform([Relabel(login, "of the ghost")], committed: {})
+        ghost.close()
+        try await cluster.store.updateLogin(login) { $0.session.label = "after the ghost" }
+        try cluster.failOver()
+        try await cluster.goOn { _ = try await other.login(login) }
+        try await cluster.goOn { _ = try await cluster.store.write { _ in } }
+        for store in [cluster.store, other] {
+            let found = try await store.login(login)
+            #expect(found.session.label == "before" && found.isHeld)
+            try await store.updateLogin(login) { $0.session.label = "before" }
+        }
+        #expect(try await cluster.outcome()["outcome"] == "lost")
+        #expect(try await cluster.store.acceptRestored([login]) { _ in } == [login])
+        #expect(try await !other.login(login).isHeld)
+        #expect(try await cluster.store.verify().findings == [])
+    }
+
+    /// Nothing is missing that anybody knows of. But the standby may have missed something.
+    @Test func whoDoesNotComeBackMayHaveCommitted() async throws {
+        let cluster = try Cluster()
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
+        try cluster.leaveGhost()
+        try await cluster.catchUp()
+        try cluster.failOver()
+        try await cluster.goOn { _ = try await cluster.store.write { _ in } }
+        #expect(try await cluster.store.login(login).isHeld)
+        #expect(try await cluster.outcome()["outcome"] == "lost")
+    }
+
+    /// Each commit had waited for the standby: whoever does not come back has lost nothing.
+    @Test func aSynchronousStandbyHasEverythingOfThoseWhoDoNotComeBack() async throws {
+        let cluster = try Cluster()
+        try cluster.vault.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try cluster.vault.sql("SELECT pg_reload_conf()")
+        try await eventually {
+            try cluster.vault.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").integer(0, 0) == 1
+        }
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
+        try cluster.leaveGhost()
+        try await cluster.store.updateLogin(login) { $0.session.label = "before" }
+        try cluster.failOver()
+        try await cluster.goOn { _ = try await cluster.store.write { _ in } }
+        #expect(try await cluster.store.login(login).session.label == "before")
+        #expect(try await !cluster.store.login(login).isHeld)
+        #expect(try await cluster.outcome()["outcome"] == "whole")
+    }
+
+    /// Nobody was there who could know what is missing: as after a restore to an earlier moment.
+    @Test func aHistoryThatNobodyRemembersHoldsAllLogins() async throws {
+        let cluster = try Cluster()
+        let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
+        await cluster.store.shutDown()
+        try await cluster.catchUp()
+        try cluster.failOver()
+        let opened = try cluster.vault.open(machine: "later")
+        #expect(try await opened.login(login).isHeld)
+        // The next one finds it settled.
+        let start = SuspendingClock.now
+        let next = try cluster.vault.open(machine: "next")
+        #expect(start.duration(to: .now) < FailoverSettlement.patience)
+        #expect(try await next.login(login).isHeld)
+        #expect(try await next.verify().findings == [])
+    }
+
+    /// As `pg_restore` puts it there.
+    @Test func aVaultThatWasPutIntoAnotherClusterHoldsAllLogins() async throws {
+        let vault = try ServerVault()
+        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
+        await vault.store.shutDown()
+        try vault.sql(#"UPDATE "engineState" SET "system" = 1"#)
+        let opened = try vault.open()
+        #expect(try await opened.login(login).isHeld)
+        #expect(try await opened.acceptRestored([login]) { _ in } == [login])
+        #expect(try await opened.verify().findings == [])
+    }
+
+    /// What is kept for the case of a failover has a limit, and forgets what is oldest.
+    @Test func theMemoryOfCommitsHasALimit() {
+        let memory = CommitMemory()
+        let head = WriteTransaction.AuditHead(sequence: 0, mac: .genesis)
+        func transaction(_ number: Int64) -> CommitMemory.Transaction {
+            let parameters = Parameters([.bytes([UInt8](repeating: 0, count: 1 << 20))])
+            return CommitMemory.Transaction(
+                number: number, before: head, after: head,
+                changes: [CommitMemory.Change(statement: Statement("SELECT $1", [.bytes]), parameters: parameters)])
+        }
+        for number in 1...100 { memory.add(transaction(Int64(number))) }
+        #expect(memory.transactions(after: 0, withDoubtful: false).isEmpty)
+        let kept = memory.transactions(after: 90, withDoubtful: false)
+        #expect(kept.map(\.number) == Array(91...100))
+        // What came later than a gap follows on nothing.
+        memory.add(transaction(102))
+        #expect(memory.transactions(after: 90, withDoubtful: false).last?.number == 100)
+        memory.doubtful = transaction(101)
+        #expect(memory.transactions(after: 100, withDoubtful: true).map(\.number) == [101])
+        let later = SuspendingClock.now + CommitMemory.longest * 3
+        memory.add(transaction(103), at: later)
+        #expect(memory.transactions(after: 90, withDoubtful: false).isEmpty)
+    }
+}
+
+/// A change by a batch that nobody keeps.
+private final class Relabel: WriteOperation {
+    private let login: LoginHandle
+    private let label: String
+
+    init(_ login: LoginHandle, _ label: String) {
+        self.login = login
+        self.label = label
+    }
+
+    var comesAfterCommit: Bool { false }
+
+    func run(_ transaction: WriteTransaction) throws {
+        try transaction.updateLogin(login) { $0.session.label = label }
+        try transaction.tables.settle()
+    }
+
+    func finish(_ failure: StoreError?) {}
+}
