@@ -6,17 +6,12 @@ import VaultStorage
 /// Transactions that change the vault have numbers without gaps. Done again in their order, on the rows on which they were
 /// done first, they come to the same rows.
 final class CommitMemory {
-    struct Change {
-        let statement: Statement
-        let parameters: Parameters
-    }
-
     struct Transaction {
         let number: Int64
         /// The end of the trail that it found, and the one that it left.
         let before: WriteTransaction.AuditHead
         let after: WriteTransaction.AuditHead
-        let changes: [Change]
+        let changes: [RecordedChange]
     }
 
     /// As long as a standby may lag behind that is still promoted.

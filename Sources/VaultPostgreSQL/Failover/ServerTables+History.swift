@@ -42,7 +42,7 @@ extension ServerTables {
     }
 
     /// Carries out commands as they were carried out before.
-    func redo(_ changes: [CommitMemory.Change]) throws(StoreError) {
+    func redo(_ changes: [RecordedChange]) throws(StoreError) {
         for change in changes { try connection.send(change.statement, change.parameters) }
         try connection.sync()
     }

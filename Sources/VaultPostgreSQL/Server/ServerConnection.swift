@@ -165,6 +165,9 @@ import VaultStorage
         if let failure { throw failure.error }
     }
 
+    /// Whether nothing has failed in the open transaction, as far as the server has answered.
+    var isUnharmed: Bool { end == nil && cause == nil }
+
     /// A new transaction, or the return to a savepoint, begins without failures.
     func forgetFailure() {
         failure = nil

@@ -18,8 +18,10 @@ final class ServerTables: TableAccess {
     /// The number that the open transaction, or the last one, has among those that change the vault.
     private(set) var turn: Int64 = 0
     /// The changes of the open transaction, or of the last one, as they would be done once more.
-    private var record: [CommitMemory.Change] = []
+    private var record: [RecordedChange] = []
     private var recordAtSavepoint = 0
+    /// Whether the end of an operation waits until its changes are accepted. If not, the commit tells.
+    var waitsForChanges = true
 
     init(_ connection: ServerConnection, _ address: ServerAddress, _ peers: PeerLiveness) {
         self.connection = connection
@@ -46,7 +48,7 @@ final class ServerTables: TableAccess {
         guard transaction == .writing else { throw StoreError(.readOnly, "a reader cannot change the vault") }
         let command = try connection.send(statement, parameters)
         lastChange = command
-        record.append(CommitMemory.Change(statement: statement, parameters: parameters))
+        record.append(RecordedChange(statement: statement, parameters: parameters))
         if case .insert = query.operation { lastInsert = command }
     }
 
@@ -92,7 +94,9 @@ final class ServerTables: TableAccess {
 
     var migrations: [Migration] { Migrations.postgreSQL }
 
-    func settle() throws(StoreError) { try connection.sync() }
+    func settle() throws(StoreError) {
+        if waitsForChanges { try connection.sync() }
+    }
 
     func highestFence() throws(StoreError) -> Int64 { try ask(Self.highestFence).integer(0, 0) }
 
@@ -130,8 +134,10 @@ final class ServerTables: TableAccess {
         changeMark = number - 1
     }
 
+    var recordedCount: Int { record.count }
+
     /// What the transaction has changed, once it is over.
-    func takeRecord() -> [CommitMemory.Change] {
+    func takeRecord() -> [RecordedChange] {
         defer { record = [] }
         return record
     }
@@ -185,12 +191,12 @@ final class ServerTables: TableAccess {
     }
 
     func commit() -> Outcome {
-        do throws(StoreError) { try connection.sync() } catch { return .undone(error) }
-        transaction = .none
         _ = connection.takeWarning()
+        let command: Command
+        do throws(StoreError) { command = try connection.send(Self.commit) } catch { return .undone(error) }
         do throws(StoreError) {
-            let command = try connection.send(Self.commit)
             try connection.sync()
+            transaction = .none
             let answer = try connection.answer(to: command)
             guard answer.tag == "COMMIT" else {
                 return .undone(StoreError(.io(0), "the database server has undone the change"))
@@ -200,6 +206,9 @@ final class ServerTables: TableAccess {
             changeMark = changeMark.map { $0 + 1 }
             return .durable
         } catch {
+            // What was sent before it has failed, so the server has not even looked at it.
+            if case .skipped = command.state { return .undone(error) }
+            transaction = .none
             return .unknown(error)
         }
     }

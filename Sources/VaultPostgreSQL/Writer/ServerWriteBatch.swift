@@ -46,10 +46,15 @@ final class ServerWriteBatch: WriteBatching {
 
     private func commit(_ operations: [any WriteOperation]) -> StoreError? {
         var met = StoreError.contended
-        for _ in 0..<Self.tries {
-            switch attempt(operations) {
+        var isCareful = false
+        var left = Self.tries
+        while left > 0 {
+            switch attempt(operations, isCareful: isCareful) {
             case .done(let failure): return failure
-            case .again(let error): met = error
+            case .again(let error):
+                met = error
+                left -= 1
+            case .carefully: isCareful = true
             }
         }
         return met
@@ -59,14 +64,25 @@ final class ServerWriteBatch: WriteBatching {
         case done(StoreError?)
         /// Nothing was changed, and it may go better the next time.
         case again(StoreError)
+        /// Nothing was changed. Something has failed, and it has to be found out what.
+        case carefully
     }
 
-    private func attempt(_ operations: [any WriteOperation]) -> Attempt {
+    /// - Parameter isCareful: Whether each operation has a savepoint, and is waited for. Hardly ever does one fail after it has
+    ///   changed something: so at first none has, and a whole batch costs one question for each that is read.
+    private func attempt(_ operations: [any WriteOperation], isCareful: Bool) -> Attempt {
         let channel: Channel
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
+        channel.tables.waitsForChanges = isCareful
         do throws(StoreError) {
             try begin(channel)
-            for operation in operations { try run(operation, on: channel) }
+            for operation in operations {
+                let isDone = isCareful ? try run(operation, on: channel) : tryOut(operation, on: channel)
+                if isDone { continue }
+                channel.tables.rollBack()
+                guard channel.tables.connection.end == nil else { throw StoreError.unreachable }
+                return .carefully
+            }
         } catch {
             channel.tables.rollBack()
             if error == .unsettled {
@@ -80,7 +96,7 @@ final class ServerWriteBatch: WriteBatching {
             self.channel = nil
             return .again(error)
         }
-        return finish(channel)
+        return finish(channel, isCareful: isCareful)
     }
 
     /// Waits for this process's turn.
@@ -94,7 +110,7 @@ final class ServerWriteBatch: WriteBatching {
     }
 
     /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.
-    private func run(_ operation: any WriteOperation, on channel: Channel) throws(StoreError) {
+    private func run(_ operation: any WriteOperation, on channel: Channel) throws(StoreError) -> Bool {
         let (tables, transaction) = (channel.tables, channel.transaction)
         let mark = transaction.mark
         try tables.setSavepoint()
@@ -104,9 +120,22 @@ final class ServerWriteBatch: WriteBatching {
             transaction.restore(mark, after: error)
             try tables.rollBackToSavepoint()
         }
+        return true
     }
 
-    private func finish(_ channel: Channel) -> Attempt {
+    /// Runs one operation without looking back. False if what it, or one before it, has changed would have to be undone.
+    private func tryOut(_ operation: any WriteOperation, on channel: Channel) -> Bool {
+        let (tables, transaction) = (channel.tables, channel.transaction)
+        let mark = transaction.mark
+        let changes = tables.recordedCount
+        do { try operation.run(transaction) } catch {
+            guard tables.connection.isUnharmed, tables.recordedCount == changes else { return false }
+            transaction.restore(mark, after: error)
+        }
+        return true
+    }
+
+    private func finish(_ channel: Channel, isCareful: Bool) -> Attempt {
         switch channel.tables.commit() {
         case .durable:
             note(channel)
@@ -114,7 +143,7 @@ final class ServerWriteBatch: WriteBatching {
         case .undone(let error):
             channel.tables.rollBack()
             if channel.tables.connection.end != nil { self.channel = nil }
-            return .done(error)
+            return isCareful || channel.tables.connection.end != nil ? .done(error) : .carefully
         case .unknown(let error):
             self.channel = nil
             memory.doubtful = record(channel)
