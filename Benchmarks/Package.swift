@@ -42,6 +42,16 @@ let package = Package(
                 .product(name: "TokenVaultTesting", package: "token-vault"),
             ]
         ),
+        // Apart from all others, which link no libpq.
+        .executableTarget(
+            name: "server-bench",
+            dependencies: [
+                .product(name: "OAuthClient", package: "token-vault"),
+                .product(name: "TokenVault", package: "token-vault"),
+                .product(name: "TokenVaultPostgreSQL", package: "token-vault"),
+                .product(name: "TokenVaultTesting", package: "token-vault"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,11 +7,11 @@ import subprocess
 import sys
 import tempfile
 
-from . import cells, day, flight, growth, machine, report, servers, speed, tick, upkeep
+from . import cells, day, flight, growth, machine, report, server, servers, speed, tick, upkeep
 from .fleet import Fleet
 
 # Opening comes before what makes files grow.
-ROWS = ("cells", "reads", "opening", "commits", "flight", "tick", "upkeep", "growth", "day")
+ROWS = ("cells", "reads", "opening", "commits", "flight", "tick", "upkeep", "server", "growth", "day")
 BENCHMARKS = os.path.join(machine.ROOT, "Benchmarks")
 
 
@@ -20,13 +20,17 @@ class Programs:
 
     def __init__(self, folders: list[str]):
         self.folders = folders or self.build()
-        self.bench, self.worker, self.vaultctl, self.probe, self.authserver = (
-            self.find(name) for name in ("vault-bench", "vault-worker", "vaultctl", "storage-probe", "dev-authserver"))
+        self.bench, self.worker, self.server_bench, self.vaultctl, self.probe, self.authserver = (
+            self.find(name)
+            for name in ("vault-bench", "vault-worker", "server-bench", "vaultctl", "storage-probe", "dev-authserver"))
         made = os.path.join(BENCHMARKS, ".build", "peers")
-        self.sqlcipher, self.reference = os.path.join(made, "sqlcipher"), os.path.join(made, "reference")
+        self.sqlcipher, self.reference, self.server_reference = (
+            os.path.join(made, name) for name in ("sqlcipher", "reference", "server"))
         sources = [os.path.join(BENCHMARKS, "reference", f"{name}.c") for name in ("cell", "vault", "update", "reference")]
         self.compile(self.reference, *sources, "-lsqlite3", "-lsodium")
         self.compile(self.sqlcipher, os.path.join(BENCHMARKS, "beside", "sqlcipher.c"), "-lsqlcipher")
+        headers = machine.first_line("pg_config", "--includedir")
+        self.compile(self.server_reference, os.path.join(BENCHMARKS, "reference", "server.c"), f"-I{headers}", "-lpq")
 
     def build(self) -> list[str]:
         folders = []
@@ -153,6 +157,8 @@ def run(row: str, results, place: str, programs, started: Servers, fleets: Fleet
         tick.run(results, programs, started, os.path.dirname(place), rounds, (1_000, options.big))
     elif row == "upkeep":
         upkeep.run(results, fleets.fleet(options.logins), rounds)
+    elif row == "server":
+        server.run(results, programs, started, place, rounds, min(options.logins, 10_000))
     elif row == "growth":
         growth.run(results, os.path.dirname(place), programs, rounds, options.big)
     else:

@@ -122,6 +122,22 @@ def cells_table() -> str:
     return table(["1 000 bytes", "seal", "open", "bytes stored"], rows)
 
 
+def server_table() -> str:
+    found = collections.defaultdict(list)
+    for sample in samples("server"):
+        found[sample["work"], sample["name"]].append(sample)
+    rows = []
+    for (work, name), some in found.items():
+        if "rate" in some[0]:
+            rows.append([work, name, "", "", short(statistics.median(sample["rate"] for sample in some))])
+            continue
+        each = statistics.median(sample["ns"] for sample in some)
+        rows.append([
+            work, name, *(f"{short(statistics.median(sample[part] for sample in some) / 1000)} µs" for part in ("p50", "p99")),
+            short(1e9 / each)])
+    return table(["work", "program", "half take at most", "99 of 100", "a second"], rows)
+
+
 def machine_table() -> str:
     rows = []
     for row in ROWS:
@@ -169,4 +185,4 @@ def cost_table() -> str:
 
 TABLES = (
     reads_table, commits_table, thousand_table, opening_table, flight_table, day_table, growth_table, tick_table, upkeep_table,
-    cells_table, goals_table, machine_table)
+    cells_table, server_table, goals_table, machine_table)

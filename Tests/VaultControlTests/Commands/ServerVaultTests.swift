@@ -42,6 +42,9 @@ struct ServerVaultTests {
         let findings = try #require(try result.json["findings"] as? [[String: Any]])
         let server = try #require(findings.first { $0["check"] as? String == "server" })
         #expect(server["level"] as? String == "warning")
+        let backup = try #require(findings.first { $0["check"] as? String == "backup" })
+        #expect((backup["hint"] as? String)?.contains("database") == true)
+        #expect(try await harness.run("backup", "list").error.contains("with its database"))
         #expect(!findings.contains { ["file", "sqlite"].contains($0["check"] as? String ?? "") })
     }
 

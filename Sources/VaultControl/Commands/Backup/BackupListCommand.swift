@@ -12,9 +12,15 @@ struct BackupListCommand: VaultCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
-        let entries = try await VaultAccess(global, invocation).open { try await $0.backups() }
+        let (entries, isOnServer) = try await VaultAccess(global, invocation).open { vault in
+            (try await vault.backups(), try await vault.server() != nil)
+        }
         try invocation.emit("backups", entries.map(BackupSheets.sheet), ["BACKUP", "MADE", "STATE", "PATH"])
-        if entries.isEmpty { invocation.hint("make one: vaultctl backup create DIRECTORY") }
+        if isOnServer {
+            invocation.hint("a vault on a server is backed up with its database: docs/postgresql.md")
+        } else if entries.isEmpty {
+            invocation.hint("make one: vaultctl backup create DIRECTORY")
+        }
     }
 }
 

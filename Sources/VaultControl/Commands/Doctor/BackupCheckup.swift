@@ -13,13 +13,20 @@ struct BackupCheckup {
 
     func findings() async -> [DoctorFinding] {
         do {
-            let backups = try await vault.backups()
-            return Self.findings(of: backups, now: invocation.now) + held(try await vault.heldLogins())
+            let isOnServer = try await vault.server() != nil
+            let backups =
+                isOnServer ? [Self.byServer] : Self.findings(of: try await vault.backups(), now: invocation.now)
+            return backups + held(try await vault.heldLogins(), isOnServer: isOnServer)
         } catch {
             let failure = Failure(error)
             return [.unseen(.backup, failure.message, level: .problem, hint: failure.hints.first)]
         }
     }
+
+    /// Nobody can see from here whether somebody does.
+    private static let byServer = DoctorFinding(
+        .note, .backup, "the vault is backed up with its database, which cannot be seen from here",
+        hint: "see that the database has backups, and that one can be restored: docs/postgresql.md")
 
     static func findings(of entries: [BackupEntry], now: Date) -> [DoctorFinding] {
         let damaged = entries.count - entries.compactMap(\.backup).count
@@ -63,13 +70,14 @@ struct BackupCheckup {
         return max(gaps[gaps.count / 2], 600)
     }
 
-    private func held(_ logins: [HeldLogins]) -> [DoctorFinding] {
+    private func held(_ logins: [HeldLogins], isOnServer: Bool) -> [DoctorFinding] {
         let count = logins.reduce(0) { $0 + $1.held }
         guard count > 0 else { return [] }
         return [
             DoctorFinding(
                 .warning, .backup,
-                "\(Count.of(count, "login")) held since a restore: nothing is sent for \(count == 1 ? "it" : "them")",
+                "\(Count.of(count, "login")) held since a restore\(isOnServer ? " or a failover" : ""):"
+                    + " nothing is sent for \(count == 1 ? "it" : "them")",
                 hint: "see at what risk they can be accepted: vaultctl restore status")
         ]
     }
