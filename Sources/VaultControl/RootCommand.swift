@@ -21,7 +21,8 @@ struct RootCommand: ParsableCommand {
             KeyCommand.self,
             OutboxCommand.self, DamageCommand.self, AuditCommand.self, WitnessCommand.self, EventsCommand.self,
             ReportCommand.self,
-            BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, MaintainCommand.self,
+            BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, MoveCommand.self,
+            MaintainCommand.self,
             VersionCommand.self,
         ]
     )

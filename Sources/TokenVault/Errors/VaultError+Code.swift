@@ -152,6 +152,9 @@ extension VaultError.Code {
     public static let ownershipLost = Self("ownershipLost")
     /// The vault has been closed.
     public static let closed = Self("closed")
+    /// What the vault holds is moved to another vault, or comes from one: until the move is complete neither of the two
+    /// takes changes, and the source never again. Nothing was sent.
+    public static let moved = Self("moved")
 }
 
 // The call and this process.

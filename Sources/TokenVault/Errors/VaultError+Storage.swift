@@ -79,6 +79,7 @@ extension VaultError.Code {
             case .lastKeySlot, .keySlotNotProven, .providerInUse: .inUse
             case .invalidValue: .invalidArgument
             case .ownershipLost: .ownershipLost
+            case .moved: .moved
             case .closed: .closed
             case .logInNotBound: .logInNotBound
             }

@@ -31,6 +31,7 @@ extension Vault {
                 if let problem = file.problem { throw problem }
             }
             if let refusal = store.readOnlyRefusal { throw refusal }
+            if let refusal = try await store.moveMark()?.refusal { throw refusal }
             guard store.ownsItsLock else {
                 throw StoreError(
                     .ownershipLost, "other processes no longer see this one as alive",

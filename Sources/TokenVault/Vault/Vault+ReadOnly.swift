@@ -4,6 +4,7 @@ extension Vault {
     /// Why nothing can be written to the vault, as a sentence; nil if it can be.
     ///
     /// A vault on a file system that is mounted read-only, such as a snapshot or a mounted backup, can be read and verified.
-    /// Good tokens are served; a renewal is refused with ``VaultError/Code/readOnly`` before anything is sent.
-    public var readOnlyReason: String? { store.readOnlyRefusal?.reason }
+    /// Good tokens are served; a renewal is refused with ``VaultError/Code/readOnly`` before anything is sent. The same holds
+    /// for a vault whose content is moved to another one, or was; the code is ``VaultError/Code/moved``.
+    public var readOnlyReason: String? { (store.readOnlyRefusal ?? store.context.moveRefusal)?.reason }
 }

@@ -101,6 +101,11 @@ package import VaultStorage
 /// ### Logins of another system
 /// - ``acceptImport(from:provider:limit:rate:proof:)``
 /// - ``importStatus()``
+/// ### Moving to another vault
+/// - ``move(to:patience:progress:)``
+/// - ``planMove(to:)``
+/// - ``moveState()``
+/// - ``abortMove(to:)``
 /// ### Damaged rows
 /// - ``damage(limit:)``
 /// - ``damagedRow(_:)``

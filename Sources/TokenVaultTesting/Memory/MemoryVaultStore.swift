@@ -100,7 +100,7 @@ package final class MemoryVaultStore: VaultStore {
             let transaction = writer.transaction
             let result = try vault.database.write(writer.tables) { _ in
                 try transaction.begin()
-                return try body(transaction)
+                return try transaction.perform(body)
             }
             transaction.committed()
             return result

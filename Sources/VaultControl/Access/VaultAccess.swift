@@ -28,15 +28,19 @@ struct VaultAccess {
     /// Where the vault lies: in a file or on a server.
     var location: VaultLocation {
         get throws {
-            let text = try path
-            guard VaultLocation.isPostgreSQL(text) else { return .sqlite(text) }
-            guard !VaultLocation.holdsPassword(text) else {
-                throw Failure.usage(
-                    "the connection string holds a password, and anyone on this machine can read it",
-                    hint: "put the password into ~/.pgpass, or into the private file that PGPASSFILE names")
-            }
-            return try .postgreSQL(text, stateDirectory: environment("TOKENVAULT_STATE_DIRECTORY"))
+            try location(try path)
         }
+    }
+
+    /// What the text of an option or argument names.
+    func location(_ text: String) throws -> VaultLocation {
+        guard VaultLocation.isPostgreSQL(text) else { return .sqlite(text) }
+        guard !VaultLocation.holdsPassword(text) else {
+            throw Failure.usage(
+                "the connection string holds a password, and anyone on this machine can read it",
+                hint: "put the password into ~/.pgpass, or into the private file that PGPASSFILE names")
+        }
+        return try .postgreSQL(text, stateDirectory: environment("TOKENVAULT_STATE_DIRECTORY"))
     }
 
     /// The file that the vault is; refused where it lies on a server.
@@ -52,7 +56,10 @@ struct VaultAccess {
 
     /// Refuses a file that is not there. Of a server that is known only once it is asked.
     private func requireFile() throws {
-        let path = try path
+        try requireFile(at: try path)
+    }
+
+    func requireFile(at path: String) throws {
         guard !VaultLocation.isPostgreSQL(path), unsafe access(path, F_OK) != 0 else { return }
         throw Self.missing(path)
     }
@@ -131,6 +138,11 @@ struct VaultAccess {
     /// The same for what works with the key itself.
     func openBySource<R>(_ body: (Vault, KeySource) async throws -> R) async throws -> R {
         try await open { vault, source, _ in try await body(vault, source) }
+    }
+
+    /// The same for what works with a second vault.
+    func openBeside<R>(_ body: (Vault, KeySource, inout SecretReader) async throws -> R) async throws -> R {
+        try await open(body)
     }
 
     private func open<R>(_ body: (Vault, KeySource, inout SecretReader) async throws -> R) async throws -> R {

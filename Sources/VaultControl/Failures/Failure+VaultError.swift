@@ -130,6 +130,7 @@ extension Failure {
             "stop what renews there, then read it to its end: vaultctl import run SOURCE --final"
         case .busy: "another process is writing; try again, and if this persists, look for a stalled process"
         case .unknownRow: "list all damaged rows: vaultctl damage list"
+        case .moved: "see where it went, and how far it is: vaultctl move status"
         case .unknownBackup: "list all backups: vaultctl backup list"
         case .heldBySource:
             "see what is held: vaultctl import status; once the other system no longer renews: vaultctl import accept"
@@ -158,7 +159,7 @@ extension ExitStatus {
             self = .key
         case .damaged, .quarantined, .notAVault, .notABackup:
             self = .damaged
-        case .rollbackSuspected, .held, .heldBySource:
+        case .rollbackSuspected, .held, .heldBySource, .moved:
             self = .rollback
         case .busy:
             self = .busy

@@ -94,6 +94,12 @@ enum ProvenPassphraseKind: SecretKind {
     static let title = "passphrase that stays"
 }
 
+/// Opens the vault that another one is moved to.
+enum TargetPassphraseKind: SecretKind {
+    static let option = "target-passphrase"
+    static let title = "target's passphrase"
+}
+
 /// Opens the vault, and keeps doing so when the vault key is replaced.
 enum AlsoPassphraseKind: SecretKind {
     static let option = "also-passphrase"

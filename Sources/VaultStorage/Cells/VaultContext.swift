@@ -38,6 +38,9 @@ package final class VaultContext: Sendable {
 
     package var createdAt: Timestamp { rows.current.createdAt }
 
+    /// Why only a move may change the vault, as far as this process knows; nil: any operation may.
+    package var moveRefusal: StoreError? { rows.current.manifest.move?.refusal }
+
     /// The tag of the cell that a provider's row has, as far as this process knows.
     package func tag(of provider: ProviderHandle) -> CellTag? { rows.current.manifest.providers[provider.bytes] }
 

@@ -11,6 +11,8 @@ struct VaultManifest: Sendable, Equatable {
     private(set) var recipients: [Bytes16: Recipient] = [:]
     /// When a key was last seen to open the slot.
     private(set) var proofs: [Bytes16: Timestamp] = [:]
+    /// That the content goes to another vault, or has come from one.
+    var move: MoveMark?
 
     /// In the order of the handles, as they are stored.
     struct Entries: Sendable, Equatable {
@@ -61,6 +63,8 @@ struct VaultManifest: Sendable, Equatable {
         static let keySlots: UInt8 = 1
         static let providers: UInt8 = 2
         static let recipients: UInt8 = 3
+        /// Versions that do not know it refuse the vault: they would change what has gone to another.
+        static let move: UInt8 = 4
         static let proofs: UInt8 = 128
     }
 }
@@ -104,6 +108,7 @@ extension VaultManifest {
         if !recipients.isEmpty {
             record.append(Tag.recipients, pairs: recipients.mapValues(\.bytes))
         }
+        if let move { record.append(Tag.move, record: move.encoded()) }
         if !proofs.isEmpty {
             record.append(
                 Tag.proofs,
@@ -124,6 +129,7 @@ extension VaultManifest {
                 for (handle, bytes) in try unsafe Self.pairs(field.bytes, of: Recipient.byteCount) {
                     recipients[handle] = Recipient(bytes)
                 }
+            case Tag.move: move = try MoveMark(field)
             case Tag.proofs:
                 for (handle, bytes) in try unsafe Self.pairs(field.bytes, of: MemoryLayout<Int64>.size) {
                     let time = unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: Int64.self) }

@@ -54,6 +54,8 @@ package struct StoreError: Error, Equatable, Sendable {
         /// This process is not, or no longer, what others see as the living owner of its intents: it was forked, or
         /// the host closed the lock's descriptors. Nothing more is written.
         case ownershipLost
+        /// What the vault holds goes to another vault, or comes from one: only that move may change it.
+        case moved
         case closed
     }
 

@@ -122,11 +122,7 @@ extension Reader {
         return page
     }
 
-    package func hasOpenIntents() throws(StoreError) -> Bool {
-        let row = try tables.cursor(.anyIntent)
-        defer { row.reset() }
-        return try row.step()
-    }
+    package func hasOpenIntents() throws(StoreError) -> Bool { try tables.has(.anyIntent) }
 
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
         let manifest = try opener.vaultRow().manifest
@@ -246,7 +242,7 @@ extension AuditColumns {
 
 extension Query {
     fileprivate static let lastAudited = select([.greatest(Table.audit["sequence"])], from: .audit)
-    fileprivate static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent, mostRows: 1)
+    static let anyIntent = select(Table.refreshIntent.columns("fence"), from: .refreshIntent, mostRows: 1)
 
     // From the end of the trail: where logins are renewed at all, one of the last rows is such a row.
     fileprivate static let lastRenewal = select(

@@ -57,6 +57,13 @@ extension TableAccess {
         return row.optionalInteger(0)
     }
 
+    /// Whether there is an answer to a query.
+    func has(_ query: Query) throws(StoreError) -> Bool {
+        let row = try cursor(query)
+        defer { row.reset() }
+        return try row.step()
+    }
+
     /// Whether there is an answer to a query that names one row or one number.
     func has(_ query: Query, _ number: Int64) throws(StoreError) -> Bool {
         let row = try cursor(query)

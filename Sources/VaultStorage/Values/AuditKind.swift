@@ -98,6 +98,19 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
     /// The tokens of a login were written for another system; the details tell which, or that it was a copy.
     package static let loginExported = AuditKind(rawValue: 86)
 
+    /// Everything goes to another vault: from this row on, nothing is changed but by the move.
+    package static let moveBegun = AuditKind(rawValue: 110)
+    /// Everything comes from another vault; the details name it, and the end of its trail.
+    package static let moveArrived = AuditKind(rawValue: 111)
+    /// A login came from another vault, as it was there.
+    package static let loginMoved = AuditKind(rawValue: 112)
+    /// A user without logins came from another vault.
+    package static let userMoved = AuditKind(rawValue: 113)
+    /// Everything has gone to another vault, or come from one.
+    package static let moveFinished = AuditKind(rawValue: 114)
+    /// A move was given up.
+    package static let moveAborted = AuditKind(rawValue: 115)
+
     /// The user logged in again into this login: a new chain has taken the old one's place.
     package static let loggedInAgain = AuditKind(rawValue: 90)
     /// An access token of the client itself was shown to a person.
@@ -148,6 +161,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         loginExported: "login-exported",
         loggedInAgain: "logged-in-again", loginTerminated: "login-terminated", loginDescribed: "login-described",
         clientTokenRevealed: "client-token-revealed",
+        moveBegun: "move-begun", moveArrived: "move-arrived", loginMoved: "login-moved", userMoved: "user-moved",
+        moveFinished: "move-finished", moveAborted: "move-aborted",
         clientRegistered: "client-registered", clientRegistrationChanged: "client-registration-changed",
         clientRegistrationDeleted: "client-registration-deleted",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",

@@ -30,7 +30,7 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
     func run(_ transaction: WriteTransaction) throws {
         guard let body else { return }
         do {
-            try body(transaction)
+            try transaction.perform(body)
             try transaction.tables.settle()
             result = .success(())
         } catch {

@@ -70,6 +70,23 @@ extension WriteTransaction {
         }
     }
 
+    /// Takes over a revocation of another vault, with the attempts that were made there.
+    func take(_ entry: StoredOutboxEntry) throws(StoreError) {
+        if try isQueued(entry.handle) { return }
+        try write(entry)
+        try audit(
+            AuditEvent(.revocationQueued, [AuditEvent.Detail("entry", entry.handle.text)]),
+            about: subject(of: entry.record))
+    }
+
+    /// Whether this very log-in is pending.
+    func isPending(_ record: AuthorizationRequestRecord) throws(StoreError) -> Bool {
+        let query = try tables.cursor(.authorizationRequest)
+        return try query.withBinding(1, indexes(of: record.state).current.bytes) { () throws(StoreError) in
+            try query.step()
+        }
+    }
+
     private func isQueued(_ handle: OutboxHandle) throws(StoreError) -> Bool {
         let row = try tables.cursor(.outboxEntry)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in try row.step() }

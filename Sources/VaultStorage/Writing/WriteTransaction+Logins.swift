@@ -51,13 +51,30 @@ extension WriteTransaction {
 
     /// Seals a new login, and adds it to the manifest of its user.
     func seal(_ draft: LoginDraft, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
-        if let provider = draft.provider { try requireProvider(provider) }
         var login = OpenLogin(
             columns: LoginColumns(
                 handle: loginHandles.next(), provider: draft.provider, incarnation: incarnation(of: draft.session)),
             session: draft.session, refresh: draft.refresh, key: draft.key)
-        login.columns.revision = 1
         login.columns.dueAt = draft.dueAt(of: login.columns.handle)
+        return try seal(new: login, of: &user)
+    }
+
+    /// The same for a login of another vault. It keeps its name and its place in its chain, and stays held if it was.
+    func seal(_ moved: StoredLogin, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
+        var incarnation = incarnation(of: moved.session)
+        if moved.isHeld, !moved.session.isHeldBySource { incarnation -= 1 }
+        var login = OpenLogin(
+            columns: LoginColumns(handle: moved.handle, provider: moved.provider, incarnation: incarnation),
+            session: moved.session, refresh: moved.refresh, key: moved.key)
+        login.columns.position = moved.position
+        login.columns.dueAt = moved.dueAt
+        return try seal(new: login, of: &user)
+    }
+
+    private func seal(new login: OpenLogin, of user: inout OpenUser) throws(StoreError) -> SealedLogin {
+        if let provider = login.columns.provider { try requireProvider(provider) }
+        var login = login
+        login.columns.revision = 1
         let (refreshCell, keyCell) = try sealSecrets(of: &login, user)
         let cell = try seal(login.session, &login.columns, &user)
         return SealedLogin(open: login, session: cell, refresh: refreshCell, key: keyCell)

@@ -30,6 +30,11 @@ extension WriteTransaction {
             telling: [.init("replaced", "damaged"), .init("reason", row.damage.reason)])
     }
 
+    /// Adds a provider that has this handle in another vault.
+    func put(_ record: ProviderRecord, as handle: ProviderHandle) throws(StoreError) {
+        _ = try put(record, replacing: nil, named: handle, telling: [])
+    }
+
     /// Changes a provider as it is now, whoever changed it last.
     ///
     /// - Parameter use: As it was counted without the write lock.
@@ -69,13 +74,14 @@ extension WriteTransaction {
     }
 
     private func put(
-        _ record: ProviderRecord, replacing old: Replaced?, telling detail: [AuditEvent.Detail]
+        _ record: ProviderRecord, replacing old: Replaced?, named handle: ProviderHandle = .random(),
+        telling detail: [AuditEvent.Detail]
     ) throws(StoreError) -> StoredProvider {
         guard !record.name.isEmpty else { throw StoreError(.invalidValue, "a provider needs a name") }
         try nameProviders()
         try requireFree(record.name, except: old?.handle)
         let stored = StoredProvider(
-            handle: old?.handle ?? .random(), revision: (old?.revision ?? 0) + 1, record: record)
+            handle: old?.handle ?? handle, revision: (old?.revision ?? 0) + 1, record: record)
         let cell = try sealing { () throws(VaultCryptoError) in
             try SealedCell.seal(
                 record.encoded(), kind: .provider, key: context.keyring.primaryRoot,

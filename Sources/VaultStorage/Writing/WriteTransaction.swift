@@ -30,6 +30,8 @@ package final class WriteTransaction {
     var loginHandles = HandleSource<LoginSubject>()
     /// The highest fence of the vault, for as long as no other process can have taken one.
     var highestFence: Int64?
+    /// Whether the operation under way is a step of the vault's move.
+    var isMoving = false
     /// How the vault was when this process had last written to it.
     private var lastCommit: (mark: Int64, lookedAt: SuspendingClock.Instant)?
     private var lookedAt = SuspendingClock.now
@@ -106,6 +108,19 @@ package final class WriteTransaction {
         } else {
             head = AuditHead(sequence: 0, mac: .genesis)
         }
+    }
+
+    /// Runs an operation. What it has done is to be undone if this throws.
+    package func perform<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+        isMoving = false
+        let result = try body(self)
+        try requireUnmoved()
+        return result
+    }
+
+    /// Refuses what was done to a vault that only its move may change.
+    private func requireUnmoved() throws(StoreError) {
+        if !isMoving, let refusal = rows.current.manifest.move?.refusal { throw refusal }
     }
 
     package func committed() {

@@ -175,7 +175,7 @@ extension Renewal {
         case .busy: .refused(.storeBusy)
         case .closed: .closed
         case .ownershipLost: .ownershipLost
-        case .quarantined, .rollbackSuspected, .newerSchema:
+        case .quarantined, .rollbackSuspected, .newerSchema, .moved:
             (error as? StoreError).map { .refused(.notBelieved($0)) } ?? .storeFailed
         default: .storeFailed
         }

@@ -1,0 +1,15 @@
+/// What a move has just made durable. Wherever its process ends, the next run goes on from the last of these.
+package enum MoveStep: Sendable, Hashable {
+    /// The source takes no changes any more: from here on, no one renews.
+    case sourceHeld
+    /// The target is being filled.
+    case targetReady
+    case providers
+    case revocations
+    case logIns
+    /// Some users with their logins; how many times that was.
+    case users(Int)
+    /// The target is open to its services: they renew now.
+    case targetComplete
+    case sourceComplete
+}

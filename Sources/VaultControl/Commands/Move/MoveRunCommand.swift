@@ -1,0 +1,72 @@
+import ArgumentParser
+import TokenVault
+
+struct MoveRunCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Move everything to another vault, or go on with a move that was interrupted.",
+        discussion: """
+            vaultctl move run 'postgresql://vault@db.internal/app' --target-key-file server.key
+
+            Stop the services that use the vault first. The target is a vault that holds nothing yet: make it with vaultctl \
+            init. First, the vault is held for good: it serves good access tokens, and nothing else. Then everything is \
+            sealed anew under the target's keys. The target takes no changes until everything has come. So no login is \
+            ever renewed by both; while the command runs, none is renewed at all.
+
+            The audit trail, the keys, the witness and the list of backups stay where they are. Keep the old vault for as \
+            long as you keep its trail, then destroy it, together with its backups and keys.
+            """)
+
+    @Argument(help: .init("The vault to move to: a file, or postgresql://...", valueName: "target"))
+    var target: String
+
+    @OptionGroup var key: MoveTargetKeyOptions
+
+    @Flag(help: "Say what would be moved, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    func run(_ invocation: Invocation) async throws {
+        let progress = CountingProgress("moving logins", invocation)
+        let report = try await VaultAccess(global, invocation).openBoth(target, key) { source, target in
+            defer { progress.finish() }
+            let plan = try await source.planMove(to: target)
+            if dryRun { return plan }
+            if !plan.wasBegun {
+                try confirmation.require(
+                    "Move \(Count.of(plan.logins, "login")) of \(Count.of(plan.users, "user")), and hold this vault for good",
+                    invocation)
+            }
+            return try await source.move(to: target) { progress.update(done: $0, total: $1) }
+        }
+        try invocation.emit(sheet(report), text: "")
+        tell(report, invocation)
+    }
+
+    private func tell(_ report: MoveReport, _ invocation: Invocation) {
+        let what =
+            "\(Count.of(report.logins, "login")) of \(Count.of(report.users, "user")), "
+            + "\(Count.of(report.providers, "provider")), \(Count.of(report.pendingRevocations, "pending revocation"))"
+        guard !dryRun else {
+            invocation.note("\(what) would be moved; nothing was changed")
+            return
+        }
+        invocation.note("moved \(what)")
+        invocation.note(
+            "the audit trail (\(Count.of(report.auditHead, "row"))) and the list of backups "
+                + "(\(report.backups)) stay with the old vault, which is held for good")
+        invocation.hint("let the services use the new vault: TOKENVAULT_VAULT=\(Printable.shortened(target, to: 400))")
+    }
+
+    private func sheet(_ report: MoveReport) -> Sheet {
+        [
+            .data("source", report.source), .data("target", report.target), .data("isDryRun", dryRun),
+            .data("wasBegun", report.wasBegun), .data("providers", report.providers), .data("users", report.users),
+            .data("logins", report.logins), .data("pendingRevocations", report.pendingRevocations),
+            .data("keptReplies", report.keptReplies), .data("pendingLogIns", report.pendingLogIns),
+            .data("left", [.data("auditHead", report.auditHead), .data("backups", report.backups)] as Sheet),
+        ]
+    }
+}

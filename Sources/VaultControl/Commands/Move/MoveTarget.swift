@@ -1,0 +1,67 @@
+import ArgumentParser
+import TokenVault
+
+/// The key of the vault that another one is moved to.
+struct MoveTargetKeyOptions: ParsableArguments {
+    @Option(
+        help: .init("The target's key file. By default the key of the vault that is moved.", valueName: "path"),
+        completion: .file())
+    var targetKeyFile: String?
+
+    @OptionGroup var targetPassphrase: SecretOptions<TargetPassphraseKind>
+
+    @Option(help: .init("The program that unwraps the target's wrapped key, as a JSON array.", valueName: "json"))
+    var targetWrapCommand: String?
+
+    @Option(
+        help: .init("The file with the age identity that opens the target.", valueName: "path"),
+        completion: .file())
+    var targetIdentity: String?
+
+    func validate() throws {
+        let given = [
+            targetKeyFile != nil, targetPassphrase.isGiven, targetWrapCommand != nil, targetIdentity != nil,
+        ]
+        guard given.count(where: \.self) <= 1 else {
+            throw ValidationError("only one key of the target can be specified")
+        }
+    }
+
+    /// - Parameter source: The key that opened the vault that is moved.
+    func key(_ reader: inout SecretReader, otherwise source: KeySource) throws -> KeySource {
+        if let targetKeyFile { return .keyFile(targetKeyFile) }
+        if let targetIdentity { return .identity(targetIdentity) }
+        if let text = targetWrapCommand {
+            return .wrapped(by: try ProgramArguments.parse(text, "--target-wrap-command"))
+        }
+        if let given = try targetPassphrase.source {
+            return .passphrase(Passphrase(try reader.read("Target's passphrase", from: given)))
+        }
+        return source
+    }
+}
+
+extension VaultAccess {
+    /// Opens the vault and the one that it is moved to, and closes both.
+    func openBoth<R>(
+        _ target: String, _ key: MoveTargetKeyOptions, _ body: (Vault, Vault) async throws -> R
+    ) async throws -> R {
+        let location = try location(target)
+        return try await openBeside { source, sourceKey, reader in
+            try requireFile(at: target)
+            var options = try vaultOptions
+            // Each vault has a witness of its own, which learns of the move when a service next opens the vault.
+            options.witness = nil
+            let vault = try await Vault.open(
+                in: location, unlockedBy: try key.key(&reader, otherwise: sourceKey), options: options)
+            do {
+                let result = try await body(source, vault)
+                await vault.close()
+                return result
+            } catch {
+                await vault.close()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import VaultCrypto
+
+extension Reader {
+    /// What a move has made of the vault, as it is now.
+    package func moveMark() throws(StoreError) -> MoveMark? { try opener.vaultRow().manifest.move }
+
+    package func moveCounts() throws(StoreError) -> MoveCounts { try tables.moveCounts() }
+
+    /// The end of the trail.
+    package func trailHead() throws(StoreError) -> AuditPosition {
+        try withSnapshot { () throws(StoreError) in
+            try auditPosition(try auditHead()) ?? AuditPosition(sequence: 0, link: .genesis)
+        }
+    }
+
+    /// Whole users, each with all that hangs on them. What does not open is an error: nothing is left behind unnoticed.
+    ///
+    /// - Parameters:
+    ///   - handle: The last user of the page before; nil for the first.
+    ///   - logins: How many logins are enough.
+    package func movingUsers(
+        after handle: UserHandle?, users limit: Int, logins most: Int
+    ) throws(StoreError) -> MovingPage {
+        try withSnapshot { () throws(StoreError) in
+            let hasReplies = try tables.count(.unusableReply) > 0
+            let row = try tables.cursor(.userPage)
+            row.bind(2, Int64(limit.asPageLimit))
+            return try row.withBinding(1, handle?.bytes ?? .zero) { () throws(StoreError) in
+                var page = MovingPage()
+                while page.loginCount < most {
+                    guard try row.step() else {
+                        page.isLast = page.users.count < limit.asPageLimit
+                        return page
+                    }
+                    let user = try movingUser(row, hasReplies: hasReplies)
+                    page.loginCount += user.logins.count
+                    page.users.append(user)
+                }
+                return page
+            }
+        }
+    }
+
+    private func movingUser(_ row: any RowCursor, hasReplies: Bool) throws(StoreError) -> MovingUser {
+        let columns = try UserColumns(row)
+        let (user, logins) = try opener.withUser(row, columns) { view throws(StoreError) in
+            try requireNotSeenLater(columns)
+            let view = view.indexed()
+            let user = StoredUser(
+                handle: columns.handle, id: view.userIdText, status: view.status, revision: columns.revision,
+                createdAt: view.createdAt, logins: (0..<view.loginCount).map { view.entry($0).login })
+            return (user, try movingLogins(of: columns, view))
+        }
+        var replies: [UnusableReplyRecord] = []
+        if hasReplies {
+            for login in logins {
+                for listing in try unusableReplies(of: login.handle) {
+                    if let damage = listing.damage { throw damage }
+                    if let record = listing.record { replies.append(record) }
+                }
+            }
+        }
+        return MovingUser(user: user, logins: logins, replies: replies)
+    }
+
+    private func movingLogins(of user: UserColumns, _ view: UserCellView) throws(StoreError) -> [StoredLogin] {
+        let row = try tables.cursor(.wholeLoginsOfUserRow)
+        defer { row.reset() }
+        row.bind(1, user.rowID)
+        var logins: [StoredLogin] = []
+        while try row.step() {
+            let login = try opener.login(row, try LoginColumns(row), user, view)
+            logins.append(login.stored(user: user.handle, userId: view.userIdText, status: view.status, context))
+        }
+        guard logins.count == view.loginCount else {
+            throw .quarantined("user", user.handle.bytes, "its cell names a login whose row is missing")
+        }
+        return logins
+    }
+
+    /// Log-ins that have been begun and not completed.
+    ///
+    /// - Parameter row: Where the page before has ended; nil for the first.
+    package func movingRequests(
+        after row: Int64?, limit: Int
+    ) throws(StoreError) -> (requests: [AuthorizationRequestRecord], last: Int64?) {
+        let rows = try tables.cursor(.authorizationRequests)
+        defer { rows.reset() }
+        guard row != .max else { return ([], nil) }
+        rows.bind(1, row.map { $0 + 1 } ?? .min)
+        rows.bind(2, Int64(limit.asPageLimit))
+        var requests: [AuthorizationRequestRecord] = []
+        var last: Int64?
+        while try rows.step() {
+            last = rows.integer(3)
+            requests.append(try opener.authorizationRequest(rows))
+        }
+        return (requests, last)
+    }
+}
