@@ -25,7 +25,10 @@ package struct Migration: Sendable {
 package enum Migrations {
     /// Of PostgreSQL.
     package static let postgreSQL: [Migration] = [
-        Migration(version: 1, name: "p001_create_vault", sql: text(PackageResources.p001_create_vault_sql))
+        Migration(version: 1, name: "p001_create_vault", sql: text(PackageResources.p001_create_vault_sql)),
+        Migration(
+            version: 2, name: "p002_cut_manifests_into_parts",
+            sql: text(PackageResources.p002_cut_manifests_into_parts_sql)),
     ]
 
     /// Of SQLite.
@@ -40,6 +43,9 @@ package enum Migrations {
             version: 6, name: "v006_add_indexes_and_manifest",
             sql: text(PackageResources.v006_add_indexes_and_manifest_sql)),
         Migration(version: 7, name: "v007_keep_for_years", sql: text(PackageResources.v007_keep_for_years_sql)),
+        Migration(
+            version: 8, name: "v008_cut_manifests_into_parts",
+            sql: text(PackageResources.v008_cut_manifests_into_parts_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -7,7 +7,7 @@ import VaultCrypto
 /// A vault that one engine keeps.
 final class TestedVault {
     static let now = Timestamp(milliseconds: 1_800_000_000_000)
-    private static let users = ["alice", "bob", "carol", "dave"]
+    static let users = ["alice", "bob", "carol", "dave"]
 
     let name: String
     let engine: any TestedEngine
@@ -17,11 +17,11 @@ final class TestedVault {
     private var providers: [StoredProvider] = []
     private var replies = 0
 
-    init(_ engine: some TestedEngine) throws {
+    init(_ engine: some TestedEngine, manifestLimits: ManifestLimits = .standard) throws {
         self.engine = engine
         name = type(of: engine).name
         let draft = try VaultDraft(firstSlot: MemoryKey(), label: "test", now: Self.now)
-        let context = draft.context { Self.now }
+        let context = draft.context(manifestLimits: manifestLimits) { Self.now }
         self.context = context
         try engine.write { try draft.fillWhole($0, context) }
     }

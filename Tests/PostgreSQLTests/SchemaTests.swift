@@ -83,12 +83,27 @@ struct SchemaTests {
         try vault.sql(#"DROP TABLE "backup""#)
         #expect(Self.refusal { _ = try vault.open() } == .damaged)
         let newer = try ServerVault()
-        try newer.sql(#"INSERT INTO "migration" VALUES (2, 'p002', 0, 0, 1)"#)
-        #expect(Self.refusal { _ = try newer.open() } == .newerSchema(found: 2, known: 1))
+        try newer.sql(#"INSERT INTO "migration" VALUES (3, 'p003', 0, 0, 1)"#)
+        #expect(Self.refusal { _ = try newer.open() } == .newerSchema(found: 3, known: 2))
         // Also by the process that has it open.
         await #expect { try await newer.store.insertLogin(newer.draft("alice")) } throws: {
-            ($0 as? StoreError)?.code == .newerSchema(found: 2, known: 1)
+            ($0 as? StoreError)?.code == .newerSchema(found: 3, known: 2)
         }
+    }
+
+    @Test func anOlderVaultIsBroughtUpToDateOnDemand() async throws {
+        let vault = try ServerVault()
+        _ = try await vault.store.insertLogin(vault.draft("alice"))
+        vault.store.close()
+        try vault.sql(#"DROP TABLE "manifestPart""#)
+        try vault.sql(#"DELETE FROM "migration" WHERE "version" > 1"#)
+        #expect(Self.refusal { _ = try vault.open() } == .migrationNeeded(found: 1, known: 2))
+        let migrated = try vault.open(migrate: true)
+        defer { migrated.close() }
+        let drafts = (0..<70).map { _ in vault.draft("alice") }
+        for draft in drafts { _ = try await migrated.insertLogin(draft) }
+        #expect(try await migrated.user("alice").logins.count == 71)
+        #expect(try await migrated.verify().findings == [])
     }
 
     @Test func theDescriptionOfTheTablesIsWhatTheMigrationsMake() throws {

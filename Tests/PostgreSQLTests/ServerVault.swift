@@ -32,10 +32,12 @@ final class ServerVault: Sendable {
     deinit { store.close() }
 
     /// As another process would, on a machine of its own or on this one.
-    func open(through proxy: CuttingProxy? = nil, machine: String = "other") throws -> PostgreSQLVaultStore {
+    func open(
+        through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false
+    ) throws -> PostgreSQLVaultStore {
         try PostgreSQLVaultStore.open(
             at: address(through: proxy), state: StateDirectory(state.file(machine)), unlocker: key,
-            clock: { Self.now })
+            migrate: migrate, clock: { Self.now })
     }
 
     func address(through proxy: CuttingProxy?) throws -> ServerAddress {

@@ -56,6 +56,7 @@ extension Workload {
             figures["renew.\(user)"] = renewing / .nanoseconds(1) / Double(count)
             figures["written.\(user)"] = Double(try Self.bytesWritten() - before) / Double(count)
         }
+        figures["read.any"] = try await readAny(count * 20, users, opened)
         for (user, logins) in [(Self.few, fewer), (Self.many, logins)] {
             let listing = try await ContinuousClock().measure {
                 guard try await Self.list(user, opened) == logins else { throw NotComplete() }
@@ -65,6 +66,18 @@ extension Workload {
         await opened.close()
         let members = figures.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
         print("{\(members.joined(separator: ","))}")
+    }
+
+    /// Nanoseconds for a read of one of all logins of the user with many, drawn at random.
+    private func readAny(_ count: Int, _ users: UserManager, _ vault: Vault) async throws -> Double {
+        let ids = try await vault.user(Self.many).logins
+        var drawn = Order(seed: 1, users: ids.count)
+        let order = (0..<count).map { _ in drawn.next() }
+        for number in order { _ = try await users.accessToken(for: .login(ids[number])) }
+        let reading = try await ContinuousClock().measure {
+            for number in order { _ = try await users.accessToken(for: .login(ids[number])) }
+        }
+        return reading / .nanoseconds(1) / Double(count)
     }
 
     private static func list(_ user: String, _ vault: Vault) async throws -> Int {

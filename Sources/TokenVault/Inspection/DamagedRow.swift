@@ -24,6 +24,8 @@ public struct DamagedRow: Sendable, Equatable, Identifiable {
     /// listed as the login.
     public enum Table: String, Sendable, Equatable, CaseIterable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
+        /// A part of the list of logins that a user with many has. Its logins are listed with it.
+        case manifestPart
     }
 
     public let id: ID

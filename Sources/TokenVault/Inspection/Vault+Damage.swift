@@ -73,6 +73,7 @@ extension DamagedRow.Table {
             case .outbox: .outbox
             case .authorizationRequest: .authorizationRequest
             case .unusableReply: .unusableReply
+            case .manifestPart: .manifestPart
             }
     }
 }

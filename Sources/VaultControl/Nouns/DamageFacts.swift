@@ -40,6 +40,9 @@ enum DamageFacts {
         case .outbox: "a revocation; its token stays valid at the provider until it expires"
         case .authorizationRequest: "a log-in that is not complete yet; it must be begun again"
         case .unusableReply: "a reply that was kept because it may hold a refresh token"
+        case .manifestPart:
+            "\(Count.of(content.loginCount, "login")) of the user, whose tokens can be neither read nor revoked; "
+                + "their grants stay valid at the provider, and the user's other logins stay"
         case .loginSecret, .refreshIntent: "nothing: no login belongs to it"
         }
     }

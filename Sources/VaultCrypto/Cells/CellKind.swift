@@ -13,4 +13,5 @@ package enum CellKind: UInt8, Sendable, CaseIterable {
     case spool = 11
     case unusableReply = 12
     case manifest = 13
+    case manifestPart = 14
 }

@@ -7,19 +7,27 @@ struct RowOpener {
     let tables: any TableAccess
     /// What the vault's row says, for those who read with it.
     let rows: VaultRowKeeper
-    let contradiction = Contradiction()
+    let reading = Reading()
+    /// Parts of manifests that need not be read again; nil for those who look at what there is.
+    private(set) var cache: ManifestPartCache?
 
-    /// What was read last that is older than what is known.
-    final class Contradiction {
-        /// What it fell behind; a number that changes with that.
+    /// How what is read fits together.
+    final class Reading {
+        /// What the last reading fell behind that was older than what is known; a number that changes with that.
         var mark: Int64?
+        /// Whether everything that is read is of one moment.
+        var isInSnapshot = false
+        /// Whether that was missed: two rows do not fit together that may be of two moments.
+        var isTorn = false
     }
 
     /// - Parameters:
     ///   - scratch: memory for open cells, if there is some to be shared.
     ///   - rows: for a transaction, which sees its own changes before others do.
+    ///   - cache: for those who need not read what is known.
     init(
-        _ tables: any TableAccess, _ context: VaultContext, scratch: CellScratch? = nil, rows: VaultRowKeeper? = nil
+        _ tables: any TableAccess, _ context: VaultContext, scratch: CellScratch? = nil, rows: VaultRowKeeper? = nil,
+        cache: ManifestPartCache? = nil
     ) throws(StoreError) {
         do throws(VaultCryptoError) { self.scratch = if let scratch { scratch } else { try CellScratch() } } catch {
             throw StoreError(.outOfMemory, error.reason, hint: error.hint)
@@ -27,6 +35,14 @@ struct RowOpener {
         self.tables = tables
         self.context = context
         self.rows = rows ?? context.rows
+        self.cache = cache
+    }
+
+    /// The same for those who look at what there is, and believe nothing that was read before.
+    func readingAnew() -> RowOpener {
+        var opener = self
+        opener.cache = nil
+        return opener
     }
 
     /// The keys that are known. Of a transaction, those that it has made itself too.
@@ -58,7 +74,7 @@ struct RowOpener {
     @discardableResult
     func vaultRow() throws(StoreError) -> VaultRow {
         do throws(StoreError) { return try rows.look(tables, context) } catch {
-            contradiction.mark = rows.current.revision
+            reading.mark = rows.current.revision
             throw error
         }
     }
@@ -116,9 +132,10 @@ struct RowOpener {
     func session(
         _ row: any RowCursor, _ columns: LoginColumns, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionRecord {
+        let known = try entry(of: columns.handle, user, view)
         let cell = unsafe row.blob(LoginColumns.cellColumn)
         do throws(VaultCryptoError) {
-            guard let entry = view.entry(of: columns.handle) else {
+            guard let entry = known else {
                 throw VaultCryptoError(.authenticationFailed(.tag), "its user does not know it")
             }
             let tag = try unsafe SealedCell.tag(of: cell)

@@ -1,15 +1,5 @@
 import VaultCrypto
 
-/// One login as its user cell knows it.
-struct ManifestEntry: Equatable {
-    static let byteCount = 40
-
-    var login: LoginHandle
-    var revision: Int64
-    /// The tag of the session cell, which stands for the whole row.
-    var tag: CellTag
-}
-
 enum UserCellTag {
     static let dataKey: UInt8 = 1
     static let userId: UInt8 = 2
@@ -17,6 +7,8 @@ enum UserCellTag {
     static let createdAt: UInt8 = 4
     static let manifest: UInt8 = 5
     static let dataKeyMadeAt: UInt8 = 6
+    static let partBits: UInt8 = 7
+    static let parts: UInt8 = 8
 }
 
 /// An open user cell, read in place. Valid while the cell is open.
@@ -30,8 +22,10 @@ enum UserCellTag {
     /// When the data key took another one's place; nil for a user's first.
     let dataKeyMadeAt: Timestamp?
     private let manifest: UnsafeRawBufferPointer
-    /// Where the entries of logins stand, if that was worked out.
-    private var places: [LoginHandle: Int]?
+    /// The parts in which the manifest lies; nil if it lies here.
+    let parts: ManifestParts?
+    /// What was looked up for those who ask for many entries.
+    var known: KnownLogins?
 
     init(_ plaintext: UnsafeRawBufferPointer) throws(VaultCryptoError) {
         var dataKey: UnsafeRawBufferPointer?
@@ -40,6 +34,8 @@ enum UserCellTag {
         var createdAt = Timestamp(milliseconds: 0)
         var dataKeyMadeAt: Timestamp?
         var manifest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        var partBits: UInt8?
+        var parts: ManifestParts?
         var record = unsafe RecordReader(plaintext)
         while let field = try record.next() {
             switch field.tag {
@@ -49,11 +45,14 @@ enum UserCellTag {
             case UserCellTag.createdAt: createdAt = try field.timestamp()
             case UserCellTag.manifest: unsafe manifest = field.bytes
             case UserCellTag.dataKeyMadeAt: dataKeyMadeAt = try field.timestamp()
+            case UserCellTag.partBits: partBits = try field.uint8()
+            case UserCellTag.parts: unsafe parts = try ManifestParts(bits: partBits, field.bytes)
             default: try field.ignoreIfOptional()
             }
         }
         guard let dataKey = unsafe dataKey, let userId = unsafe userId, let status,
-            manifest.count.isMultiple(of: ManifestEntry.byteCount)
+            manifest.count.isMultiple(of: ManifestEntry.byteCount), (partBits == nil) == (parts == nil),
+            unsafe parts == nil || manifest.isEmpty
         else { throw VaultCryptoError(.malformedRecord, "the user cell lacks a field") }
         unsafe self.dataKey = dataKey
         unsafe self.userId = userId
@@ -61,35 +60,19 @@ enum UserCellTag {
         self.createdAt = createdAt
         self.dataKeyMadeAt = dataKeyMadeAt
         unsafe self.manifest = manifest
+        self.parts = parts
     }
 
-    var loginCount: Int { unsafe manifest.count / ManifestEntry.byteCount }
+    var loginCount: Int { unsafe parts?.loginCount ?? (manifest.count / ManifestEntry.byteCount) }
 
-    /// - Parameter index: below ``loginCount``.
-    func entry(_ index: Int) -> ManifestEntry {
-        let start = index * ManifestEntry.byteCount
-        return unsafe ManifestEntry(
-            login: LoginHandle(manifest.loadUnaligned(fromByteOffset: start, as: Bytes16.self)),
-            revision: Int64(littleEndian: manifest.loadUnaligned(fromByteOffset: start + 16, as: Int64.self)),
-            tag: CellTag(manifest.loadUnaligned(fromByteOffset: start + 24, as: Bytes16.self)))
-    }
+    /// All entries of a manifest that lies here.
+    var entries: [ManifestEntry] { unsafe [ManifestEntry](entries: manifest) }
 
-    /// The same view for those who ask for many entries: it finds each at once.
-    func indexed() -> UserCellView {
-        guard loginCount > Self.fewLogins else { return self }
-        var view = self
-        view.places = Dictionary(
-            (0..<loginCount).map { (entry($0).login, $0) }, uniquingKeysWith: { first, _ in first })
-        return view
-    }
-
-    private static let fewLogins = 16
-
-    /// What the manifest says of a login; `nil` if it does not know it.
+    /// What a manifest that lies here says of a login; `nil` if it does not know it.
     func entry(of login: LoginHandle) -> ManifestEntry? {
-        if let places { return places[login].map { entry($0) } }
-        for index in 0..<loginCount {
-            let candidate = entry(index)
+        if let known { return known.entries[login] }
+        for index in unsafe 0..<manifest.count / ManifestEntry.byteCount {
+            let candidate = unsafe ManifestEntry(manifest, at: index)
             if candidate.login == login { return candidate }
         }
         return nil
@@ -106,7 +89,7 @@ struct OpenUser {
     var createdAt: Timestamp
     private(set) var dataKey: SealingKey
     private(set) var dataKeyMadeAt: Timestamp?
-    var manifest: [ManifestEntry]
+    var manifest: LoginManifest
 
     init(columns: UserColumns, cell: UserCellView) throws(VaultCryptoError) {
         self.columns = columns
@@ -115,7 +98,7 @@ struct OpenUser {
         createdAt = cell.createdAt
         dataKeyMadeAt = cell.dataKeyMadeAt
         dataKey = try unsafe SealingKey(id: KeyID(columns.handle.bytes), copying: cell.dataKey)
-        manifest = (0..<cell.loginCount).map { cell.entry($0) }
+        manifest = LoginManifest(cell)
     }
 
     /// A user that the vault does not have yet.
@@ -124,7 +107,7 @@ struct OpenUser {
         self.id = id
         self.createdAt = createdAt
         status = .active
-        manifest = []
+        manifest = LoginManifest()
         dataKey = try Self.newDataKey(columns.handle)
     }
 
@@ -139,30 +122,25 @@ struct OpenUser {
     }
 
     func seal(_ context: VaultContext) throws(VaultCryptoError) -> [UInt8] {
-        var record = RecordWriter(capacity: 192 + id.utf8.count + manifest.count * ManifestEntry.byteCount)
-        record.append(UserCellTag.dataKey, dataKey)
-        record.append(UserCellTag.userId, id)
-        record.append(UserCellTag.status, status.rawValue)
-        record.append(UserCellTag.createdAt, createdAt.milliseconds)
-        unsafe manifestBytes.withUnsafeBytes { unsafe record.append(UserCellTag.manifest, bytes: $0) }
-        record.append(UserCellTag.dataKeyMadeAt, dataKeyMadeAt?.milliseconds)
-        return try SealedCell.seal(
+        try SealedCell.seal(
             record, kind: .user, key: try context.root(columns.rootKey),
             associatedData: columns.associatedData(context.vaultID))
     }
 
-    private var manifestBytes: [UInt8] {
-        let count = manifest.count * ManifestEntry.byteCount
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
-            for (index, entry) in manifest.enumerated() {
-                let start = index * ManifestEntry.byteCount
-                unsafe bytes.storeBytes(of: entry.login.bytes, toByteOffset: start, as: Bytes16.self)
-                unsafe bytes.storeBytes(
-                    of: entry.revision.littleEndian, toByteOffset: start + 16, as: Int64.self)
-                unsafe bytes.storeBytes(of: entry.tag.bytes, toByteOffset: start + 24, as: Bytes16.self)
-            }
-            initialized = count
+    var record: RecordWriter {
+        var record = RecordWriter(capacity: 192 + id.utf8.count + manifest.byteCountInUserCell)
+        record.append(UserCellTag.dataKey, dataKey)
+        record.append(UserCellTag.userId, id)
+        record.append(UserCellTag.status, status.rawValue)
+        record.append(UserCellTag.createdAt, createdAt.milliseconds)
+        if let entries = manifest.whole {
+            unsafe entries.encoded.withUnsafeBytes { unsafe record.append(UserCellTag.manifest, bytes: $0) }
         }
+        record.append(UserCellTag.dataKeyMadeAt, dataKeyMadeAt?.milliseconds)
+        if let bits = manifest.bits {
+            record.append(UserCellTag.partBits, UInt8(bits))
+            unsafe manifest.encodedParts.withUnsafeBytes { unsafe record.append(UserCellTag.parts, bytes: $0) }
+        }
+        return record
     }
 }

@@ -10,13 +10,17 @@ package final class VaultContext: Sendable {
     /// The vault's row as it was committed last.
     let rows: VaultRowKeeper
     let seen = SeenStates()
+    let manifestParts = ManifestPartCache()
+    let manifestLimits: ManifestLimits
     private let keyrings: KeyringSuccession
     private let newestIncarnation: Atomic<Int64>
 
     init(
-        vaultID: Bytes16, row: VaultRow, follower: any SlotUnlocker, clock: @escaping @Sendable () -> Timestamp
+        vaultID: Bytes16, row: VaultRow, follower: any SlotUnlocker, clock: @escaping @Sendable () -> Timestamp,
+        manifestLimits: ManifestLimits = .standard
     ) {
         self.vaultID = vaultID
+        self.manifestLimits = manifestLimits
         self.follower = follower
         self.clock = clock
         rows = VaultRowKeeper(row)
@@ -51,7 +55,8 @@ package final class VaultContext: Sendable {
     /// - Parameter tables: of the copy.
     package func forked(_ tables: any TableAccess) throws(StoreError) -> VaultContext {
         let row = try load(tables, known: rows.current, isAnew: true)
-        return VaultContext(vaultID: vaultID, row: row, follower: follower, clock: clock)
+        return VaultContext(
+            vaultID: vaultID, row: row, follower: follower, clock: clock, manifestLimits: manifestLimits)
     }
 
     /// Takes over a state of the vault's row that was read, or committed.

@@ -43,15 +43,18 @@ extension DamageFinder {
         guard try row.step() else { return nil }
         let handle = row.bytes16(LoginColumns.firstColumn + 1)
         var userId: String?
+        var part: Int64?
         var found = try damage(.row(.login, id: id), handle) { () throws(StoreError) in
             let columns = try LoginColumns(row)
             guard !row.isNull(0) else { throw .quarantined("login", handle, "its user is missing") }
             let user = try UserColumns(row)
             try opener.withUser(row, user) { view throws(StoreError) in
                 userId = view.userIdText
+                part = view.parts.flatMap { ManifestPart.row(columns.handle.part($0.bits), ofUserRow: user.rowID) }
                 _ = try opener.login(row, columns, user, view)
             }
         }
+        if let part, let found, found.damage.isOfManifestPart { return try checkManifestPart(part) }
         found?.user = row.bytes16(1).map { UserHandle($0) }
         found?.userId = userId
         found?.login = handle.map { LoginHandle($0) }
@@ -137,10 +140,10 @@ extension DamageFinder {
 
     /// `nil` for a user that cannot be opened: then it is unknown what is missing.
     private func manifest(ofUserRow id: Int64) throws(StoreError) -> Manifest? {
-        try opener.user(ofRow: id) { columns, view in
+        try opener.user(ofRow: id) { columns, view throws(StoreError) in
             Manifest(
                 user: columns.handle, userId: view.userIdText,
-                logins: Set((0..<view.loginCount).map { view.entry($0).login }))
+                logins: Set(try opener.knownLogins(columns, view).entries.keys))
         }
     }
 }

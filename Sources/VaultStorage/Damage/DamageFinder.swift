@@ -9,13 +9,14 @@ struct DamageFinder {
     let tables: any TableAccess
     let opener: RowOpener
 
-    /// In the order of the tables and of the rows in each; logins without a row come last.
+    /// In the order of the tables and of the rows in each; logins and parts of manifests without a row come last.
     func all(limit: Int) throws(StoreError) -> [DamagedRow] {
         var found: [DamagedRow] = []
         for table in DamagedRow.Table.allCases {
             try eachRow(of: table) { id throws(StoreError) in
                 guard found.count < limit else { return false }
-                if let row = try check(.row(table, id: id)) { found.append(row) }
+                // A login whose part of the manifest does not open is listed with that part.
+                if let row = try check(.row(table, id: id)), row.table == table { found.append(row) }
                 return true
             }
         }
@@ -23,6 +24,9 @@ struct DamageFinder {
             guard found.count < limit else { return false }
             for login in try missingLogins(ofUserRow: id).prefix(limit - found.count) {
                 if let row = try check(.missingLogin(login, userRow: id)) { found.append(row) }
+            }
+            for part in try missingParts(ofUserRow: id).prefix(limit - found.count) {
+                if let row = try check(.row(.manifestPart, id: part)) { found.append(row) }
             }
             return true
         }
@@ -33,9 +37,8 @@ struct DamageFinder {
     func find(_ name: DamagedRowName) throws(StoreError) -> DamagedRow {
         switch name {
         case .row(let table, let id):
-            guard try exists(table, id) else { throw .notFound(.damagedRow) }
-            guard let row = try check(.row(table, id: id)) else { throw .isWhole(name) }
-            return row
+            if let row = try check(.row(table, id: id)) { return row }
+            throw try exists(table, id) ? .isWhole(name) : .notFound(.damagedRow)
         case .handle(let handle):
             var isThere = false
             for table in DamagedRow.Table.allCases {
@@ -50,6 +53,16 @@ struct DamageFinder {
 
     /// What is wrong there; `nil` if nothing is, or if there is no longer anything.
     func check(_ place: DamagedRow.Place) throws(StoreError) -> DamagedRow? {
+        let found = try look(at: place)
+        guard opener.reading.isTorn else { return found }
+        // What was found may be of two moments.
+        opener.reading.isTorn = false
+        opener.reading.isInSnapshot = true
+        defer { opener.reading.isInSnapshot = false }
+        return try tables.snapshot { () throws(StoreError) in try look(at: place) }
+    }
+
+    private func look(at place: DamagedRow.Place) throws(StoreError) -> DamagedRow? {
         switch place {
         case .row(let table, let id):
             switch table {
@@ -60,6 +73,7 @@ struct DamageFinder {
             case .outbox: try checkOutboxEntry(id)
             case .authorizationRequest: try checkAuthorizationRequest(id)
             case .unusableReply: try checkUnusableReply(id)
+            case .manifestPart: try checkManifestPart(id)
             }
         case .missingLogin(let login, let userRow): try checkMissing(login, userRow)
         }
@@ -99,7 +113,7 @@ struct DamageFinder {
     }
 
     private func rowID(of handle: Bytes16, in table: DamagedRow.Table) throws(StoreError) -> Int64? {
-        guard !table.needsLogin else { return nil }
+        guard !table.needsLogin, table != .manifestPart else { return nil }
         let row = try tables.cursor(.rowsByHandle[table.table])
         return try row.withBinding(1, handle) { () throws(StoreError) in
             try row.step() ? row.integer(0) : nil
@@ -127,6 +141,7 @@ extension DamagedRow.Table {
         case .outbox: .outbox
         case .authorizationRequest: .authorizationRequest
         case .unusableReply: .unusableReply
+        case .manifestPart: .manifestPart
         }
     }
 
@@ -151,9 +166,9 @@ extension Query {
 }
 
 extension Reader {
-    var damage: DamageFinder { DamageFinder(tables: tables, opener: opener) }
+    var damage: DamageFinder { DamageFinder(tables: tables, opener: opener.readingAnew()) }
 }
 
 extension WriteTransaction {
-    var damage: DamageFinder { DamageFinder(tables: tables, opener: opener) }
+    var damage: DamageFinder { DamageFinder(tables: tables, opener: opener.readingAnew()) }
 }

@@ -12,6 +12,7 @@ extension WriteTransaction {
                 }
             throw .isWhole(name)
         }
+        guard row.place == place else { throw .goesWithPart(row.name) }
         let rows = try damage.rows(at: place)
         let hash = RawRow.hash(of: rows)
         let event = Self.discardingEvent(row, hash)
@@ -22,6 +23,7 @@ extension WriteTransaction {
         case .row(.login, let id): logins = try discardLogin(row, id, event)
         case .missingLogin(let login, let userRow): logins = try forgetLogin(login, userRow, event)
         case .row(.outbox, let id): try discardRevocation(id, event)
+        case .row(.manifestPart, let id): logins = try discardPart(row, id, event)
         case .row(let table, let id):
             try deleteRow(table, id)
             try audit(event, about: AuditSubject(user: row.user, login: row.login))
@@ -80,7 +82,8 @@ extension WriteTransaction {
             return []
         }
         if let owner {
-            guard owner.manifest.contains(where: { $0.login == login }) else {
+            var owner = owner
+            guard try isKnown(login, to: &owner) else {
                 // The row was planted: it was never a login of this user.
                 try audit(event, about: AuditSubject(user: row.user, login: login))
                 return []
@@ -106,10 +109,31 @@ extension WriteTransaction {
     /// The manifest is sealed anew, so that the user has exactly the logins that it lists.
     private func forget(_ login: LoginHandle, of owner: OpenUser, _ event: AuditEvent) throws(StoreError) {
         var owner = owner
-        owner.manifest.removeAll { $0.login == login }
+        try remove(login, from: &owner)
         var tale = Tale()
         tale.add([event, Self.removalOfDamaged], of: login)
         try save(&owner, telling: tale)
+    }
+
+    /// The logins that the part named go with it: nobody can say any longer in which state they were last.
+    private func discardPart(
+        _ row: DamagedRow, _ id: Int64, _ event: AuditEvent
+    ) throws(StoreError) -> [LoginHandle] {
+        let (userRow, number) = ManifestPart.place(ofRow: id)
+        guard let logins = try damage.loginRows(ofPart: id), var owner = try openUser(row: userRow) else {
+            try deleteRow(.manifestPart, id)
+            try audit(event, about: AuditSubject(user: row.user))
+            return []
+        }
+        owner.manifest.clear(number)
+        var tale = Tale()
+        tale.add([event], of: nil)
+        for login in logins {
+            try deleteLogin(login.row)
+            tale.add([Self.removalOfDamaged], of: login.handle)
+        }
+        try save(&owner, telling: tale)
+        return logins.map(\.handle)
     }
 
     func deleteLogin(_ rowID: Int64) throws(StoreError) {

@@ -50,8 +50,11 @@ package struct VaultDraft {
         }
     }
 
-    package func context(_ clock: @escaping @Sendable () -> Timestamp) -> VaultContext {
-        VaultContext(vaultID: vaultID, row: row, follower: HeldSlotKey(slotKey), clock: clock)
+    package func context(
+        manifestLimits: ManifestLimits = .standard, _ clock: @escaping @Sendable () -> Timestamp
+    ) -> VaultContext {
+        VaultContext(
+            vaultID: vaultID, row: row, follower: HeldSlotKey(slotKey), clock: clock, manifestLimits: manifestLimits)
     }
 
     /// Writes the vault's first rows, into tables that hold no more than the record of migrations.

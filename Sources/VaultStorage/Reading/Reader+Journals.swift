@@ -67,7 +67,7 @@ extension Reader {
         let known = headKnownAtBegin ?? context.seen.auditHead
         let head = try tables.integer(.lastAudited) ?? 0
         guard head >= known else {
-            opener.contradiction.mark = known
+            opener.reading.mark = known
             throw StoreError(
                 .rollbackSuspected, "the audit trail ends before what this process has already seen of it",
                 hint: "find out who replaced the file; nothing is written to it")

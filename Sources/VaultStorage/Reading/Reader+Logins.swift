@@ -2,6 +2,10 @@ import VaultCrypto
 
 extension Reader {
     package func login(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
+        try consistently { () throws(StoreError) in try readLogin(handle) }
+    }
+
+    private func readLogin(_ handle: LoginHandle) throws(StoreError) -> StoredLogin {
         let row = try tables.cursor(.login)
         return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
             guard try row.step() else { throw StoreError.notFound(.login) }
@@ -19,10 +23,12 @@ extension Reader {
     package func logins(after: LoginHandle?, limit: Int) throws(StoreError) -> [LoginListing] {
         let row = try tables.cursor(.loginPage)
         row.bind(2, Int64(limit.asPageLimit))
-        return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
-            var result: [LoginListing] = []
-            while try row.step() { result.append(listing(row)) }
-            return result
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
+                var result: [LoginListing] = []
+                while try row.step() { result.append(listing(row)) }
+                return result
+            }
         }
     }
 
@@ -34,16 +40,18 @@ extension Reader {
         afterRow row: Int64?, limit: Int
     ) throws(StoreError) -> (logins: [LoginListing], last: Int64?) {
         let cursor = try tables.cursor(.loginsByRow)
-        defer { cursor.reset() }
-        cursor.bind(1, row ?? .min)
-        cursor.bind(2, Int64(limit.asPageLimit))
-        var result: [LoginListing] = []
-        var last: Int64?
-        while try cursor.step() {
-            last = cursor.integer(LoginColumns.firstColumn)
-            result.append(listing(cursor))
+        return try consistently { () throws(StoreError) in
+            defer { cursor.reset() }
+            cursor.bind(1, row ?? .min)
+            cursor.bind(2, Int64(limit.asPageLimit))
+            var result: [LoginListing] = []
+            var last: Int64?
+            while try cursor.step() {
+                last = cursor.integer(LoginColumns.firstColumn)
+                result.append(listing(cursor))
+            }
+            return (result, last)
         }
-        return (result, last)
     }
 
     /// The logins of a user, and those that their cell names but the vault does not have.
@@ -68,8 +76,10 @@ extension Reader {
             let user = try UserColumns(row)
             return try opener.withUser(row, user) { view throws(StoreError) in
                 guard try countLogins(ofUserRow: user.rowID) == view.loginCount else { return nil }
-                let view = view.indexed()
-                let handles = (0..<view.loginCount).map { view.entry($0).login.bytes }
+                let view = try opener.indexed(view, user)
+                let known = try opener.knownLogins(user, view)
+                guard known.damage.isEmpty else { return nil }
+                let handles = known.entries.keys.map(\.bytes)
                 let page = handles.filter { handle in after.map { $0.bytes < handle } ?? true }.sorted()
                 return try page.prefix(limit.asPageLimit).map { handle throws(StoreError) in
                     try listing(LoginHandle(handle), of: user, view)
@@ -140,9 +150,9 @@ extension Reader {
     private func expectedLogins(_ row: any RowCursor) throws(StoreError) -> Set<LoginHandle> {
         let user = try UserColumns(row)
         let handles = try? opener.withUser(row, user) { view throws(StoreError) in
-            (0..<view.loginCount).map { view.entry($0).login }
+            try opener.knownLogins(user, view).entries.keys
         }
-        return Set(handles ?? [])
+        return handles.map { Set($0) } ?? []
     }
 
     /// Never throws: what is wrong with a row is part of its listing.

@@ -3,6 +3,15 @@ import VaultCrypto
 /// The hot read: one point query and two cells.
 extension Reader {
     func session(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
+        try consistently { () throws(StoreError) in try readSession(ofUser: index, wanted) }
+    }
+
+    package func session(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
+        try consistently { () throws(StoreError) in try readSession(ofLogin: handle) }
+    }
+
+    @inline(__always)
+    private func readSession(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
         let row = sessionsOfUser
         row.bind(1, index.bytes)
         defer { row.reset() }
@@ -15,7 +24,8 @@ extension Reader {
         }
     }
 
-    package func session(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
+    @inline(__always)
+    private func readSession(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
         let row = sessionOfLogin
         row.bind(1, handle.bytes)
         defer { row.reset() }
@@ -54,7 +64,7 @@ extension Reader {
         _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
         var (all, damage) = (before, damageBefore)
-        let view = view.indexed()
+        let view = try opener.indexed(view, user)
         repeat {
             do throws(StoreError) { all.append(try snapshot(row, try LoginColumns(row), user, view)) } catch {
                 guard error.isOfRow else { throw error }
@@ -78,17 +88,31 @@ extension Reader {
     private func named(
         _ wanted: LoginHandle, _ row: any RowCursor, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
-        guard !row.isNull(LoginColumns.firstColumn) else { throw notFound(wanted, user, view) }
+        guard !row.isNull(LoginColumns.firstColumn) else { throw try notFound(wanted, user, view) }
+        if view.parts != nil { return try namedAmongMany(wanted, user, view) }
         repeat {
             if row.bytes16(LoginColumns.firstColumn + 1) == wanted.bytes {
                 return try snapshot(row, try LoginColumns(row), user, view)
             }
         } while try row.step()
-        throw notFound(wanted, user, view)
+        throw try notFound(wanted, user, view)
     }
 
-    private func notFound(_ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView) -> StoreError {
-        view.entry(of: wanted) == nil ? .notFound(.login) : Self.missingLogin(user)
+    /// By its name: the user's other rows are not gone through.
+    private func namedAmongMany(
+        _ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> SessionSnapshot {
+        let row = sessionOfLogin
+        row.bind(1, wanted.bytes)
+        defer { row.reset() }
+        guard try row.step(), row.integer(0) == user.rowID else { throw try notFound(wanted, user, view) }
+        return try snapshot(row, try LoginColumns(row), user, view)
+    }
+
+    private func notFound(
+        _ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView
+    ) throws(StoreError) -> StoreError {
+        try opener.entry(of: wanted, user, view) == nil ? .notFound(.login) : Self.missingLogin(user)
     }
 
     static func missingLogin(_ user: UserColumns) -> StoreError {

@@ -21,26 +21,32 @@ extension Reader {
 
     func user(_ index: BlindIndex) throws(StoreError) -> StoredUser {
         let row = try tables.cursor(.userByIndex)
-        return try row.withBinding(1, index.bytes) { () throws(StoreError) in
-            guard try row.step() else { throw StoreError.notFound(.user) }
-            return try storedUser(row)
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, index.bytes) { () throws(StoreError) in
+                guard try row.step() else { throw StoreError.notFound(.user) }
+                return try storedUser(row)
+            }
         }
     }
 
     package func users(after: UserHandle?, limit: Int) throws(StoreError) -> [UserListing] {
         let row = try tables.cursor(.userPage)
         row.bind(2, Int64(limit.asPageLimit))
-        return try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
-            var result: [UserListing] = []
-            while try row.step() {
-                let handle = UserHandle(row.bytes16(1) ?? .zero)
-                do throws(StoreError) {
-                    result.append(UserListing(handle: handle, user: try storedUser(row), damage: nil))
-                } catch {
-                    result.append(UserListing(handle: handle, user: nil, damage: error))
-                }
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, after?.bytes ?? .zero) { () throws(StoreError) in
+                var result: [UserListing] = []
+                while try row.step() { result.append(listing(row)) }
+                return result
             }
-            return result
+        }
+    }
+
+    private func listing(_ row: any RowCursor) -> UserListing {
+        let handle = UserHandle(row.bytes16(1) ?? .zero)
+        do throws(StoreError) {
+            return UserListing(handle: handle, user: try storedUser(row), damage: nil)
+        } catch {
+            return UserListing(handle: handle, user: nil, damage: error)
         }
     }
 
@@ -68,7 +74,18 @@ extension Reader {
             try requireNotSeenLater(columns)
             return StoredUser(
                 handle: columns.handle, id: view.userIdText, status: view.status, revision: columns.revision,
-                createdAt: view.createdAt, logins: (0..<view.loginCount).map { view.entry($0).login })
+                createdAt: view.createdAt, logins: try logins(of: columns, view))
         }
+    }
+
+    /// In the order in which they were made. A manifest that lies in parts does not tell that, but the rows do.
+    private func logins(of user: UserColumns, _ view: UserCellView) throws(StoreError) -> [LoginHandle] {
+        guard view.parts != nil else { return view.entries.map(\.login) }
+        let known = try opener.knownLogins(user, view)
+        var missing = Set(known.entries.keys)
+        let there = try tables.loginRows(ofUserRow: user.rowID).compactMap(\.handle).filter { login in
+            missing.remove(login) != nil || known.mayName(login, view.parts)
+        }
+        return there + missing.sorted { $0.bytes < $1.bytes }
     }
 }

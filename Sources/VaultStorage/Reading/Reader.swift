@@ -10,21 +10,20 @@ package final class Reader: @unchecked Sendable {
     /// The end of the audit trail that was known before the snapshot that is being read. What is committed later is not in
     /// it, and is no reason to call it old.
     private(set) var headKnownAtBegin: Int64?
-    private var isInSnapshot = false
 
     package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         self.tables = tables
         self.context = context
         sessionsOfUser = try tables.cursor(.sessionsOfUser)
         sessionOfLogin = try tables.cursor(.sessionOfLogin)
-        opener = try RowOpener(tables, context)
+        opener = try RowOpener(tables, context, cache: context.manifestParts)
     }
 
     /// Refuses a user, whose cell is open, of whom this process has seen a newer state.
     @inline(__always)
     func requireNotSeenLater(_ user: UserColumns) throws(StoreError) {
         if context.seen.isOlder(user.handle, user.revision) {
-            opener.contradiction.mark = context.seen.revision(of: user.handle)
+            opener.reading.mark = context.seen.revision(of: user.handle)
             throw .isOlderThanSeen(user.handle)
         }
     }
@@ -44,16 +43,29 @@ package final class Reader: @unchecked Sendable {
 
     /// What that which was read falls behind; nil if it was not older than what is known.
     private func mark(behindWhich error: any Error) -> Int64? {
-        (error as? StoreError)?.code == .rollbackSuspected ? opener.contradiction.mark : nil
+        (error as? StoreError)?.code == .rollbackSuspected ? opener.reading.mark : nil
     }
 
     /// Several queries that see one state of the vault. To be kept short. One inside another is a part of it.
     package func withSnapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-        if isInSnapshot { return try body() }
-        isInSnapshot = true
-        defer { isInSnapshot = false }
+        if opener.reading.isInSnapshot { return try body() }
+        opener.reading.isInSnapshot = true
+        defer { opener.reading.isInSnapshot = false }
         headKnownAtBegin = context.seen.auditHead
         defer { headKnownAtBegin = nil }
         return try tables.snapshot(body)
+    }
+
+    /// Runs a body that asks more than one query, once more in a snapshot if the answers turn out to be of two moments.
+    @inline(__always)
+    func consistently<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        do throws(StoreError) {
+            let result = try body()
+            if !opener.reading.isTorn { return result }
+        } catch {
+            guard opener.reading.isTorn else { throw error }
+        }
+        opener.reading.isTorn = false
+        return try withSnapshot(body)
     }
 }

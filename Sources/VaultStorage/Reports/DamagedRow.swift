@@ -5,6 +5,7 @@ package struct DamagedRow: Sendable, Equatable {
     /// Tables whose rows can be damaged on their own. Secrets and intents are listed with their login, if it exists.
     package enum Table: String, CaseIterable, Sendable {
         case provider, user, login, loginSecret, refreshIntent, outbox, authorizationRequest, unusableReply
+        case manifestPart
     }
 
     /// Where it lies.

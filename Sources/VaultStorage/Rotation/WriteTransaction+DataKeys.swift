@@ -54,6 +54,8 @@ extension WriteTransaction {
         if let first = damaged.first {
             throw .quarantined("login", first.bytes, "it does not open, so its user's data key cannot be replaced")
         }
+        try openManifest(of: &user)
+        user.manifest.noteAllChanged()
         let former = user.dataKey
         let time = now()
         try sealing { () throws(VaultCryptoError) in try user.replaceDataKey(at: time) }

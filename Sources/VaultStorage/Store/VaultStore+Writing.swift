@@ -88,6 +88,8 @@ extension VaultStore {
     package func discardDamagedRow(_ name: DamagedRowName) async throws -> DiscardedRow {
         // Whose manifest misses a login is found by looking at all users: not under the write lock.
         let found = try await survey { try $0.damage.find(name) }
+        // Found by the name of one login, and others would go with it.
+        if found.table == .manifestPart, case .handle = name { throw StoreError.goesWithPart(found.name) }
         return try await write { try $0.discard(found.place) }
     }
 

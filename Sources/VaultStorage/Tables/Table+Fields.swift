@@ -71,6 +71,7 @@ extension Table {
                 .bytes("cell"),
             ]
         case .untoldFailure: []
+        case .manifestPart: [.bytes("cell")]
         case .backup:
             [
                 .handle("handle").unique, .integer("madeAt"), .integer("finishedAt").optional,

@@ -17,6 +17,7 @@ extension VaultCheck {
             table: .authorizationRequest, query: .authorizationRequests, keyColumn: 3)
         static let outbox = Walk(table: .outbox, query: .outbox, keyColumn: 4)
         static let backup = Walk(table: .backup, query: .backups, keyColumn: 0)
+        static let manifestPart = Walk(table: .manifestPart, query: .manifestPartRows, keyColumn: 0)
         static let audit = Walk(table: .audit, query: .auditRowsFrom, keyColumn: 0)
     }
 
@@ -148,6 +149,10 @@ extension VaultCheck {
 }
 
 extension Query {
+    fileprivate static let manifestPartRows = select(
+        Table.manifestPart.columns("id"), from: .manifestPart, where: [.atLeast(Table.manifestPart["id"], 1)],
+        order: [.up(Table.manifestPart["id"])], limit: 2)
+
     fileprivate static let migrations = select(
         Table.migration.columns("version", "name", "checksum", "auditSequence"), from: .migration,
         where: [.atLeast(Table.migration["version"], 1)], order: [.up(Table.migration["version"])], limit: 2)

@@ -46,7 +46,10 @@ extension VaultCheck {
         let rows = try tables.cursor(.wholeLoginsOfUserRow)
         rows.bind(1, user.rowID)
         defer { rows.reset() }
-        var unseen = Set((0..<view.loginCount).map { view.entry($0).login })
+        let view = try opener.indexed(view, user)
+        let known = try opener.knownLogins(user, view)
+        try checkManifestParts(of: user, view, known)
+        var unseen = Set(known.entries.keys)
         while try rows.step() {
             countRow()
             report.logins += 1
@@ -55,14 +58,21 @@ extension VaultCheck {
                 continue
             }
             unseen.remove(columns.handle)
-            checkLogin(columns, rows, user: user.handle, view)
+            checkLogin(columns, rows, user, view)
         }
         for login in unseen { note("login", login.bytes, "its user's manifest names it, and it is missing") }
     }
 
-    private func checkLogin(_ login: LoginColumns, _ row: any RowCursor, user: UserHandle, _ view: UserCellView) {
-        let handle = login.handle.bytes
-        guard let entry = view.entry(of: login.handle) else {
+    private func checkLogin(
+        _ login: LoginColumns, _ row: any RowCursor, _ owner: UserColumns, _ view: UserCellView
+    ) {
+        let (handle, user) = (login.handle.bytes, owner.handle)
+        let entry: ManifestEntry?
+        do throws(StoreError) { entry = try opener.entry(of: login.handle, owner, view) } catch {
+            note("login", handle, "the part of its user's manifest that names it does not open")
+            return
+        }
+        guard let entry else {
             note("login", handle, "its user's manifest does not name it")
             return
         }
@@ -91,6 +101,32 @@ extension VaultCheck {
         if (try? IntentRecord(row, opener, login: login.handle)) == nil, !row.isNull(IntentRecord.firstColumn) {
             note("refreshIntent", handle, "its authentication code is wrong")
         }
+    }
+
+    /// A user whose manifest lies in parts has exactly those that the cell names; another one has none.
+    private func checkManifestParts(
+        of user: UserColumns, _ view: UserCellView, _ known: KnownLogins
+    ) throws(StoreError) {
+        let count = view.parts?.count ?? 0
+        report.cells += count - known.damage.count
+        for (number, error) in known.damage.sorted(by: { $0.key < $1.key }) {
+            notePart(ManifestPart.row(number, ofUserRow: user.rowID), error.reason)
+        }
+        try opener.eachPartRow(ofUserRow: user.rowID) { number, row in
+            countRow()
+            if number >= count { notePart(row.integer(0), "its user does not name it") }
+        }
+    }
+
+    private func notePart(_ row: Int64?, _ reason: String) {
+        report.note(ManifestPart.tableName, row.map { "row \($0)" }, reason)
+    }
+
+    /// Parts are checked with their users, so what is left are those without one.
+    func checkManifestPart(_ row: any RowCursor) throws(StoreError) {
+        let id = row.integer(0)
+        if try tables.has(.rowsByNumber[.user], ManifestPart.place(ofRow: id).userRow) { return }
+        notePart(id, "its user is missing")
     }
 
     /// How many there are is guarded by nothing: see `docs/vault-format.md`.

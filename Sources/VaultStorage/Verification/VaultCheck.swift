@@ -48,6 +48,7 @@ package final class VaultCheck {
         try walk(.provider, progress, checkProvider)
         _ = try damageAsFinding("vault") { () throws(StoreError) in try checkManifestIsComplete() }
         try walk(.user, progress, checkUser)
+        try walk(.manifestPart, progress, checkManifestPart)
         try walk(.authorizationRequest, progress, checkAuthorizationRequest)
         try walk(.outbox, progress, checkOutboxEntry)
         try walk(.backup, progress, checkBackup)
@@ -89,7 +90,7 @@ package final class VaultCheck {
 
     /// Those whose rows are counted for the progress. Secrets and intents are checked with their logins.
     private static let countedTables: [Table] = [
-        .migration, .keySlot, .provider, .user, .login, .authorizationRequest, .outbox, .backup, .audit,
+        .migration, .keySlot, .provider, .user, .login, .manifestPart, .authorizationRequest, .outbox, .backup, .audit,
     ]
 
     // MARK: Walking

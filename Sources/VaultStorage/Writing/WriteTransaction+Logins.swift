@@ -164,12 +164,7 @@ extension WriteTransaction {
             throw StoreError(.invalidValue, error.reason, hint: error.hint)
         }
         let handle = columns.handle
-        let entry = ManifestEntry(login: handle, revision: columns.revision, tag: tag)
-        if let index = user.manifest.firstIndex(where: { $0.login == handle }) {
-            user.manifest[index] = entry
-        } else {
-            user.manifest.append(entry)
-        }
+        try put(ManifestEntry(login: handle, revision: columns.revision, tag: tag), into: &user)
         return cell
     }
 
@@ -275,7 +270,7 @@ extension WriteTransaction {
 
     func delete(_ login: OpenLogin, of user: inout OpenUser) throws(StoreError) {
         try deleteLogin(login.columns.rowID)
-        user.manifest.removeAll { $0.login == login.columns.handle }
+        try remove(login.columns.handle, from: &user)
     }
 
     private func writeIntent(_ intent: IntentRecord?, replacing login: OpenLogin) throws(StoreError) {

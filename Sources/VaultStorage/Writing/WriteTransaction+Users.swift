@@ -47,20 +47,26 @@ extension WriteTransaction {
     ) throws(StoreError) -> (logins: [OpenLogin], damaged: [LoginHandle]) {
         let row = try tables.cursor(.loginsOfUser)
         return try row.withBinding(1, index.bytes) { () throws(StoreError) in
-            var logins: [OpenLogin] = []
-            if try row.step(), !row.isNull(LoginColumns.firstColumn) {
-                let user = try UserColumns(row)
-                // The same user in each row: opened once, however many logins there are.
-                try opener.withUser(row, user) { view throws(StoreError) in
-                    let view = view.indexed()
-                    repeat {
-                        let login = try? opener.login(row, try LoginColumns(row), user, view)
-                        if let login { logins.append(login) }
-                    } while try row.step()
-                }
+            guard try row.step() else { return ([], owner.manifest.logins) }
+            let user = try UserColumns(row)
+            // The same user in each row: opened once, however many logins there are.
+            return try opener.withUser(row, user) { view throws(StoreError) in
+                let view = try opener.indexed(view, user)
+                var (logins, damaged): ([OpenLogin], [LoginHandle]) = ([], [])
+                repeat {
+                    if row.isNull(LoginColumns.firstColumn) { break }
+                    if let login = try? opener.login(row, try LoginColumns(row), user, view) {
+                        logins.append(login)
+                    } else if let handle = row.bytes16(LoginColumns.firstColumn + 1).map({ LoginHandle($0) }),
+                        view.known?.mayName(handle, view.parts) ?? false
+                    {
+                        damaged.append(handle)
+                    }
+                } while try row.step()
+                let whole = Set(logins.map(\.columns.handle))
+                let known = view.parts == nil ? owner.manifest.logins : view.known?.logins ?? []
+                return (logins, known.filter { !whole.contains($0) } + damaged)
             }
-            let whole = Set(logins.map(\.columns.handle))
-            return (logins, owner.manifest.map(\.login).filter { !whole.contains($0) })
         }
     }
 
@@ -100,6 +106,7 @@ extension WriteTransaction {
         user.columns.revision += 1
         user.columns.rootKey = context.keyring.primaryRoot.id
         user.columns.auditSequence = head.sequence + Int64(tale.events.count)
+        let parts = try sealParts(of: &user)
         let saved = user
         let cell = try sealing { () throws(VaultCryptoError) in try saved.seal(context) }
         if user.columns.rowID == UserColumns.noRow {
@@ -107,6 +114,7 @@ extension WriteTransaction {
         } else {
             try update(saved.columns, cell, hasOtherRoot: saved.columns.rootKey != formerRoot)
         }
+        try write(parts, of: &user)
         savedUsers[user.columns.handle] = user.columns.revision
         try tell(tale, of: user)
     }
@@ -153,6 +161,7 @@ extension WriteTransaction {
     /// With everything that hangs on the row.
     func deleteUser(_ rowID: Int64) throws(StoreError) {
         for login in try tables.loginRows(ofUserRow: rowID) { try deleteLogin(login.row) }
+        try deleteManifestParts(ofUserRow: rowID)
         let delete = try tables.cursor(.deletesByNumber[.user])
         delete.bind(1, rowID)
         try delete.run()

@@ -45,7 +45,8 @@ package final class WriteTransaction {
         self.context = context
         self.committedHead = committedHead
         rows = VaultRowKeeper(context.rows.current)
-        opener = try RowOpener(tables, context, rows: rows)
+        opener = try RowOpener(tables, context, rows: rows, cache: context.manifestParts)
+        opener.reading.isInSnapshot = true
     }
 
     /// Reads the end of the audit chain, now that no other process can write, and looks whether the schema, the

@@ -29,6 +29,7 @@ struct SampleVault {
         try await addLiving(acme, globex)
         try await addEnded(acme)
         try await addUnsettled(acme)
+        try await addMany()
         try await store.putAuthorizationRequest(
             AuthorizationRequestRecord(
                 state: SecretBytes(utf8: "CANARY-state"), codeVerifier: SecretBytes(utf8: "CANARY-verifier"),
@@ -55,6 +56,17 @@ struct SampleVault {
         for name in ["ivan", "ivan-second"] {
             var draft = Self.draft(name, acme)
             draft.userId = "ivan"
+            _ = try await store.insertLogin(draft)
+        }
+    }
+
+    /// A user with so many logins that their manifest lies in parts; from schema version 8 on.
+    private func addMany() async throws {
+        for number in 0..<66 {
+            var draft = Self.draft("robot-\(number)", nil)
+            draft.userId = "robot"
+            draft.refresh = nil
+            draft.dueAt = nil
             _ = try await store.insertLogin(draft)
         }
     }

@@ -89,7 +89,13 @@ struct UpgradeTests {
             #expect(try await vault.user(user).isEnabled == (user != "dave"))
             #expect(try await vault.user(user).logins.count == (user == "ivan" ? 2 : 1))
         }
-        #expect(try await vault.users().entries.count == 9)
+        let hasRobot = name >= "v008"
+        #expect(try await vault.users().entries.count == (hasRobot ? 10 : 9))
+        if hasRobot {
+            let robot = try await vault.user("robot").logins
+            #expect(robot.count == 66)
+            #expect(try await vault.login(robot[65]).label == "label of robot-65")
+        }
         for name in ["acme", "globex"] { #expect(try await vault.provider(named: name).name == name) }
         #expect(try await vault.pendingRevocations().entries.count == 1)
         #expect(try await vault.keySlots().map(\.label) == ["key file", "passphrase"])

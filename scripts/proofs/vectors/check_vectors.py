@@ -12,10 +12,10 @@ import pathlib
 import sys
 
 from vaultformat import (
-    Refused, audit_link, blind_index, encode_fields, lock_file_number, manifest_fields, open_cell, passphrase_key,
-    read_audit_detail, read_key, read_key_file, read_keyring, read_manifest, read_named, read_record, read_session,
-    read_spool, recipient_key, require,
-    slot_fields, slot_key_id, spool_fields, PAGE,
+    Refused, audit_link, blind_index, encode_fields, lock_file_number, manifest_fields, open_cell, part_fields,
+    passphrase_key, read_audit_detail, read_key, read_key_file, read_keyring, read_manifest, read_named, read_part,
+    read_record, read_session, read_spool, read_user, recipient_key, require,
+    slot_fields, slot_key_id, spool_fields, user_fields, PAGE,
     SPOOLED_REPLY,
 )
 
@@ -25,6 +25,7 @@ SESSIONS = VECTORS / "sessions-1.json"
 SLOTS = VECTORS / "slots-2.json"
 SPOOL = VECTORS / "spool-1.json"
 MANIFESTS = [VECTORS / "manifest-1.json", VECTORS / "manifest-2.json"]
+USERS = VECTORS / "users-1.json"
 NAMES = VECTORS / "names-1.json"
 AUDIT = VECTORS / "audit-1.json"
 
@@ -223,6 +224,50 @@ def check_manifest(path):
     print(f"{path.name}: {sum(len(manifest[name]) for name in manifest)} entries; {bits} changed bits refused")
 
 
+def check_users(path):
+    """A user whose manifest is whole, and one whose manifest lies in parts."""
+    book = json.loads(path.read_text())
+    require(book["format"] == 1 and len(book["users"]) == 2, "book format")
+    vault, root, root_id = unhex(book, "vault", "rootKey", "rootKeyID")
+    bits = parts = 0
+    for vector in book["users"]:
+        handle, blind, cell = unhex(vector, "handle", "blindIndex", "cell")
+        columns = [vector["revision"], vector["auditSequence"]]
+
+        def read(data, columns=columns, handle=handle, blind=blind):
+            return read_user(open_cell(data, "user", root, root_id, user_fields(vault, handle, blind, *columns, root_id)))
+
+        user = read(cell)
+        require(user["userId"] == vector["userId"] and user["bits"] == vector.get("bits"), "the user differs")
+        require([count for _, count in user["parts"]] == vector.get("counts", []), "the parts' logins differ")
+        bits += flips_seen(read, cell) + flips_seen(lambda data: read(cell, handle=data), handle)
+        logins = user["logins"]
+        for number, text in enumerate(vector.get("parts", [])):
+            part = bytes.fromhex(text)
+
+            def open_part(data, number=number, width=user["bits"], handle=handle, user=user):
+                require(data[-16:] == user["parts"][number][0], "the user names another part")
+                plain = open_cell(data, "manifestPart", user["dataKey"], handle, part_fields(vault, handle, width, number))
+                return read_part(plain, width, number)
+
+            entries = open_part(part)
+            require(len(entries) == user["parts"][number][1], "the user says that a part has another number of logins")
+            logins = logins + entries
+            bits += flips_seen(open_part, part)
+            for number_of_other in range(len(vector["parts"])):
+                if number_of_other == number:
+                    continue
+                try:
+                    open_part(part, number=number_of_other)
+                except Refused:
+                    continue
+                raise Refused("a part opens in another place")
+            parts += 1
+        found = [{"login": login.hex(), "revision": revision, "tag": tag.hex()} for login, revision, tag in logins]
+        require(found == vector["logins"], "the logins differ")
+    print(f"{path.name}: {len(book['users'])} users, {parts} parts; {bits} changed bits refused")
+
+
 def self_test():
     """A book in which one hex digit is different must fail, in every section."""
     text = json.loads(GOLDEN.read_text())
@@ -252,6 +297,7 @@ def main():
         check_spool(SPOOL)
         for path in MANIFESTS:
             check_manifest(path)
+        check_users(USERS)
         check_names(NAMES)
         check_audit(AUDIT)
         self_test()

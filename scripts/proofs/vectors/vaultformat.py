@@ -13,6 +13,7 @@ from nacl.exceptions import CryptoError
 KINDS = {
     "wrappedVaultKey": 1, "keyring": 2, "user": 3, "session": 4, "refresh": 5, "key": 6, "provider": 7,
     "authorizationRequest": 8, "outbox": 9, "auditDetail": 10, "spool": 11, "unusableReply": 12, "manifest": 13,
+    "manifestPart": 14,
 }
 
 
@@ -155,6 +156,53 @@ def manifest_fields(vault, incarnation, created_at, revision, audit_sequence, ke
     return encode_fields(
         [("bytes", vault), ("text", "vault"), ("integer", incarnation), ("integer", created_at),
          ("integer", revision), ("integer", audit_sequence), ("bytes", keyring_tag)])
+
+
+def user_fields(vault, handle, blind, revision, audit_sequence, root_key):
+    return encode_fields(
+        [("bytes", vault), ("text", "user"), ("bytes", handle), ("bytes", blind), ("integer", revision),
+         ("integer", audit_sequence), ("bytes", root_key)])
+
+
+def read_login_entries(data):
+    """Handle, revision and tag of each login."""
+    require(len(data) % 40 == 0, "entries")
+    return [
+        (data[at:at + 16], struct.unpack("<q", data[at + 16:at + 24])[0], data[at + 24:at + 40])
+        for at in range(0, len(data), 40)]
+
+
+def read_user(data):
+    fields = read_record(data, {1, 2, 3, 4, 5, 6, 7, 8})
+    require(len(fields[1]) == 32 and len(fields[3]) == 1 and len(fields[4]) == 8, "user")
+    require((7 in fields) == (8 in fields) and (5 in fields) != (7 in fields), "a manifest is whole or in parts")
+    user = {"dataKey": fields[1], "userId": fields[2].decode(), "status": fields[3][0], "bits": None, "parts": []}
+    user["logins"] = read_login_entries(fields.get(5, b""))
+    if 7 in fields:
+        user["bits"] = fields[7][0]
+        require(len(fields[7]) == 1 and user["bits"] <= 15, "bits of the parts")
+        require(len(fields[8]) == 18 << user["bits"], "number of parts")
+        user["parts"] = [
+            (fields[8][at:at + 16], struct.unpack("<H", fields[8][at + 16:at + 18])[0])
+            for at in range(0, len(fields[8]), 18)]
+    return user
+
+
+def part_fields(vault, user, bits, number):
+    return encode_fields(
+        [("bytes", vault), ("text", "manifestPart"), ("bytes", user), ("integer", bits), ("integer", number)])
+
+
+def part_of(login, bits):
+    return int.from_bytes(login[8:], "big") >> (64 - bits)
+
+
+def read_part(data, bits, number):
+    entries = read_login_entries(read_record(data, {1})[1])
+    handles = [handle for handle, _, _ in entries]
+    require(handles == sorted(set(handles)), "order of a part")
+    require(all(part_of(handle, bits) == number for handle in handles), "login of another part")
+    return entries
 
 
 def lock_file_number(identity, inode):

@@ -1,0 +1,65 @@
+import VaultCrypto
+
+/// One login as its user knows it. Nothing of it is secret: the login's own row shows all of it.
+struct ManifestEntry: Equatable {
+    static let byteCount = 40
+
+    var login: LoginHandle
+    var revision: Int64
+    /// The tag of the session cell, which stands for the whole row.
+    var tag: CellTag
+
+    init(login: LoginHandle, revision: Int64, tag: CellTag) {
+        self.login = login
+        self.revision = revision
+        self.tag = tag
+    }
+
+    /// - Parameter index: of an entry that lies within the bytes.
+    @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer, at index: Int) {
+        let start = index * Self.byteCount
+        unsafe login = LoginHandle(bytes.loadUnaligned(fromByteOffset: start, as: Bytes16.self))
+        unsafe revision = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 16, as: Int64.self))
+        unsafe tag = CellTag(bytes.loadUnaligned(fromByteOffset: start + 24, as: Bytes16.self))
+    }
+}
+
+extension [ManifestEntry] {
+    /// One after the other.
+    init(entries bytes: UnsafeRawBufferPointer) {
+        self = (0..<bytes.count / ManifestEntry.byteCount).map { unsafe ManifestEntry(bytes, at: $0) }
+    }
+
+    var encoded: [UInt8] {
+        let count = count * ManifestEntry.byteCount
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            for (index, entry) in enumerated() {
+                let start = index * ManifestEntry.byteCount
+                unsafe bytes.storeBytes(of: entry.login.bytes, toByteOffset: start, as: Bytes16.self)
+                unsafe bytes.storeBytes(
+                    of: entry.revision.littleEndian, toByteOffset: start + 16, as: Int64.self)
+                unsafe bytes.storeBytes(of: entry.tag.bytes, toByteOffset: start + 24, as: Bytes16.self)
+            }
+            initialized = count
+        }
+    }
+
+    // MARK: In the order of the handles
+
+    func find(_ login: LoginHandle) -> ManifestEntry? {
+        let place = place(of: login)
+        return place < count && self[place].login == login ? self[place] : nil
+    }
+
+    /// Where the login is, or belongs.
+    func place(of login: LoginHandle) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].login.bytes < login.bytes { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,123 @@
+import VaultCrypto
+
+/// When a user's manifest is cut into parts, and into how many.
+package struct ManifestLimits: Sendable {
+    /// More logins are kept in parts; half of them are kept in the user's cell again.
+    package var mostWhole: Int
+    /// A part that would have more is cut in two, and with it all others.
+    package var mostInPart: Int
+    /// With fewer logins for each part, every two become one.
+    package var fewestInPart: Int
+
+    package init(mostWhole: Int, mostInPart: Int, fewestInPart: Int) {
+        self.mostWhole = mostWhole
+        self.mostInPart = mostInPart
+        self.fewestInPart = fewestInPart
+    }
+
+    package static let standard = ManifestLimits(mostWhole: 64, mostInPart: 128, fewestInPart: 32)
+}
+
+/// The parts of a user's manifest as the user's cell names them: of each its tag, and how many logins are in it. Valid while
+/// the cell is open.
+@safe struct ManifestParts {
+    /// In a user's cell, of each part.
+    static let byteCount = 18
+    /// No user has more than 2^15 parts: their names still fit into a cell.
+    static let mostBits = 15
+
+    let bits: Int
+    private let bytes: UnsafeRawBufferPointer
+
+    init(bits: UInt8?, _ bytes: UnsafeRawBufferPointer) throws(VaultCryptoError) {
+        guard let bits, bits <= Self.mostBits, bytes.count == Self.byteCount << Int(bits) else {
+            throw VaultCryptoError(.malformedRecord, "the user cell does not name as many parts as it says")
+        }
+        self.bits = Int(bits)
+        unsafe self.bytes = bytes
+    }
+
+    var count: Int { 1 << bits }
+
+    func tag(of number: Int) -> CellTag {
+        unsafe CellTag(bytes.loadUnaligned(fromByteOffset: number * Self.byteCount, as: Bytes16.self))
+    }
+
+    func loginCount(of number: Int) -> Int {
+        let offset = number * Self.byteCount + Bytes16.byteCount
+        return unsafe Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+    }
+
+    var loginCount: Int { (0..<count).reduce(0) { $0 + loginCount(of: $1) } }
+}
+
+/// One part of a user's manifest: a row of its own, that is found by the user's row and the part's number.
+enum ManifestPart {}
+
+extension ManifestPart {
+    static let tableName = "manifestPart"
+    private static let numberBits = 16
+
+    private enum Tag {
+        static let entries: UInt8 = 1
+    }
+
+    /// The number of the part's row; nil for a user's row of a number that no engine gives.
+    static func row(_ number: Int, ofUserRow user: Int64) -> Int64? {
+        guard user >= 0, user < 1 << 46 else { return nil }
+        return user << numberBits | Int64(number)
+    }
+
+    static func place(ofRow row: Int64) -> (userRow: Int64, number: Int) {
+        (row >> numberBits, Int(row & (1 << numberBits - 1)))
+    }
+
+    static func associatedData(_ vault: Bytes16, _ user: UserHandle, bits: Int, number: Int) -> AssociatedData {
+        var data = AssociatedData(vault: vault, table: "manifestPart")
+        data.append(user.bytes)
+        data.append(Int64(bits))
+        data.append(Int64(number))
+        return data
+    }
+
+    static func encoded(_ entries: [ManifestEntry]) -> RecordWriter {
+        var record = RecordWriter(capacity: 16 + entries.count * ManifestEntry.byteCount)
+        unsafe entries.encoded.withUnsafeBytes { unsafe record.append(Tag.entries, bytes: $0) }
+        return record
+    }
+
+    /// Only what belongs into that part, in its order.
+    static func entries(
+        _ plaintext: UnsafeRawBufferPointer, bits: Int, number: Int
+    ) throws(VaultCryptoError) -> [ManifestEntry] {
+        var entries: [ManifestEntry]?
+        var record = unsafe RecordReader(plaintext)
+        while let field = try record.next() {
+            switch field.tag {
+            case Tag.entries:
+                guard unsafe field.bytes.count.isMultiple(of: ManifestEntry.byteCount) else { throw malformed }
+                entries = unsafe [ManifestEntry](entries: field.bytes)
+            default: try field.ignoreIfOptional()
+            }
+        }
+        guard let entries else { throw malformed }
+        var last: LoginHandle?
+        for entry in entries {
+            guard entry.login.part(bits) == number, last.map({ $0.bytes < entry.login.bytes }) ?? true else {
+                throw malformed
+            }
+            last = entry.login
+        }
+        return entries
+    }
+
+    private static var malformed: VaultCryptoError {
+        VaultCryptoError(.malformedRecord, "a part of a manifest holds what does not belong there")
+    }
+}
+
+extension Handle where Subject == LoginSubject {
+    /// Which of 2^`bits` parts names the login. By the second half, because logins that were made together share the
+    /// first.
+    func part(_ bits: Int) -> Int { Int(truncatingIfNeeded: bytes.secondWord.bigEndian >> UInt64(64 - bits)) }
+}
