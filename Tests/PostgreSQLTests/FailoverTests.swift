@@ -204,6 +204,49 @@ struct FailoverTests {
         #expect(try await cluster.outcome()["outcome"] == "whole")
     }
 
+    /// Whoever has worked with the new primary changes nothing in the former one, though it takes changes.
+    @Test func aFormerPrimaryThatStillRunsIsRefused() async throws {
+        let primary = try PostgreSQLServer()
+        let standby = try PostgreSQLServer(standbyOf: primary)
+        // The one is asked first that is still a standby.
+        let vault = try ServerVault(standby, or: primary)
+        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
+        try await eventually {
+            try vault.sql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()")
+                .integer(0, 0) == 1
+        }
+        let former = try ServerAddress(primary.address(schema: vault.address.schema))
+        try standby.promote()
+        let connection = try ServerConnection(former)
+        try connection.send(
+            Statement("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tokenvault'"))
+        _ = try? connection.sync()
+        func retry(_ body: () async throws -> Void) async throws {
+            for _ in 0..<300 {
+                do { return try await body() } catch let error as StoreError where error.code == .busy {
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            throw NeverHappened()
+        }
+        try await retry { try await vault.store.updateLogin(login) { $0.session.label = "on the new one" } }
+        try standby.stop()
+        for _ in 0..<5 {
+            await #expect {
+                try await vault.store.updateLogin(login) { $0.session.label = "on the former one" }
+            } throws: {
+                ($0 as? StoreError)?.code == .busy
+            }
+        }
+        await #expect { _ = try await vault.store.login(login) } throws: { ($0 as? StoreError)?.code == .busy }
+        try await eventually { !vault.store.ownsItsLock }
+        try standby.start()
+        try await retry {
+            try #require(try await vault.store.login(login).session.label == "on the new one")
+        }
+        #expect(try await !vault.store.login(login).isHeld)
+    }
+
     /// Nobody was there who could know what is missing: as after a restore to an earlier moment.
     @Test func aHistoryThatNobodyRemembersHoldsAllLogins() async throws {
         let cluster = try Cluster()

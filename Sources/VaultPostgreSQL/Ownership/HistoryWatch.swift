@@ -36,17 +36,19 @@ final class HistoryWatch: Sendable {
 
     /// Refuses a connection whose history is another one than that in which this process works.
     func require(_ history: ServerHistory?) throws(StoreError) {
-        enum Verdict { case same, other, foreign }
-        let (verdict, look) = state.withLock { state -> (Verdict, (@Sendable () -> Void)?) in
-            guard let own = state.history, let history, own != history else { return (.same, nil) }
-            return (own.system == history.system ? .other : .foreign, state.look)
+        try refuseFormer(history)
+        let (isSame, look) = state.withLock { state in
+            (state.history == nil || state.history == history, state.look)
         }
-        switch verdict {
-        case .same: return
-        case .foreign: throw .otherCluster
-        case .other:
-            look?()
-            throw .unsettled
-        }
+        if isSame { return }
+        look?()
+        throw .unsettled
+    }
+
+    /// Refuses another cluster, and a server whose place another one has taken.
+    func refuseFormer(_ history: ServerHistory?) throws(StoreError) {
+        guard let own = self.history, let history else { return }
+        if history.system != own.system { throw .otherCluster }
+        if history.timeline < own.timeline { throw .replaced }
     }
 }

@@ -94,6 +94,7 @@ final class ProcessLock: Sendable {
                     try beat(connection)
                 } else {
                     let made = try Self.connect(address, owner, isFirst: false)
+                    try watch.refuseFormer(made.history)
                     connection = made
                     // Another server may have taken over, which this process finds out now, if nobody else has.
                     try? watch.require(made.history)

@@ -36,6 +36,13 @@ extension StoreError {
             hint: "try again in a few seconds")
     }
 
+    /// Two servers take changes: what is stored in this one is lost to everybody else.
+    static var replaced: StoreError {
+        StoreError(
+            .busy, "the connection leads to a database server that another one has replaced",
+            hint: "end the former primary, or make it a standby of the new one")
+    }
+
     static var otherCluster: StoreError {
         StoreError(
             .rollbackSuspected, "the connection leads to another database cluster than before",

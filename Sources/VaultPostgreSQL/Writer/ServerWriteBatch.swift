@@ -170,7 +170,7 @@ final class ServerWriteBatch: WriteBatching {
     private func makeChannel() throws(StoreError) -> Channel {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
-        if let known = watch.history, known.system != connection.history?.system { throw .otherCluster }
+        try watch.refuseFormer(connection.history)
         let tables = ServerTables(connection, address, peers)
         return Channel(
             tables: tables, transaction: try WriteTransaction(tables, context, committedHead: committedHead),

@@ -45,10 +45,13 @@ extension Reader {
         let columns = try UserColumns(row)
         let (user, logins) = try opener.withUser(row, columns) { view throws(StoreError) in
             try requireNotSeenLater(columns)
-            let view = view.indexed()
+            var view = view
+            let known = try opener.knownLogins(columns, view)
+            if let damage = known.damage.values.first { throw damage }
+            view.known = known
             let user = StoredUser(
                 handle: columns.handle, id: view.userIdText, status: view.status, revision: columns.revision,
-                createdAt: view.createdAt, logins: (0..<view.loginCount).map { view.entry($0).login })
+                createdAt: view.createdAt, logins: known.logins)
             return (user, try movingLogins(of: columns, view))
         }
         var replies: [UnusableReplyRecord] = []

@@ -19,7 +19,7 @@ enum ServerCheckup {
         case .asynchronous:
             DoctorFinding(
                 .warning, .server, about: server.version,
-                "its standby is asynchronous: a failover can lose the last renewals", hint: hint)
+                "its standby is asynchronous: a failover can lose the last renewals, and hold all logins", hint: hint)
         case .none:
             DoctorFinding(
                 .warning, .server, about: server.version,
