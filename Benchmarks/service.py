@@ -109,6 +109,9 @@ class Service(Report):
 
         title = f"a user with {logins} logins:"
         self.report(f"{title} read, of one's with one", ratio("read"), "≤ 1.5", against("read"))
+        self.report(f"{title} read of any, of one's with one",
+                    statistics.median(run["read.any"] / run["read.single"] for run in runs), "≤ 1.5",
+                    f"{middle('read.any') / 1000:.1f} µs, drawn at random")
         self.report(f"{title} renewal, of one's with one", ratio("renew"), "≤ 3", against("renew"))
         self.report(f"{title} KiB written a renewal", middle("written.many") / 1024, "≤ 16",
                     f"with one login {middle('written.single') / 1024:.1f}")

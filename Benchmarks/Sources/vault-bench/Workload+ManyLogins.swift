@@ -36,8 +36,8 @@ extension Workload {
         await opened.close()
     }
 
-    /// Prints JSON: nanoseconds for a read and a renewal of a login of both users, bytes written for a renewal, and
-    /// nanoseconds for each login of a listing.
+    /// Prints JSON: nanoseconds for a read and a renewal of a login of both users, bytes written for a renewal, nanoseconds
+    /// for a read of any login of the user with many, and for each login of a listing.
     func manyLogins(_ count: Int) async throws {
         let opened = try await open()
         let users = try await UserManager(vault: opened, transport: InstantProvider())

@@ -4,19 +4,30 @@ package enum Base64URL {
 
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity(bytes.underestimatedCount / 3 * 4 + 4)
-        var buffer: UInt32 = 0
-        var bits = 0
-        for byte in bytes {
-            buffer = (buffer << 8) | UInt32(byte)
-            bits += 8
-            while bits >= 6 {
-                bits -= 6
-                text.append(alphabet[Int((buffer >> UInt32(bits)) & 0x3F)])
+        append(Array(bytes), to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        let alphabet = alphabet
+        let whole = bytes.count / 3 * 3
+        var end = text.count
+        text += repeatElement(0, count: (bytes.count * 4 + 2) / 3)
+        // Three bytes make four characters.
+        for start in stride(from: 0, to: whole, by: 3) {
+            let group = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
+            text[end] = alphabet[group >> 18]
+            text[end + 1] = alphabet[group >> 12 & 0x3F]
+            text[end + 2] = alphabet[group >> 6 & 0x3F]
+            text[end + 3] = alphabet[group & 0x3F]
+            end += 4
+        }
+        if whole < bytes.count {
+            let group = Int(bytes[whole]) << 16 | (whole + 1 < bytes.count ? Int(bytes[whole + 1]) << 8 : 0)
+            for (offset, place) in (end..<text.count).enumerated() {
+                text[place] = alphabet[group >> (18 - 6 * offset) & 0x3F]
             }
         }
-        if bits > 0 { text.append(alphabet[Int((buffer << UInt32(6 - bits)) & 0x3F)]) }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil for padding, for other characters, and for bits left over that are not zero.

@@ -36,16 +36,28 @@ public struct DPoPProof: Sendable, CustomStringConvertible, CustomReflectable {
         // No member can hold a quote, a backslash or a control character, so nothing needs an escape: methods, nonces
         // and URLs are checked where they are made.
         let seconds = Int64(min(max(issuedAt.timeIntervalSince1970, 0), 1e12))
-        var claims =
-            #"{"jti":"\#(identifier)","htm":"\#(method.rawValue)","htu":"\#(target.withoutQuery)","iat":\#(seconds)"#
-        if let nonce { claims += #","nonce":"\#(nonce.rawValue)""# }
-        if let accessToken { claims += #","ath":"\#(hash(of: accessToken))""# }
-        claims += "}"
-        let signingInput = key.encodedHeader + "." + Base64URL.encode(claims.utf8)
+        var claims: [UInt8] = []
+        claims.reserveCapacity(512)
+        for text in [
+            #"{"jti":""#, identifier, #"","htm":""#, method.rawValue, #"","htu":""#, target.withoutQuery, #"","iat":"#,
+            String(seconds),
+        ] { claims += text.utf8 }
+        if let nonce { claims += #","nonce":"\#(nonce.rawValue)""#.utf8 }
+        if let accessToken {
+            claims += #","ath":""#.utf8
+            claims += hash(of: accessToken).utf8
+            claims.append(UInt8(ascii: "\""))
+        }
+        claims.append(UInt8(ascii: "}"))
+        var proof = Array(key.encodedHeader.utf8)
+        proof.append(UInt8(ascii: "."))
+        Base64URL.append(claims, to: &proof)
         do {
             // r ‖ s, 64 bytes, not DER (RFC 7518 §3.4).
-            let signature = try key.signingKey.signature(for: Array(signingInput.utf8))
-            return DPoPProof(rawValue: signingInput + "." + Base64URL.encode(signature.rawRepresentation))
+            let signature = try key.signingKey.signature(for: proof)
+            proof.append(UInt8(ascii: "."))
+            Base64URL.append(Array(signature.rawRepresentation), to: &proof)
+            return DPoPProof(rawValue: String(decoding: proof, as: UTF8.self))
         } catch {
             throw OAuthValueError(.malformed, "DPoP key")
         }

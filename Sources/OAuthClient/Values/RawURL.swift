@@ -11,35 +11,43 @@ struct RawURL: Hashable, Sendable {
     let query: String?
     let hasFragment: Bool
 
+    /// By bytes: a URL is ASCII, and each request and each proof asks for one.
     init?(_ text: String) {
-        guard text.utf8.count <= 8_192, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let schemeEnd = text.firstIndex(of: ":")
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 8_192, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
-        scheme = text[..<schemeEnd].lowercased()
+        scheme = Self.lowercased(bytes[..<schemeEnd])
         guard scheme == "https" || scheme == "http" else { return nil }
-        var rest = text[text.index(after: schemeEnd)...]
-        guard rest.hasPrefix("//") else { return nil }
-        rest = rest.dropFirst(2)
-
-        if let hash = rest.firstIndex(of: "#") {
+        var rest = bytes[(schemeEnd + 1)...]
+        guard rest.count >= 2, rest.removeFirst() == UInt8(ascii: "/"), rest.removeFirst() == UInt8(ascii: "/") else {
+            return nil
+        }
+        if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
             hasFragment = true
             rest = rest[..<hash]
         } else {
             hasFragment = false
         }
-        if let mark = rest.firstIndex(of: "?") {
-            query = String(rest[rest.index(after: mark)...])
+        if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+            let bytes = rest[(mark + 1)...]
+            guard Self.isEncoded(bytes) else { return nil }
+            query = String(decoding: bytes, as: UTF8.self)
             rest = rest[..<mark]
         } else {
             query = nil
         }
-        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        path = String(rest[slash...])
-        guard Self.isEncoded(path), Self.isEncoded(query ?? ""),
-            let (host, port) = Self.authority(rest[..<slash])
-        else { return nil }
+        let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        guard Self.isEncoded(rest[slash...]), let (host, port) = Self.authority(rest[..<slash]) else { return nil }
+        path = String(decoding: rest[slash...], as: UTF8.self)
         self.host = host
         self.port = port
+    }
+
+    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        guard bytes.contains(where: capitals.contains) else { return String(decoding: bytes, as: UTF8.self) }
+        return String(decoding: bytes.map { capitals.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     /// The host and, unless it is the scheme's own, the port.
@@ -67,25 +75,26 @@ struct RawURL: Hashable, Sendable {
 
     private var defaultPort: UInt16 { scheme == "https" ? 443 : 80 }
 
-    private static func authority(_ text: Substring) -> (host: String, port: UInt16?)? {
+    private static func authority(_ bytes: ArraySlice<UInt8>) -> (host: String, port: UInt16?)? {
         // Neither a host nor a port takes an `@`: user information is a way to make a host look like another one.
-        let hostEnd: Substring.Index
-        if text.hasPrefix("[") {
-            guard let bracket = text.firstIndex(of: "]") else { return nil }
-            hostEnd = text.index(after: bracket)
-            let address = text[text.index(after: text.startIndex)..<bracket]
-            guard !address.isEmpty, address.utf8.allSatisfy(isAddressByte) else { return nil }
+        let hostEnd: Int
+        if bytes.first == UInt8(ascii: "[") {
+            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            hostEnd = bracket + 1
+            let address = bytes[(bytes.startIndex + 1)..<bracket]
+            guard !address.isEmpty, address.allSatisfy(isAddressByte) else { return nil }
         } else {
-            hostEnd = text.firstIndex(of: ":") ?? text.endIndex
-            guard hostEnd > text.startIndex, text[..<hostEnd].utf8.allSatisfy(isNameByte) else { return nil }
+            hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            guard hostEnd > bytes.startIndex, bytes[..<hostEnd].allSatisfy(isNameByte) else { return nil }
         }
-        let host = text[..<hostEnd].lowercased()
-        let rest = text[hostEnd...]
-        if rest.isEmpty || rest == ":" { return (host, nil) }
-        let digits = rest.dropFirst()
-        guard rest.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), digits.utf8.count <= 5,
-            let port = UInt16(digits), port > 0
-        else { return nil }
+        let host = lowercased(bytes[..<hostEnd])
+        guard let colon = bytes[hostEnd...].first else { return (host, nil) }
+        let digits = bytes[(hostEnd + 1)...]
+        guard colon == UInt8(ascii: ":"), digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        if digits.isEmpty { return (host, nil) }
+        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else { return nil }
         return (host, port)
     }
 
@@ -108,15 +117,14 @@ struct RawURL: Hashable, Sendable {
     }
 
     /// No character that must be escaped, and each `%` followed by two hexadecimal digits.
-    private static func isEncoded(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        for (index, byte) in bytes.enumerated() {
+    private static func isEncoded(_ bytes: ArraySlice<UInt8>) -> Bool {
+        for (index, byte) in zip(bytes.indices, bytes) {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
                 UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
                 return false
             case UInt8(ascii: "%"):
-                guard index + 2 < bytes.count, Hex.value(bytes[index + 1]) != nil, Hex.value(bytes[index + 2]) != nil
+                guard index + 2 < bytes.endIndex, Hex.value(bytes[index + 1]) != nil, Hex.value(bytes[index + 2]) != nil
                 else { return false }
             default: continue
             }

@@ -5,10 +5,11 @@ import VaultStorage
 /// The only place where checkpoints run.
 ///
 /// Before 3.51.3 SQLite can lose acknowledged commits when one connection checkpoints while another one restarts the
-/// WAL. So a checkpoint runs only while a sibling connection holds the write lock: then no connection, in any process,
-/// can restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the sibling lets the WAL
-/// begin anew, with a new mark, if no process reads from it; see ``WALMark``. Otherwise SQLite starts the WAL over at a
-/// later commit.
+/// WAL. So a sibling connection checkpoints, and only while the writer holds the write lock: then no connection, in any
+/// process, can restart the WAL. A passive checkpoint needs no write lock itself. After a complete one the writer lets the
+/// WAL begin anew, with a new mark, if no process reads from it; see ``WALMark``. Otherwise SQLite starts the WAL over at a
+/// later commit. The writer makes that commit itself, because after one of another connection it would read all its pages
+/// again.
 @safe final class CheckpointGate {
     enum Outcome: Equatable {
         case failed(StoreError)
@@ -40,8 +41,6 @@ import VaultStorage
     private var sibling: Connection?
     /// Set by SQLite at each commit of the writer: how many pages the WAL has.
     private let pages: UnsafeMutablePointer<Int32>
-    /// The same of the sibling's.
-    private let siblingPages: UnsafeMutablePointer<Int32>
     private let hasLongSnapshot: @Sendable () -> Bool
     private var schedule = CheckpointSchedule()
     /// How much of the WAL is in the database file, and since when it has not been more.
@@ -54,17 +53,13 @@ import VaultStorage
         liveness = writer.liveness
         self.writer = writer
         unsafe pages = .allocate(capacity: 1)
-        unsafe siblingPages = .allocate(capacity: 1)
         unsafe pages.initialize(to: 0)
-        unsafe siblingPages.initialize(to: 0)
         unsafe Self.count(writer, pages)
     }
 
     deinit {
         unsafe Self.count(writer, nil)
-        if let sibling { unsafe Self.count(sibling, nil) }
         unsafe pages.deallocate()
-        unsafe siblingPages.deallocate()
     }
 
     private static func count(_ connection: Connection, _ counter: UnsafeMutablePointer<Int32>?) {
@@ -99,30 +94,30 @@ import VaultStorage
         do throws(StoreError) {
             let sibling = if let sibling { sibling } else { try connect() }
             self.sibling = sibling
-            try hold(sibling)
-            defer { try? sibling.execute("ROLLBACK") }
+            try hold()
+            defer { letGo() }
             if isDoubtful {
-                let code = unsafe vault_wal_write_again(sibling.handle)
-                guard code == SQLITE_OK else { throw sibling.error(code) }
+                let code = unsafe vault_wal_write_again(writer.handle)
+                guard code == SQLITE_OK else { throw writer.error(code) }
             }
-            let isComplete = try completePages() != nil
+            let isComplete = try completePages(sibling) != nil
             // One snapshot that has lasted for so long is not waited for: it may last for hours.
             let isStuck = !isComplete && progress.since.duration(to: .now) > CheckpointSchedule.mostPatience
             let patience = isStuck ? min(patience, CheckpointSchedule.somePatience) : patience
             let end = SuspendingClock.now + patience
             var known: Int32?
             // No process can commit now, so that the snapshots that are in the way end, and no others of their kind begin.
-            while let count = try Self.wait(until: end, for: completePages) {
+            while let count = try Self.wait(until: end, for: { () throws(StoreError) in try completePages(sibling) }) {
                 outcome = .complete
-                // The sibling's own snapshot is in the way too, unless it began on a WAL that was complete.
+                // The writer's own snapshot is in the way too, unless it began on a WAL that was complete.
                 if known == count {
-                    guard try hasNoReader(within: patience) else { return .complete }
+                    guard try hasNoReader(sibling, within: patience) else { return .complete }
                     return rest == .stays
-                        ? .restartable : try beginAnew(sibling, after: count, isCut: rest == .isCutOff)
+                        ? .restartable : try beginAnew(after: count, isCut: rest == .isCutOff)
                 }
                 known = count
-                try sibling.execute("ROLLBACK")
-                try hold(sibling)
+                try writer.statement("ROLLBACK").run()
+                try hold()
             }
             return outcome
         } catch {
@@ -142,46 +137,52 @@ import VaultStorage
         }
     }
 
-    /// The sibling has seen the WAL as it is now, complete, and no process reads from it: the next commit begins it
+    /// The writer has seen the WAL as it is now, complete, and no process reads from it: the next commit begins it
     /// anew, unless a process has begun to read from it this very moment.
-    private func beginAnew(
-        _ sibling: Connection, after count: Int32, isCut: Bool
-    ) throws(StoreError) -> Outcome {
+    private func beginAnew(after count: Int32, isCut: Bool) throws(StoreError) -> Outcome {
         // What is beyond it is cut off the WAL by the commit that begins it.
-        let limit = isCut ? 0 : Connection.journalSizeLimit
-        try sibling.execute("PRAGMA journal_size_limit = \(limit)")
-        guard try WALMark.replace(sibling) else { return .restartable }
+        if isCut { try writer.execute("PRAGMA journal_size_limit = 0") }
+        defer { if isCut { try? writer.execute("PRAGMA journal_size_limit = \(Connection.journalSizeLimit)") } }
+        guard try WALMark.replace(writer) else { return .restartable }
         do throws(StoreError) {
-            try sibling.execute("COMMIT")
+            try writer.statement("COMMIT").run()
         } catch {
-            if sibling.lastCode & 0xff == SQLITE_FULL { throw error }
+            if writer.lastCode & 0xff == SQLITE_FULL { throw error }
             return .doubtful(error)
         }
-        let written = unsafe siblingPages.pointee
-        unsafe pages.pointee = written
+        let written = unsafe pages.pointee
         progress = (-1, .now)
         return written > count && count > 0 ? .complete : .begunAnew
     }
 
-    private func hold(_ sibling: Connection) throws(StoreError) { try sibling.execute("BEGIN IMMEDIATE") }
+    /// Others may write for a while; the next commit is as good an occasion.
+    private func hold() throws(StoreError) {
+        unsafe sqlite3_busy_timeout(writer.handle, 500)
+        defer { unsafe _ = sqlite3_busy_timeout(writer.handle, Connection.busyTimeout) }
+        try writer.statement("BEGIN IMMEDIATE").run()
+    }
+
+    private func letGo() {
+        if !writer.isOutsideTransaction { try? writer.statement("ROLLBACK").run() }
+    }
 
     /// How many pages the WAL has, if all of them are in the database file now.
-    private func completePages() throws(StoreError) -> Int32? {
+    private func completePages(_ sibling: Connection) throws(StoreError) -> Int32? {
         var logged: Int32 = 0
         var done: Int32 = 0
         let code = unsafe sqlite3_wal_checkpoint_v2(
-            writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
-        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw writer.error(code) }
+            sibling.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &done)
+        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw sibling.error(code) }
         if done != progress.pages { progress = (done, .now) }
         return code == SQLITE_OK && logged == done ? logged : nil
     }
 
-    private func hasNoReader(within patience: Duration) throws(StoreError) -> Bool {
+    private func hasNoReader(_ sibling: Connection, within patience: Duration) throws(StoreError) -> Bool {
         let answer = try Self.wait(until: SuspendingClock.now + patience) { () throws(StoreError) -> Bool? in
-            switch unsafe vault_wal_has_no_reader(writer.handle) {
+            switch unsafe vault_wal_has_no_reader(sibling.handle) {
             case SQLITE_OK: return true
             case let code where code & 0xff == SQLITE_BUSY: return nil
-            case let code: throw writer.error(code)
+            case let code: throw sibling.error(code)
             }
         }
         return answer ?? false
@@ -203,9 +204,7 @@ import VaultStorage
     private func connect() throws(StoreError) -> Connection {
         let connection = try Connection(path: path, liveness: liveness)
         try connection.configure()
-        // Others may write for a while; the next commit is as good an occasion.
         unsafe sqlite3_busy_timeout(connection.handle, 500)
-        unsafe Self.count(connection, siblingPages)
         return connection
     }
 }

@@ -13,20 +13,19 @@ struct LoginManifest {
 
     /// How many bits of a handle choose the part; nil: the manifest is whole.
     private(set) var bits: Int?
-    private var parts: [Part]
+    /// Of a manifest that is whole.
+    private var entries: [ManifestEntry] = []
+    /// Of one that is not.
+    private var parts: [Part] = []
     /// How many parts the vault has rows of.
     private(set) var storedParts: Int
 
     /// Of a user without logins.
-    init() {
-        parts = [Part(entries: [])]
-        storedParts = 0
-    }
+    init() { storedParts = 0 }
 
     init(_ cell: UserCellView) {
         guard let named = cell.parts else {
-            let entries = cell.entries
-            parts = [Part(count: entries.count, entries: entries)]
+            entries = cell.entries
             storedParts = 0
             return
         }
@@ -35,11 +34,11 @@ struct LoginManifest {
         storedParts = named.count
     }
 
-    var count: Int { parts.reduce(0) { $0 + $1.count } }
+    var count: Int { bits == nil ? entries.count : parts.reduce(0) { $0 + $1.count } }
     var partCount: Int { parts.count }
 
     /// All entries of a manifest that is whole.
-    var whole: [ManifestEntry]? { bits == nil ? parts[0].entries : nil }
+    var whole: [ManifestEntry]? { bits == nil ? entries : nil }
 
     /// About; enough to make room.
     var byteCountInUserCell: Int {
@@ -63,7 +62,7 @@ struct LoginManifest {
     /// The part that names a login, or would.
     func part(of login: LoginHandle) -> Int { bits.map { login.part($0) } ?? 0 }
 
-    func isOpen(_ number: Int) -> Bool { parts[number].entries != nil }
+    func isOpen(_ number: Int) -> Bool { bits == nil || parts[number].entries != nil }
     func tag(of number: Int) -> CellTag { parts[number].tag }
 
     mutating func open(_ number: Int, _ entries: [ManifestEntry]) {
@@ -85,7 +84,7 @@ struct LoginManifest {
     }
 
     /// All rows are as this says.
-    mutating func noteStored() { storedParts = bits == nil ? 0 : parts.count }
+    mutating func noteStored() { storedParts = parts.count }
 
     /// Everything must be sealed anew, under another key.
     mutating func noteAllChanged() {
@@ -98,22 +97,31 @@ struct LoginManifest {
     // MARK: Entries, of parts that are open
 
     func entry(of login: LoginHandle) -> ManifestEntry? {
-        let entries = parts[part(of: login)].entries ?? []
-        return bits == nil ? entries.first { $0.login == login } : entries.find(login)
+        if bits == nil { return entries.first { $0.login == login } }
+        return parts[part(of: login)].entries?.find(login)
     }
 
     /// In no order that means anything. Of parts that are open.
-    var logins: [LoginHandle] { parts.flatMap { ($0.entries ?? []).map(\.login) } }
+    var logins: [LoginHandle] { (entries + parts.flatMap { $0.entries ?? [] }).map(\.login) }
 
     mutating func put(_ entry: ManifestEntry) {
+        guard bits != nil else {
+            // In the order in which they were made.
+            if let place = entries.firstIndex(where: { $0.login == entry.login }) {
+                entries[place] = entry
+            } else {
+                entries.append(entry)
+            }
+            return
+        }
         let number = part(of: entry.login)
         guard var entries = parts[number].entries else { return }
         parts[number].entries = nil
-        let place = bits == nil ? entries.firstIndex { $0.login == entry.login } : entries.place(of: entry.login)
-        if let place, place < entries.count, entries[place].login == entry.login {
+        let place = entries.place(of: entry.login)
+        if place < entries.count, entries[place].login == entry.login {
             entries[place] = entry
         } else {
-            entries.insert(entry, at: place ?? entries.count)
+            entries.insert(entry, at: place)
         }
         parts[number].count = entries.count
         parts[number].entries = entries
@@ -121,6 +129,7 @@ struct LoginManifest {
     }
 
     mutating func remove(_ login: LoginHandle) {
+        if bits == nil { return entries.removeAll { $0.login == login } }
         let number = part(of: login)
         parts[number].entries?.removeAll { $0.login == login }
         parts[number].count = parts[number].entries?.count ?? 0
@@ -149,16 +158,17 @@ struct LoginManifest {
     mutating func join(inOrderOf order: [LoginHandle]) {
         let entries = parts.flatMap { $0.entries ?? [] }
         let places = Dictionary(zip(order, 0...), uniquingKeysWith: { first, _ in first })
-        let ordered = entries.sorted { places[$0.login] ?? .max < places[$1.login] ?? .max }
+        self.entries = entries.sorted { places[$0.login] ?? .max < places[$1.login] ?? .max }
         bits = nil
-        parts = [Part(count: ordered.count, entries: ordered)]
+        parts = []
     }
 
     /// Cuts anew, and further where a part would have too many entries. All parts must be open.
     mutating func cut(_ wanted: Int, _ limits: ManifestLimits) {
         var bits = wanted
-        let entries = parts.flatMap { $0.entries ?? [] }
-        let sorted = entries.sorted { $0.login.bytes < $1.login.bytes }
+        let all = entries + parts.flatMap { $0.entries ?? [] }
+        entries = []
+        let sorted = all.sorted { $0.login.bytes < $1.login.bytes }
         var cut = Self.cut(sorted, bits)
         while bits < ManifestParts.mostBits, cut.contains(where: { $0.count > limits.mostInPart }) {
             bits += 1

@@ -77,7 +77,7 @@ extension WriteTransaction {
 
     /// The user's row must be there.
     func write(_ parts: [(number: Int, cell: [UInt8])], of user: inout OpenUser) throws(StoreError) {
-        let wanted = user.manifest.bits == nil ? 0 : user.manifest.partCount
+        let wanted = user.manifest.partCount
         for number in wanted..<max(wanted, user.manifest.storedParts) {
             try deleteManifestPart(number, ofUserRow: user.columns.rowID)
         }
