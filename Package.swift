@@ -226,8 +226,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
-                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting", "VaultCrypto",
-                "VaultPostgreSQL", "VaultStorage",
+                "OAuthClient", "TestCertificates", "TestSupport", "TokenVault", "TokenVaultPostgreSQL",
+                "TokenVaultTesting", "VaultCrypto", "VaultPostgreSQL", "VaultStorage",
             ]),
         .testTarget(
             name: "OAuthClientTests",

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -54,5 +55,15 @@ struct ServerConnectionTests {
         }
         let none = try connection.answer(to: connection.send(echo, Parameters()))
         #expect((0..<3).allSatisfy { none.isNull(0, $0) })
+    }
+
+    /// A server that has no session left, or is about to start, is one to try again, in whatever language it says so.
+    @Test func aServerWithoutAFreeSessionIsBusy() throws {
+        let vault = try ServerVault()
+        let role = "limited_\(vault.address.schema)"
+        try vault.sql("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 0")
+        let address = try ServerAddress("postgresql://\(role)@/postgres?host=\(vault.server.directory)")
+        #expect { try ServerConnection(address) } throws: { ($0 as? StoreError)?.code == .busy }
+        try vault.sql("DROP ROLE \(role)")
     }
 }

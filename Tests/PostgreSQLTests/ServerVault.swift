@@ -35,9 +35,16 @@ final class ServerVault: Sendable {
     func open(
         through proxy: CuttingProxy? = nil, machine: String = "other", migrate: Bool = false
     ) throws -> PostgreSQLVaultStore {
+        try open(at: address(through: proxy), machine: machine, migrate: migrate)
+    }
+
+    /// By another way to the same schema.
+    func open(
+        at address: ServerAddress, machine: String = "other", migrate: Bool = false
+    ) throws -> PostgreSQLVaultStore {
         try PostgreSQLVaultStore.open(
-            at: address(through: proxy), state: StateDirectory(state.file(machine)), unlocker: key,
-            migrate: migrate, clock: { Self.now })
+            at: address, state: StateDirectory(state.file(machine)), unlocker: key, migrate: migrate,
+            clock: { Self.now })
     }
 
     func address(through proxy: CuttingProxy?) throws -> ServerAddress {

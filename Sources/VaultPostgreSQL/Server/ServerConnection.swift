@@ -55,6 +55,9 @@ import VaultStorage
 
     deinit { close() }
 
+    /// The number of the session, as it was announced when it began.
+    var announcedSession: Int64 { unsafe Int64(PQbackendPID(handle)) }
+
     func close() {
         // In a fork the connection is the parent's: not even its end may be told.
         if isClosed || ForkGuard.isForked { return }
@@ -79,26 +82,16 @@ import VaultStorage
     }
 
     private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) {
-        guard unsafe PQstatus(connection) != CONNECTION_BAD else { throw unsafe refusal(connection) }
+        guard unsafe PQstatus(connection) != CONNECTION_BAD else { throw unsafe StoreError(refusalOf: connection) }
+        // With the server's codes, which are the same in every language.
+        unsafe _ = PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         var awaited = PGRES_POLLING_WRITING
         while awaited != PGRES_POLLING_OK {
             let events = awaited == PGRES_POLLING_READING ? POLLIN : POLLOUT
             guard try deadline.wait(for: unsafe PQsocket(connection), Int16(events)) else { throw .unreachable }
             awaited = unsafe PQconnectPoll(connection)
-            if awaited == PGRES_POLLING_FAILED { throw unsafe refusal(connection) }
+            if awaited == PGRES_POLLING_FAILED { throw unsafe StoreError(refusalOf: connection) }
         }
-    }
-
-    /// libpq tells why a connection failed by a message alone, in the server's language: only its shape is looked at.
-    private static func refusal(_ connection: OpaquePointer) -> StoreError {
-        let message = unsafe PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? ""
-        if message.contains("certificate") || message.contains("SSL") || message.contains("channel binding") {
-            return StoreError(
-                .readOnly, "no protected connection to the database server could be made",
-                hint: "check sslrootcert and the server's certificate: psql with the same string tells more")
-        }
-        return message.contains("FATAL") && !message.contains("starting up") && !message.contains("shutting down")
-            && !message.contains("too many") ? .refusedLogin : .unreachable
     }
 
     /// Asks which server it is.

@@ -26,13 +26,10 @@ enum SessionSettings {
     static func apply(
         to connection: ServerConnection, _ address: ServerAddress, isSurvey: Bool = false
     ) throws(StoreError) {
+        try requireSessionOfItsOwn(connection)
         let values = values(address, isSurvey: isSurvey)
         for (name, value) in values + keepalives { try connection.send(set, Parameters([.text(name), .text(value)])) }
         try connection.sync()
-        // Two transactions: a pooler that shares sessions may give each another one.
-        let first = try backend(of: connection)
-        let second = try backend(of: connection)
-        guard first == second else { throw .pooled }
         let answers = try values.map { (pair) throws(StoreError) in
             (pair.value, try connection.send(show, Parameters([.text(pair.name)])))
         }
@@ -53,8 +50,12 @@ enum SessionSettings {
         try connection.identify()
     }
 
-    private static func backend(of connection: ServerConnection) throws(StoreError) -> Int64 {
-        try connection.answer(to: connection.send(pid)).integer(0, 0)
+    /// A pooler answers in the server's place, and makes up the number under which the session is announced. Where sessions
+    /// are shared, the next command may meet another one, or one that is free may happen to be the same.
+    private static func requireSessionOfItsOwn(_ connection: ServerConnection) throws(StoreError) {
+        guard try connection.answer(to: connection.send(pid)).integer(0, 0) == connection.announcedSession else {
+            throw .pooled
+        }
     }
 
     private static func setting(_ name: String, _ connection: ServerConnection) throws(StoreError) -> String {
@@ -63,13 +64,14 @@ enum SessionSettings {
 
     private static let set = Statement("SELECT set_config($1, $2, false)", [.text, .text])
     private static let show = Statement("SELECT current_setting($1)", [.text])
-    private static let pid = Statement("SELECT pg_backend_pid()::int8")
+    /// Not kept: one that is prepared belongs to a session that a pooler may have given to others.
+    private static let pid = Statement("SELECT pg_backend_pid()::int8", isKept: false)
 }
 
 extension StoreError {
     fileprivate static var pooled: StoreError {
         StoreError(
-            .readOnly, "the connection leads to a pooler that shares its sessions among clients",
+            .readOnly, "the connection leads to a pooler, which may share its sessions among clients",
             hint: "connect to the database server itself: locks and settings need a session of their own")
     }
 }

@@ -5,6 +5,9 @@ enum Jobs {
     static func perform(_ job: String, _ options: Options) async throws {
         switch job {
         case "callers": try await Callers(options).run()
+        case "fill": try await Fleet.fill(options)
+        case "settle": try await Fleet.settle(options)
+        case "look": try await Fleet.look(options)
         case "read": try await Readings.longRead(options)
         case "verify": try await Readings.verify(options)
         case "backup": try await Readings.backup(options)

@@ -16,10 +16,12 @@ package struct TestCertificate: Sendable {
     ///   - name: Its common name.
     ///   - authority: Who signs it; nil: it signs itself, and may sign others.
     ///   - hosts: For which a server may use it.
+    ///   - addresses: For which it may use it, too, each as its bytes.
     ///   - validity: When it holds: by default for a year, from an hour ago.
     package init(
         _ name: String, signedBy authority: TestCertificate? = nil, hosts: [String] = [],
-        validity: ClosedRange<Date>? = nil, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
+        addresses: [[UInt8]] = [], validity: ClosedRange<Date>? = nil,
+        key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) throws {
         let now = Date()
         let validity = validity ?? now.addingTimeInterval(-3_600)...now.addingTimeInterval(Self.year)
@@ -31,7 +33,11 @@ package struct TestCertificate: Sendable {
             issuer: authority?.certificate.subject ?? subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions {
                 if authority == nil { Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil)) }
-                if !hosts.isEmpty { SubjectAlternativeNames(hosts.map { .dnsName($0) }) }
+                if !hosts.isEmpty || !addresses.isEmpty {
+                    SubjectAlternativeNames(
+                        hosts.map { .dnsName($0) }
+                            + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) })
+                }
             },
             issuerPrivateKey: .init(authority?.key ?? key))
         pem = try certificate.serializeAsPEM().pemString

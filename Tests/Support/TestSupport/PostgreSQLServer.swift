@@ -23,13 +23,17 @@ package final class PostgreSQLServer: Sendable {
 
     /// Holds its socket, its data and its log.
     package let directory: String
+    private let port: UInt16?
     private let input: Int32
     private let output: FileHandle
 
     /// Starts a server. It ends when this object goes.
     ///
-    /// - Parameter primary: of which it is to be a standby.
-    package init(standbyOf primary: PostgreSQLServer? = nil) throws {
+    /// - Parameters:
+    ///   - primary: of which it is to be a standby.
+    ///   - port: where it listens on 127.0.0.1, too; nil: on its socket alone.
+    package init(standbyOf primary: PostgreSQLServer? = nil, port: UInt16? = nil) throws {
+        self.port = port
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "throwaway-postgresql").path
         var pipe: [Int32] = [0, 0]
         // Not inherited by other children: the server ends when the last writer is gone.
@@ -37,7 +41,9 @@ package final class PostgreSQLServer: Sendable {
         guard unsafe socketpair(AF_UNIX, type, 0, &pipe) == 0 else { throw Unavailable(description: "no sockets") }
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [script, PrivateDirectory.fastParent] + (primary.map { [$0.directory] } ?? [])
+        process.arguments =
+            [script, PrivateDirectory.fastParent] + (primary.map { [$0.directory] } ?? [""])
+            + (port.map { ["\($0)"] } ?? [])
         process.standardInput = FileHandle(fileDescriptor: pipe[0], closeOnDealloc: true)
         let output = Pipe()
         process.standardOutput = output
@@ -62,6 +68,9 @@ package final class PostgreSQLServer: Sendable {
     package func detach() throws { try order("detach") }
     /// Of a standby: takes the primary's place.
     package func promote() throws { try order("promote") }
+
+    /// Starts a pooler that gives each transaction a session that is free.
+    package func addPooler() throws { try order("pooler") }
 
     package func restart() throws {
         try stop()
@@ -90,6 +99,11 @@ package final class PostgreSQLServer: Sendable {
     /// A connection string for a database of the server, or of the standby that has taken its place.
     package func address(schema: String, or standby: PostgreSQLServer? = nil) -> String {
         let hosts = [directory, standby?.directory].compactMap(\.self).joined(separator: ",")
-        return "postgresql://vault@/postgres?host=\(hosts)&schema=\(schema)"
+        return "postgresql://vault@/postgres?host=\(hosts)&schema=\(schema)" + (port.map { "&port=\($0)" } ?? "")
+    }
+
+    /// The same by way of the pooler.
+    package func poolerAddress(schema: String) -> String {
+        "postgresql://vault@/postgres?host=\(directory)/pooler&schema=\(schema)"
     }
 }
