@@ -6,7 +6,7 @@ extension Vault {
     /// kind. Providers, users and logins keep their names: a ``LoginID`` that an app has stored names the same login there.
     ///
     /// ```swift
-    /// let target = try await Vault.create(in: location, unlockedBy: .keyFile("/etc/app/server.key"))
+    /// let target = try await Vault.create(in: .sqlite("/var/lib/app/new.vault"), unlockedBy: .keyFile("/etc/app/new.key"))
     /// let report = try await vault.move(to: target)
     /// ```
     ///

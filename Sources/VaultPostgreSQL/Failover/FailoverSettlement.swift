@@ -6,7 +6,7 @@ import VaultStorage
 /// Commits that were acknowledged may be missing. Each process does once more what it remembers of them, in the order of
 /// their numbers, and reports how much it knows to have happened. Nobody changes anything else meanwhile. Where all are
 /// back who were there before, and nothing is missing, the work goes on; else all logins are held, because refresh tokens
-/// may have been spent of which nothing is known (ADR 0093).
+/// may have been spent of which nothing is known (ADR 0084).
 struct FailoverSettlement {
     /// How long those are waited for who were there before.
     static let patience = Duration.seconds(15)
