@@ -18,6 +18,8 @@ ssl_cert_file = '{folder}/server.crt'
 ssl_key_file = '{folder}/server.key'
 max_connections = 200
 shared_buffers = 64MB
+# In the data's folder, so that a server that is killed leaves nothing outside it.
+dynamic_shared_memory_type = mmap
 max_wal_senders = 8
 wal_keep_size = 512MB
 synchronous_standby_names = 'standby'
