@@ -99,6 +99,11 @@ extension ReplayPolicy {
     /// What a renewal may take as a whole: half as much again as one request, and no less than it takes by default.
     var budget: Duration { max(.seconds(45), timeout * 3 / 2) }
 
+    /// The same where others take over after a while, so that it must not take longer.
+    ///
+    /// - Parameter limit: nil: there is none.
+    func budget(atMost limit: Duration?) -> Duration { limit.map { min(budget, $0) } ?? budget }
+
     /// After so long an owner counts as stalled: never one that is still within its budget.
     var stallLimit: Duration { budget + .seconds(15) }
 }

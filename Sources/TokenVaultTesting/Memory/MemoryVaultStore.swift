@@ -39,6 +39,7 @@ package final class MemoryVaultStore: VaultStore {
     }
 
     package var longestWayToRequest: Duration? { nil }
+    package var longestRenewal: Duration? { nil }
     package var ownsItsLock: Bool { vault.database.owners.isAlive(owner) }
     package var readOnlyRefusal: StoreError? { nil }
     package func files() -> [FileReport] { [] }

@@ -77,11 +77,12 @@ struct FailoverSettlement {
     ) throws(StoreError) -> Step {
         var found = found
         var redone = try redo(&found, withDoubtful: false)
-        var peers = try tables.report(owner, watch.knownChanges, in: history)
+        let own = found.isSynchronous ? watch.acknowledgedChanges : watch.knownChanges
+        var peers = try tables.report(owner, own, in: history)
         // What is missing, though nobody has yet to come, may be what never heard of its own outcome.
         if peers.knownChanges > found.changes, peers.missing == 0 || hasWaited {
             redone += try redo(&found, withDoubtful: true)
-            peers = try tables.report(owner, watch.knownChanges, in: history)
+            peers = try tables.report(owner, own, in: history)
         }
         let isWhole = peers.survivors > 0 && peers.knownChanges <= found.changes
         if isWhole, peers.missing == 0 || hasWaited && found.isSynchronous {

@@ -57,11 +57,13 @@ extension ServerTables {
         try connection.send(
             Self.setHistory,
             Parameters([.integer(changes), .integer(history.system), .integer(history.timeline)]))
+        try connection.send(Self.forgetReports)
         noteTurn(changes)
     }
 
     /// Says what this process knows, and gives what all of them have said.
     ///
+    /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
     /// Nobody is waited for who had ended long before the last sign of life of the former history: what it had committed
     /// stands in the server's log before that sign.
     func report(
@@ -73,7 +75,7 @@ extension ServerTables {
                 Self.report,
                 Parameters([.integer(owner), .integer(history.timeline), known.map { .integer($0) }]))
         }
-        let row = try ask(Self.peers, Parameters([.integer(history.timeline)]))
+        let row = try ask(Self.peers)
         return Peers(missing: row.integer(0, 0), survivors: row.integer(0, 1), knownChanges: row.integer(0, 2))
     }
 
@@ -95,7 +97,7 @@ extension ServerTables {
     private static let peers = Statement(
         """
         WITH "before" AS (
-            SELECT "settledTimeline" IS NOT DISTINCT FROM $1 AS "hasReported", "knownChanges",
+            SELECT "settledTimeline" IS NOT NULL AS "hasReported", "knownChanges",
                 CASE WHEN "timeline" = (SELECT "timeline" FROM "engineState") THEN "lastSeenAt" ELSE "seenBefore" END
                     AS "seenAt"
             FROM "process")
@@ -105,7 +107,11 @@ extension ServerTables {
             count(*) FILTER (WHERE "hasReported" AND "knownChanges" IS NOT NULL),
             COALESCE(max("knownChanges") FILTER (WHERE "hasReported"), 0)
         FROM "before"
-        """, [.integer])
+        """)
+    private static let forgetReports = Statement(
+        """
+        UPDATE "process" SET "settledTimeline" = NULL, "knownChanges" = NULL WHERE "settledTimeline" IS NOT NULL
+        """)
 }
 
 extension StoreError {

@@ -8,6 +8,8 @@ final class HistoryWatch: Sendable {
         /// nil until the process has worked in one.
         var history: ServerHistory?
         var changes: Int64 = 0
+        /// The last of them that this process has made itself, and of which it knows that it is durable.
+        var own: Int64 = 0
         var look: (@Sendable () -> Void)?
     }
 
@@ -17,6 +19,10 @@ final class HistoryWatch: Sendable {
 
     /// How many transactions had changed the vault when this process last heard of it; nil if it has not worked yet.
     var knownChanges: Int64? { state.withLock { $0.history == nil ? nil : $0.changes } }
+
+    /// Of them only those that were acknowledged to this process. With a synchronous standby the others may be commits that nobody
+    /// was told of: the server shows them when it has given up waiting, because their client is gone.
+    var acknowledgedChanges: Int64? { state.withLock { $0.history == nil ? nil : $0.own } }
 
     /// What finds out about a failover. Called by each connection that meets a history in which nobody has worked yet.
     func onUnsettled(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.look = look } }
@@ -29,9 +35,18 @@ final class HistoryWatch: Sendable {
         }
     }
 
+    /// The same of a commit of its own.
+    func acknowledge(_ changes: Int64, in history: ServerHistory?) {
+        note(changes, in: history)
+        state.withLock { state in
+            guard history == state.history else { return }
+            state.own = max(state.own, changes)
+        }
+    }
+
     /// From here on this process works in that history.
     func settle(_ history: ServerHistory?, changes: Int64) {
-        state.withLock { state in (state.history, state.changes) = (history, changes) }
+        state.withLock { state in (state.history, state.changes, state.own) = (history, changes, 0) }
     }
 
     /// Refuses a connection whose history is another one than that in which this process works.

@@ -12,6 +12,8 @@ final class ProcessLock: Sendable {
     static let longestSilence = Duration.seconds(3)
     /// How old what was looked at last may be when a refresh token is sent.
     static let longestWayToRequest = Duration.seconds(5)
+    /// How long a renewal has for all its requests, whatever its provider's profile says.
+    static let longestRenewal = Duration.seconds(45)
     private static let heartbeat = 1_000
 
     let owner: Int64

@@ -6,9 +6,9 @@ import VaultStorage
 /// does not mean that the process is dead: its network may be cut, while it still reaches the authorization server. So it
 /// counts as alive until every request that it can have begun is over, by the server's clock.
 struct PeerLiveness {
-    /// After the last proof of life: ``ProcessLock/longestSilence``, then ``ProcessLock/longestWayToRequest``, then the 45
-    /// seconds that a renewal has for all its requests, and a margin.
-    static let longestRenewal = Duration.seconds(60)
+    /// After the last proof of life: ``ProcessLock/longestSilence``, then ``ProcessLock/longestWayToRequest``, then
+    /// ``ProcessLock/longestRenewal``, and a margin.
+    static let longestAbsence = Duration.seconds(60)
 
     /// nil: this process has none.
     let own: Int64?
@@ -24,7 +24,7 @@ struct PeerLiveness {
         if hasEndedHere(owner) { return false }
         do throws(StoreError) {
             let answer = try tables.ask(
-                Self.question, Parameters([.integer(owner), .integer(Self.longestRenewal.components.seconds)]))
+                Self.question, Parameters([.integer(owner), .integer(Self.longestAbsence.components.seconds)]))
             return answer.rowCount != 1 || answer.integer(0, 0) != 0
         } catch {
             return true

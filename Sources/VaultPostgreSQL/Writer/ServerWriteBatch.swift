@@ -14,6 +14,8 @@ final class ServerWriteBatch: WriteBatching {
     private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
+    /// Since when this process meets histories in which nobody has worked yet.
+    private var unsettledSince: SuspendingClock.Instant?
     /// The vault's when the last change was committed.
     private var incarnation: Int64
 
@@ -154,7 +156,7 @@ final class ServerWriteBatch: WriteBatching {
     private func note(_ channel: Channel) {
         memory.doubtful = nil
         memory.add(record(channel))
-        watch.note(channel.tables.turn, in: channel.tables.connection.history)
+        watch.acknowledge(channel.tables.turn, in: channel.tables.connection.history)
         channel.transaction.committed()
         committedHead = channel.transaction.committedHead
         incarnation = context.incarnation
@@ -190,15 +192,21 @@ final class ServerWriteBatch: WriteBatching {
     /// Takes part in finding out what a failover has lost. Nothing is changed in the vault before that is over.
     private func settleFailover(_ channel: Channel) throws(StoreError) {
         let start = SuspendingClock.now
+        // Several failovers may follow on one another.
+        let begin = unsettledSince ?? start
+        unsettledSince = begin
         let settlement = FailoverSettlement(
             tables: channel.tables, context: context, memory: memory, watch: watch, owner: peers.own)
         let known = FailoverSettlement.Knowledge(head: committedHead, incarnation: incarnation)
         while true {
-            let hasWaited = start.duration(to: .now) > FailoverSettlement.patience
+            let hasWaited =
+                begin.duration(to: .now) > FailoverSettlement.patience
+                && start.duration(to: .now) > FailoverSettlement.patience / 3
             do throws(StoreError) {
                 switch try settlement.step(known, hasWaited: hasWaited) {
                 case .waiting: usleep(Self.settlingPause)
                 case .settled(let transaction, let haveBeenLost):
+                    unsettledSince = nil
                     if haveBeenLost {
                         committedHead = nil
                         context.forgetSeen()

@@ -19,6 +19,7 @@ extension SQLiteVaultStore: VaultStore {
     package var ownsItsLock: Bool { ownerLock.isHeld }
 
     package var longestWayToRequest: Duration? { nil }
+    package var longestRenewal: Duration? { nil }
 
     /// Whether the process of that name lives.
     package func isOwnerAlive(_ owner: Int64) -> Bool { ownerLock.isAlive(owner) }

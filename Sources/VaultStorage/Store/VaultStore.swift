@@ -40,6 +40,9 @@ package protocol VaultStore: Sendable {
     /// an engine that knows exactly who lives.
     var longestWayToRequest: Duration? { get }
 
+    /// How long all requests of one renewal may take together, for the same reason.
+    var longestRenewal: Duration? { get }
+
     /// Why this vault can be read but not written; nil if it can be written.
     var readOnlyRefusal: StoreError? { get }
 

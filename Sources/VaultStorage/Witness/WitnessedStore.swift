@@ -176,6 +176,7 @@ package final class WitnessedStore: VaultStore {
     package var owner: Int64 { store.owner }
     package var ownsItsLock: Bool { store.ownsItsLock }
     package var longestWayToRequest: Duration? { store.longestWayToRequest }
+    package var longestRenewal: Duration? { store.longestRenewal }
     package var readOnlyRefusal: StoreError? { store.readOnlyRefusal }
     package func files() -> [FileReport] { store.files() }
     package func removeRemnants() async -> Remnants { await store.removeRemnants() }

@@ -72,6 +72,9 @@ struct BudgetTests {
             #expect(policy.stallLimit > policy.budget)
         }
         #expect(ReplayPolicy().budget == .seconds(45))
+        // Where others take over after a while, no profile gives more.
+        #expect(ReplayPolicy(timeout: .seconds(600)).budget(atMost: .seconds(45)) == .seconds(45))
+        #expect(ReplayPolicy(timeout: .seconds(600)).budget(atMost: nil) == .seconds(900))
         #expect(ReplayPolicy().stallLimit == .seconds(60))
     }
 

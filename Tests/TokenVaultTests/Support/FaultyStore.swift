@@ -168,6 +168,7 @@ final class FaultyStore: VaultStore {
     var changes: ChangeSignal { base.changes }
     var owner: Int64 { base.owner }
     var longestWayToRequest: Duration? { base.longestWayToRequest }
+    var longestRenewal: Duration? { base.longestRenewal }
     var ownsItsLock: Bool { !state.withLock { $0.hasLostItsLock } && base.ownsItsLock }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
     func files() -> [FileReport] { base.files() }

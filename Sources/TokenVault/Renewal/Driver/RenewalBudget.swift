@@ -24,7 +24,7 @@ final class RenewalBudget: Sendable {
 
 extension Renewal {
     func timeLeft(_ attempt: RenewalAttempt?) -> Duration {
-        let total = (attempt?.policy ?? ReplayPolicy()).budget
+        let total = (attempt?.policy ?? ReplayPolicy()).budget(atMost: vault.store.longestRenewal)
         return budget.left(of: total, uptime: vault.timeSource.uptime())
     }
 

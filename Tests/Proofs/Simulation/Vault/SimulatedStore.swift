@@ -32,6 +32,7 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     var owner: Int64 { base.owner }
     var ownsItsLock: Bool { base.ownsItsLock }
     var longestWayToRequest: Duration? { base.longestWayToRequest }
+    var longestRenewal: Duration? { base.longestRenewal }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
     var spool: any ReplySpool { SimulatedSpool(store: self, base: base.spool, ledger: ledger) }
     func files() -> [FileReport] { base.files() }
