@@ -242,8 +242,8 @@ let package = Package(
         .testTarget(
             name: "TokenVaultTests",
             dependencies: [
-                "CSQLite", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
-                "VaultSQLite", "VaultStorage",
+                "CSQLite", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting",
+                "VaultCrypto", "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

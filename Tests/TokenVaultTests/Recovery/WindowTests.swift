@@ -38,7 +38,7 @@ struct WindowTests {
         let temporary = try await TemporaryVault()
         try await temporary.vault.addProvider(Sample.provider())
         let provider = Provider()
-        let store = FaultyStore(try temporary.vault.sqlite, spool: nil)
+        let store = FaultyStore(temporary.vault.store, spool: nil)
         let vault = Vault(
             path: temporary.path, store: store, timeSource: SystemTimeSource(), logger: temporary.options.logger)
         let users = try await UserManager(

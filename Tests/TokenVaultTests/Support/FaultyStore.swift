@@ -3,6 +3,7 @@ import TokenVaultTesting
 import Testing
 
 @testable import TokenVault
+@testable import VaultPostgreSQL
 @testable import VaultSQLite
 @testable import VaultStorage
 
@@ -40,11 +41,11 @@ final class FaultyStore: VaultStore {
         var beforeReading: (@Sendable () -> Void)?
     }
 
-    private let base: SQLiteVaultStore
+    private let base: any VaultStore
     let spool: any ReplySpool
     private let state: SharedState
 
-    init(_ base: SQLiteVaultStore, spool files: MemorySpools? = MemorySpools()) {
+    init(_ base: any VaultStore, spool files: MemorySpools? = MemorySpools()) {
         self.base = base
         let state = SharedState()
         self.state = state
@@ -183,7 +184,7 @@ final class FaultyStore: VaultStore {
 
 /// A spool that can fail, in memory or in its files.
 private struct FaultySpool: ReplySpool {
-    let base: SQLiteVaultStore
+    let base: any VaultStore
     /// Nil: the real one.
     let files: MemorySpools?
     let state: FaultyStore.SharedState
@@ -205,16 +206,19 @@ private struct FaultySpool: ReplySpool {
 
     func listings() throws(StoreError) -> [SpoolListing] {
         guard let files else { return try base.spool.listings() }
-        return files.entries.filter { $0.owner == base.owner || !base.isOwnerAlive($0.owner) }
+        return files.entries.filter { $0.owner == base.owner || !base.showsAlive($0.owner) }
     }
 
     func depth() throws(StoreError) -> SpoolDepth { try base.spool.depth() }
     func roots() throws(StoreError) -> [SpooledRoot] { if let files { files.roots } else { try base.spool.roots() } }
 }
 
-extension Vault {
-    /// The store of a vault in a file.
-    var sqlite: SQLiteVaultStore {
-        get throws { try #require(store as? SQLiteVaultStore) }
+extension VaultStore {
+    /// Whether others would see this process as alive. What is neither in a file nor on a server has no others.
+    func showsAlive(_ owner: Int64) -> Bool {
+        if let server = self as? PostgreSQLVaultStore {
+            return (try? server.readers.read { reader in reader.tables.isOwnerAlive(owner) }) ?? true
+        }
+        return (self as? SQLiteVaultStore)?.isOwnerAlive(owner) ?? (owner == self.owner)
     }
 }

@@ -1,7 +1,6 @@
 import OAuthClient
 import TestSupport
 import TokenVaultTesting
-import VaultSQLite
 import VaultStorage
 
 import TokenVault
@@ -19,18 +18,18 @@ extension World {
         spool: MemorySpools? = MemorySpools(), handler: RecordingHandler? = nil,
         options: UserManagerOptions = World.options
     ) async throws -> FaultyProcess {
-        try await faulty(over: vault.sqlite, spool, handler, options)
+        try await faulty(over: vault.store, spool, handler, options)
     }
 
     /// Another owner, through a store that can fail.
     func anotherFaulty(
         spool: MemorySpools? = MemorySpools(), options: UserManagerOptions = World.options
     ) async throws -> FaultyProcess {
-        try await faulty(over: temporary.openAgain().sqlite, spool, nil, options)
+        try await faulty(over: temporary.openAgain().store, spool, nil, options)
     }
 
     private func faulty(
-        over base: SQLiteVaultStore, _ spool: MemorySpools?, _ handler: RecordingHandler?, _ options: UserManagerOptions
+        over base: any VaultStore, _ spool: MemorySpools?, _ handler: RecordingHandler?, _ options: UserManagerOptions
     ) async throws -> FaultyProcess {
         let store = FaultyStore(base, spool: spool)
         let vault = Vault(path: vault.path, store: store, timeSource: time, logger: logs.logger)
