@@ -219,8 +219,12 @@ struct FailoverTests {
         try standby.promote()
         let connection = try ServerConnection(former)
         try connection.send(
-            Statement("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tokenvault'"))
-        _ = try? connection.sync()
+            Statement(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE application_name = 'tokenvault' AND pid <> pg_backend_pid()
+                """))
+        try connection.sync()
         func retry(_ body: () async throws -> Void) async throws {
             for _ in 0..<300 {
                 do { return try await body() } catch let error as StoreError where error.code == .busy {

@@ -44,7 +44,7 @@ struct ServerVaultTests {
         #expect(server["level"] as? String == "warning")
         let backup = try #require(findings.first { $0["check"] as? String == "backup" })
         #expect((backup["hint"] as? String)?.contains("database") == true)
-        #expect(try await harness.run("backup", "list").error.contains("with its database"))
+        #expect(try await harness.run("backup", "list").status == 0)
         #expect(!findings.contains { ["file", "sqlite"].contains($0["check"] as? String ?? "") })
     }
 
