@@ -34,8 +34,8 @@ final class CommitMemory {
         let count = transaction.changes.reduce(64) { $0 + $1.parameters.byteCount + 64 }
         entries.append(Entry(transaction: transaction, byteCount: count, time: time))
         byteCount += count
-        guard byteCount > Self.mostBytes || entries[0].time.duration(to: time) > Self.longest * 2 else { return }
-        forget(at: time)
+        let isOld = entries.first.map { $0.time.duration(to: time) > Self.longest * 2 } ?? false
+        if isOld || byteCount > Self.mostBytes { forget(at: time) }
     }
 
     /// What was in doubt is in the vault.
