@@ -11,9 +11,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
     ],
     targets: [
+        .target(name: "BenchProgram"),
         .executableTarget(
             name: "vault-bench",
             dependencies: [
+                "BenchProgram",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OAuthClient", package: "token-vault"),
@@ -26,6 +28,7 @@ let package = Package(
         .executableTarget(
             name: "service-bench",
             dependencies: [
+                "BenchProgram",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),
@@ -36,6 +39,7 @@ let package = Package(
         .executableTarget(
             name: "vault-worker",
             dependencies: [
+                "BenchProgram",
                 .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),
                 .product(name: "TokenVaultHTTP", package: "token-vault"),
@@ -46,6 +50,7 @@ let package = Package(
         .executableTarget(
             name: "server-bench",
             dependencies: [
+                "BenchProgram",
                 .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),
                 .product(name: "TokenVaultPostgreSQL", package: "token-vault"),

@@ -14,10 +14,11 @@ struct FailoverTests {
         let standby: PostgreSQLServer
         let vault: ServerVault
 
-        init() throws {
+        /// - Parameter asksStandbyFirst: Whether the standby is the first host of the connection string.
+        init(asksStandbyFirst: Bool = false) throws {
             primary = try PostgreSQLServer()
             standby = try PostgreSQLServer(standbyOf: primary)
-            vault = try ServerVault(primary, or: standby)
+            vault = asksStandbyFirst ? try ServerVault(standby, or: primary) : try ServerVault(primary, or: standby)
         }
 
         var store: PostgreSQLVaultStore { vault.store }
@@ -73,7 +74,7 @@ struct FailoverTests {
             return Dictionary(last.detail.map { ($0.key, $0.value) }) { $1 }
         }
 
-        /// Somebody who had the vault open, and does not come back.
+        /// A process that had the vault open, and does not come back.
         func leaveGhost() throws {
             try vault.sql(
                 """
@@ -147,7 +148,7 @@ struct FailoverTests {
         #expect(try await cluster.store.verify().findings == [])
     }
 
-    /// Of what a process has committed that does not come back nobody knows which refresh tokens it has spent.
+    /// If a process does not come back, the refresh tokens that it has spent are not known.
     @Test func whatNobodyRemembersHoldsAllLogins() async throws {
         let cluster = try Cluster()
         let other = try cluster.vault.open(machine: "second")
@@ -156,7 +157,7 @@ struct FailoverTests {
         try cluster.leaveGhost()
         try await cluster.detach()
         let ghost = ServerWriteBatch(cluster.vault.address, cluster.store.context, .unknown)
-        ghost.perform([Relabel(login, "of the ghost")], committed: {})
+        ghost.perform([TestedOperation.relabel(login, "of the ghost")], committed: {})
         ghost.close()
         try await cluster.store.updateLogin(login) { $0.session.label = "after the ghost" }
         try cluster.failOver()
@@ -188,12 +189,7 @@ struct FailoverTests {
     /// Each commit had waited for the standby: whoever does not come back has lost nothing.
     @Test func aSynchronousStandbyHasEverythingOfThoseWhoDoNotComeBack() async throws {
         let cluster = try Cluster()
-        try cluster.vault.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        try cluster.vault.sql("SELECT pg_reload_conf()")
-        try await eventually {
-            let synchronous = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
-            return try cluster.vault.sql(synchronous).integer(0, 0) == 1
-        }
+        try await cluster.vault.demandStandby()
         let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
         try cluster.leaveGhost()
         try await cluster.store.updateLogin(login) { $0.session.label = "before" }
@@ -206,17 +202,13 @@ struct FailoverTests {
 
     /// Whoever has worked with the new primary changes nothing in the former one, though it takes changes.
     @Test func aFormerPrimaryThatStillRunsIsRefused() async throws {
-        let primary = try PostgreSQLServer()
-        let standby = try PostgreSQLServer(standbyOf: primary)
         // The one is asked first that is still a standby.
-        let vault = try ServerVault(standby, or: primary)
-        let login = try await vault.store.insertLogin(vault.draft("alice")).handle
-        try await eventually {
-            try vault.sql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()")
-                .integer(0, 0) == 1
-        }
-        let former = try ServerAddress(primary.address(schema: vault.address.schema))
-        try standby.promote()
+        let cluster = try Cluster(asksStandbyFirst: true)
+        let (vault, store) = (cluster.vault, cluster.store)
+        let login = try await store.insertLogin(vault.draft("alice")).handle
+        try await cluster.catchUp()
+        let former = try ServerAddress(cluster.primary.address(schema: vault.address.schema))
+        try cluster.standby.promote()
         let connection = try ServerConnection(former)
         try connection.send(
             Statement(
@@ -225,33 +217,23 @@ struct FailoverTests {
                 WHERE application_name = 'tokenvault' AND pid <> pg_backend_pid()
                 """))
         try connection.sync()
-        func retry(_ body: () async throws -> Void) async throws {
-            for _ in 0..<300 {
-                do { return try await body() } catch let error as StoreError where error.code == .busy {
-                    try await Task.sleep(for: .milliseconds(100))
-                }
-            }
-            throw NeverHappened()
-        }
-        try await retry { try await vault.store.updateLogin(login) { $0.session.label = "on the new one" } }
-        try standby.stop()
+        try await cluster.goOn { try await store.updateLogin(login) { $0.session.label = "on the new one" } }
+        try cluster.standby.stop()
         for _ in 0..<5 {
             await #expect {
-                try await vault.store.updateLogin(login) { $0.session.label = "on the former one" }
+                try await store.updateLogin(login) { $0.session.label = "on the former one" }
             } throws: {
                 ($0 as? StoreError)?.code == .busy
             }
         }
-        await #expect { _ = try await vault.store.login(login) } throws: { ($0 as? StoreError)?.code == .busy }
-        try await eventually { !vault.store.ownsItsLock }
-        try standby.start()
-        try await retry {
-            try #require(try await vault.store.login(login).session.label == "on the new one")
-        }
-        #expect(try await !vault.store.login(login).isHeld)
+        await #expect { _ = try await store.login(login) } throws: { ($0 as? StoreError)?.code == .busy }
+        try await eventually { !store.ownsItsLock }
+        try cluster.standby.start()
+        try await cluster.goOn { try #require(try await store.login(login).session.label == "on the new one") }
+        #expect(try await !store.login(login).isHeld)
     }
 
-    /// Nobody was there who could know what is missing: as after a restore to an earlier moment.
+    /// No process is left that could know what is missing: as after a restore to an earlier moment.
     @Test func aHistoryThatNobodyRemembersHoldsAllLogins() async throws {
         let cluster = try Cluster()
         let login = try await cluster.store.insertLogin(cluster.vault.draft("alice")).handle
@@ -303,24 +285,4 @@ struct FailoverTests {
         memory.add(transaction(103), at: later)
         #expect(memory.transactions(after: 90, withDoubtful: false).isEmpty)
     }
-}
-
-/// A change by a batch that nobody keeps.
-private final class Relabel: WriteOperation {
-    private let login: LoginHandle
-    private let label: String
-
-    init(_ login: LoginHandle, _ label: String) {
-        self.login = login
-        self.label = label
-    }
-
-    var comesAfterCommit: Bool { false }
-
-    func run(_ transaction: WriteTransaction) throws {
-        try transaction.updateLogin(login) { $0.session.label = label }
-        try transaction.tables.settle()
-    }
-
-    func finish(_ failure: StoreError?) {}
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
@@ -8,40 +7,6 @@ import VaultCrypto
 
 /// A commit whose answer is lost: what the caller is told is what the vault holds, wherever the connection is cut.
 struct LostCommitTests {
-    /// A change, and what its caller was told.
-    private final class Change: WriteOperation {
-        private let login: LoginHandle
-        private let label: String
-        private let told = Mutex<Result<Void, StoreError>?>(nil)
-        private let refusal = Mutex<StoreError?>(nil)
-
-        init(_ login: LoginHandle, _ label: String) {
-            self.login = login
-            self.label = label
-        }
-
-        var comesAfterCommit: Bool { false }
-
-        func run(_ transaction: WriteTransaction) throws {
-            try transaction.updateLogin(login) { $0.session.label = label }
-            try transaction.tables.settle()
-        }
-
-        func finish(_ failure: StoreError?) {
-            told.withLock { $0 = failure.map { .failure($0) } ?? .success(()) }
-        }
-
-        var isStored: Bool? {
-            told.withLock { told in
-                switch told {
-                case .success?: true
-                case .failure?: false
-                case nil: nil
-                }
-            }
-        }
-    }
-
     /// In steps of a few bytes, another few each time; `scripts/deep` takes each byte.
     @Test(arguments: CuttingProxy.Direction.allCases)
     func theOutcomeIsToldRightWhereverTheConnectionIsCut(_ direction: CuttingProxy.Direction) async throws {
@@ -54,8 +19,8 @@ struct LostCommitTests {
         var (cuts, stored, undone) = (0, 0, 0)
         for after in stride(from: Depth.isDeep ? 0 : Int.random(in: 0..<step), through: count, by: step) {
             let batch = ServerWriteBatch(address, vault.store.context, .unknown)
-            batch.perform([Change(login, "warm")], committed: {})
-            let change = Change(login, "after \(after)")
+            batch.perform([TestedOperation.relabel(login, "warm")], committed: {})
+            let change = TestedOperation.relabel(login, "after \(after)")
             proxy.cut(.init(direction: direction, after: after))
             batch.perform([change], committed: {})
             if proxy.hasCut { cuts += 1 }
@@ -76,9 +41,9 @@ struct LostCommitTests {
         _ login: LoginHandle
     ) throws -> Int {
         let batch = ServerWriteBatch(address, vault.store.context, .unknown)
-        batch.perform([Change(login, "warm")], committed: {})
+        batch.perform([TestedOperation.relabel(login, "warm")], committed: {})
         let before = proxy.passed[direction] ?? 0
-        batch.perform([Change(login, "counted")], committed: {})
+        batch.perform([TestedOperation.relabel(login, "counted")], committed: {})
         batch.close()
         return (proxy.passed[direction] ?? 0) - before
     }

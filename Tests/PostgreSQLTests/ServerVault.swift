@@ -76,6 +76,15 @@ final class ServerVault: Sendable {
         return try connection.answer(to: connection.send(Statement(command, isKept: false)))
     }
 
+    /// From here on each commit waits for the standby.
+    func demandStandby() async throws {
+        try sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try sql("SELECT pg_reload_conf()")
+        try await eventually {
+            try sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").integer(0, 0) == 1
+        }
+    }
+
     func isAlive(_ owner: Int64) throws -> Bool {
         ServerTables(try connect(), address, .unknown).isOwnerAlive(owner)
     }

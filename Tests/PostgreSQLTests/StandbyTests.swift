@@ -100,11 +100,7 @@ struct StandbyTests {
             let vault = try ServerVault(PostgreSQLServer())
             self.vault = vault
             standby = try PostgreSQLServer(standbyOf: vault.server)
-            try vault.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            try vault.sql("SELECT pg_reload_conf()")
-            try await eventually {
-                try vault.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").integer(0, 0) == 1
-            }
+            try await vault.demandStandby()
             login = try await vault.store.insertLogin(vault.draft("alice")).handle
         }
 

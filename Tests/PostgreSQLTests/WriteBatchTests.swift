@@ -7,41 +7,7 @@ import VaultCrypto
 
 /// Operations of several callers in one transaction: one that fails takes no other with it.
 struct WriteBatchTests {
-    private final class Operation: WriteOperation {
-        private let body: @Sendable (WriteTransaction) throws -> Void
-        private let thrown = Mutex<(any Error)?>(nil)
-        private let failure = Mutex<StoreError??>(nil)
-        let runs = Atomic<Int>(0)
-
-        init(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) { self.body = body }
-
-        var comesAfterCommit: Bool { false }
-
-        func run(_ transaction: WriteTransaction) throws {
-            runs.add(1, ordering: .relaxed)
-            thrown.withLock { $0 = nil }
-            do {
-                try body(transaction)
-                try transaction.tables.settle()
-            } catch {
-                thrown.withLock { $0 = error }
-                throw error
-            }
-        }
-
-        func finish(_ failure: StoreError?) { self.failure.withLock { $0 = .some(failure) } }
-
-        var succeeded: Bool {
-            guard case .some(.none) = failure.withLock({ $0 }) else { return false }
-            return thrown.withLock { $0 == nil }
-        }
-    }
-
     private struct Refusal: Error {}
-
-    private static func relabel(_ login: LoginHandle, _ label: String) -> Operation {
-        Operation { try $0.updateLogin(login) { $0.session.label = label } }
-    }
 
     private func batch(_ vault: ServerVault) -> ServerWriteBatch {
         ServerWriteBatch(vault.address, vault.store.context, .unknown)
@@ -51,15 +17,15 @@ struct WriteBatchTests {
         let vault = try ServerVault()
         let logins = try await ["a", "b", "c"].asyncMap { try await vault.store.insertLogin(vault.draft($0)).handle }
         let operations = [
-            Self.relabel(logins[0], "first"),
-            Operation { transaction in
+            TestedOperation.relabel(logins[0], "first"),
+            TestedOperation { transaction in
                 try transaction.updateLogin(logins[1]) { $0.session.label = "undone" }
                 throw Refusal()
             },
-            Self.relabel(logins[2], "third"),
+            TestedOperation.relabel(logins[2], "third"),
         ]
         batch(vault).perform(operations, committed: {})
-        #expect(operations.map(\.succeeded) == [true, false, true])
+        #expect(operations.map(\.isStored) == [true, false, true])
         let labels = try await logins.asyncMap { try await vault.store.login($0).session.label }
         #expect(labels == ["first", nil, "third"])
         #expect(try await vault.store.verify().findings == [])
@@ -70,16 +36,16 @@ struct WriteBatchTests {
         let vault = try ServerVault()
         let logins = try await ["a", "b"].asyncMap { try await vault.store.insertLogin(vault.draft($0)).handle }
         let operations = [
-            Self.relabel(logins[0], "first"),
-            Operation { transaction in
+            TestedOperation.relabel(logins[0], "first"),
+            TestedOperation { transaction in
                 let insert = try transaction.tables.cursor(.secretsOfNoLogin)
                 insert.bind(1, 4_711)
                 try insert.run()
             },
-            Self.relabel(logins[1], "third"),
+            TestedOperation.relabel(logins[1], "third"),
         ]
         batch(vault).perform(operations, committed: {})
-        #expect(operations.map(\.succeeded) == [true, false, true])
+        #expect(operations.map(\.isStored) == [true, false, true])
         let labels = try await logins.asyncMap { try await vault.store.login($0).session.label }
         #expect(labels == ["first", "third"])
         #expect(try await vault.store.verify().findings == [])
@@ -90,11 +56,11 @@ struct WriteBatchTests {
         let vault = try ServerVault()
         let login = try await vault.store.insertLogin(vault.draft("a")).handle
         let operations = [
-            Self.relabel(login, "first"), Operation { _ in throw Refusal() },
-            Operation { try $0.updateLogin(LoginHandle(.zero)) { _ in } }, Self.relabel(login, "last"),
+            TestedOperation.relabel(login, "first"), TestedOperation { _ in throw Refusal() },
+            TestedOperation { try $0.updateLogin(LoginHandle(.zero)) { _ in } }, TestedOperation.relabel(login, "last"),
         ]
         batch(vault).perform(operations, committed: {})
-        #expect(operations.map(\.succeeded) == [true, false, false, true])
+        #expect(operations.map(\.isStored) == [true, false, false, true])
         #expect(operations.map { $0.runs.load(ordering: .relaxed) } == [1, 1, 1, 1])
         #expect(try await vault.store.login(login).session.label == "last")
     }

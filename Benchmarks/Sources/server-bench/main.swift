@@ -1,3 +1,4 @@
+import BenchProgram
 import Foundation
 import OAuthClient
 import TokenVault
@@ -18,11 +19,6 @@ struct Work: Sendable {
     let location: VaultLocation
     let key: String
     let logins: Int
-
-    static func user(_ number: Int) -> String {
-        let digits = String(number)
-        return "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
-    }
 
     static func token(_ number: Int) throws -> AccessToken {
         let start = "token-\(number)-"
@@ -45,7 +41,8 @@ struct Work: Sendable {
         let expiresAt = Date().addingTimeInterval(86_400)
         try await each(logins, callers: 256) { number in
             _ = try await users.addLogin(
-                userId: Self.user(number), provider: "acme", accessToken: Self.token(number), expiresAt: expiresAt,
+                userId: BenchProgram.user(number), provider: "acme", accessToken: Self.token(number),
+                expiresAt: expiresAt,
                 refreshToken: RefreshToken("refresh-\(number)-" + String(repeating: "y", count: 80)))
         }
         await vault.close()
@@ -55,20 +52,21 @@ struct Work: Sendable {
         let users = try await users()
         // Each caller's connection is made before.
         try await each(callers * 4, callers: callers) {
-            _ = try await users.accessToken(userId: Self.user($0 % logins))
+            _ = try await users.accessToken(userId: BenchProgram.user($0 % logins))
         }
         try await measure(count, callers) { number in
-            _ = try await users.accessToken(userId: Self.user((number &* 7_919 &+ seed) % logins))
+            _ = try await users.accessToken(userId: BenchProgram.user((number &* 7_919 &+ seed) % logins))
         }
     }
 
     func change(_ count: Int, _ seed: Int, _ callers: Int) async throws {
         let users = try await users()
         let expiresAt = Date().addingTimeInterval(86_400)
-        try await users.updateAccessToken(userId: Self.user(0), accessToken: Self.token(seed), expiresAt: expiresAt)
+        try await users.updateAccessToken(
+            userId: BenchProgram.user(0), accessToken: Self.token(seed), expiresAt: expiresAt)
         try await measure(count, callers) { number in
             try await users.updateAccessToken(
-                userId: Self.user((number &* 7_919 &+ seed) % logins), accessToken: Self.token(number),
+                userId: BenchProgram.user((number &* 7_919 &+ seed) % logins), accessToken: Self.token(number),
                 expiresAt: expiresAt)
         }
     }
@@ -133,13 +131,4 @@ struct Work: Sendable {
     }
 }
 
-Task.detached {
-    do {
-        try await run()
-        exit(0)
-    } catch {
-        FileHandle.standardError.write(Data("server-bench: \(error)\n".utf8))
-        exit(1)
-    }
-}
-while true { sleep(1_000) }
+BenchProgram.run("server-bench", run)

@@ -1,3 +1,4 @@
+import BenchProgram
 import Foundation
 import HTTPTypes
 import OAuthClient
@@ -70,17 +71,10 @@ guard arguments.count >= 5, let port = Int(arguments[4]) else {
     _ = await run.result
 }
 
-Task.detached {
-    do {
-        switch arguments[1] {
-        case "memory": try await idle()
-        case "renew": try await renew(arguments.count > 5 ? Int(arguments[5]) ?? 1 : 1)
-        default: exit(64)
-        }
-        exit(0)
-    } catch {
-        FileHandle.standardError.write(Data("service-bench: \(error)\n".utf8))
-        exit(1)
+BenchProgram.run("service-bench") {
+    switch arguments[1] {
+    case "memory": try await idle()
+    case "renew": try await renew(arguments.count > 5 ? Int(arguments[5]) ?? 1 : 1)
+    default: exit(64)
     }
 }
-while true { sleep(1_000) }

@@ -1,3 +1,4 @@
+import BenchProgram
 import Foundation
 import OAuthClient
 import TokenVault
@@ -57,15 +58,4 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     }
 }
 
-// Detached, since the main thread sleeps below; and not `await` at top level: that parks the main thread in a way that
-// valgrind 3.19 does not survive.
-Task.detached {
-    do {
-        try await run()
-        exit(0)
-    } catch {
-        FileHandle.standardError.write(Data("vault-bench: \(error)\n".utf8))
-        exit(1)
-    }
-}
-while true { sleep(1_000) }
+BenchProgram.run("vault-bench", run)

@@ -1,3 +1,4 @@
+import BenchProgram
 import Foundation
 import OAuthClient
 import TokenVault
@@ -21,7 +22,7 @@ struct Commits {
                     group.addTask {
                         for number in stride(from: caller, to: count, by: callers) {
                             try await users.updateAccessToken(
-                                userId: user((number &* 7919 &+ seed) % logins),
+                                userId: BenchProgram.user((number &* 7919 &+ seed) % logins),
                                 accessToken: AccessToken("token-\(number)-\(text)"), expiresAt: expiresAt)
                         }
                     }
@@ -31,10 +32,5 @@ struct Commits {
         }
         await vault.close()
         say("\(elapsed / .nanoseconds(1) / Double(count)) \(count)")
-    }
-
-    private func user(_ number: Int) -> String {
-        let digits = String(number)
-        return "user-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     }
 }

@@ -1,3 +1,4 @@
+import BenchProgram
 import Foundation
 import TokenVault
 
@@ -31,13 +32,4 @@ let arguments = CommandLine.arguments
     }
 }
 
-Task.detached {
-    do {
-        try await run()
-        exit(0)
-    } catch {
-        FileHandle.standardError.write(Data("vault-worker: \(error)\n".utf8))
-        exit(1)
-    }
-}
-while true { sleep(1_000) }
+BenchProgram.run("vault-worker", run)

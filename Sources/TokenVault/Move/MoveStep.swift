@@ -1,6 +1,6 @@
 /// What a move has just made durable. Wherever its process ends, the next run goes on from the last of these.
 package enum MoveStep: Sendable, Hashable {
-    /// The source takes no changes any more: from here on, no one renews.
+    /// The source no longer takes changes, so its logins are no longer renewed.
     case sourceHeld
     /// The target is being filled.
     case targetReady

@@ -58,7 +58,7 @@ extension Vault {
             let wasBegun = try await checkMove(to: target)
             if !wasBegun, try await store.hasOpenIntents() { throw StoreError.renewalOpen }
             return try await report(
-                target, try await store.moveCounts(), try await countPendingLogIns(), wasBegun: wasBegun)
+                target, try await store.moveCounts(), try await eachPageOfPendingLogIns { _ in }, wasBegun: wasBegun)
         }
     }
 
@@ -153,7 +153,7 @@ extension Vault {
         _ passed: (MoveStep) throws -> Void
     ) async throws -> MoveReport {
         let (source, other) = (store.context.vaultID, target.store.context.vaultID)
-        // Nothing changes here any more.
+        // The vault is held, so these stay true.
         let counts = try await store.moveCounts()
         var pending = 0
         if try await target.store.moveMark()?.stage != .arrived {
@@ -164,7 +164,9 @@ extension Vault {
             try passed(.providers)
             try await moveRevocations(to: target)
             try passed(.revocations)
-            pending = try await moveLogIns(to: target)
+            pending = try await eachPageOfPendingLogIns {
+                try await target.store.take($0, from: source)
+            }
             try passed(.logIns)
             try await moveUsers(to: target, total: Int(counts.logins), progress, passed)
             try await target.store.finishArriving(from: source, counts)
@@ -177,50 +179,49 @@ extension Vault {
     }
 
     private func moveProviders(to target: Vault) async throws {
-        var last: Int64?
-        while true {
-            let page = try await store.providers(after: last, limit: Self.rowsAtOnce)
+        try await eachPage({ try await store.providers(after: $0, limit: Self.rowsAtOnce) }, \.sequence) { page in
             let providers = try page.compactMap { listing throws(StoreError) in
                 if let damage = listing.damage { throw damage }
                 return listing.provider
             }
             try await target.store.take(providers, from: store.context.vaultID)
-            guard page.count == Self.rowsAtOnce, let end = page.last?.sequence else { return }
-            last = end
         }
     }
 
     private func moveRevocations(to target: Vault) async throws {
-        var last: Int64?
-        while true {
-            let page = try await store.outbox(after: last, limit: Self.rowsAtOnce)
+        try await eachPage({ try await store.outbox(after: $0, limit: Self.rowsAtOnce) }, \.sequence) { page in
             let entries = try page.compactMap { listing throws(StoreError) in
                 if let damage = listing.damage { throw damage }
                 return listing.entry
             }
             try await target.store.take(entries, from: store.context.vaultID)
-            guard page.count == Self.rowsAtOnce, let end = page.last?.sequence else { return }
-            last = end
         }
     }
 
-    private func moveLogIns(to target: Vault) async throws -> Int {
+    /// - Parameter end: Where a page ends that ends with that listing.
+    private func eachPage<Listing>(
+        _ read: (_ after: Int64?) async throws -> [Listing], _ end: (Listing) -> Int64,
+        _ body: ([Listing]) async throws -> Void
+    ) async throws {
+        var last: Int64?
+        while true {
+            let page = try await read(last)
+            try await body(page)
+            guard page.count == Self.rowsAtOnce, let listing = page.last else { return }
+            last = end(listing)
+        }
+    }
+
+    /// Goes through the log-ins that can still be completed. Gives how many there are.
+    private func eachPageOfPendingLogIns(
+        _ body: ([AuthorizationRequestRecord]) async throws -> Void
+    ) async throws -> Int {
         var (last, count) = (nil as Int64?, 0)
         repeat {
             let page = try await store.movingRequests(after: last, limit: Self.rowsAtOnce)
             let pending = page.requests.filter { $0.expiresAt > now }
-            try await target.store.take(pending, from: store.context.vaultID)
+            try await body(pending)
             count += pending.count
-            last = page.last
-        } while last != nil
-        return count
-    }
-
-    private func countPendingLogIns() async throws -> Int {
-        var (last, count) = (nil as Int64?, 0)
-        repeat {
-            let page = try await store.movingRequests(after: last, limit: Self.rowsAtOnce)
-            count += page.requests.count { $0.expiresAt > now }
             last = page.last
         } while last != nil
         return count

@@ -1,14 +1,14 @@
 import VaultCrypto
 import VaultStorage
 
-/// What a process does in a history of the server in which nobody has worked yet: after a failover, or a restore.
+/// What a process does after a failover or a restore, in a history of the server that is not settled yet.
 ///
-/// Commits that were acknowledged may be missing. Each process does once more what it remembers of them, in the order of
-/// their numbers, and reports how much it knows to have happened. Nobody changes anything else meanwhile. Where all are
-/// back who were there before, and nothing is missing, the work goes on; else all logins are held, because refresh tokens
-/// may have been spent of which nothing is known (ADR 0084).
+/// Commits that were acknowledged may be missing. Each process redoes those that it remembers, in the order of their
+/// numbers, and reports how many changes it knows of. Until this is over, the vault takes no other changes. If all
+/// processes that had the vault open are back, and nothing is missing, work goes on. Otherwise all logins are held, because
+/// refresh tokens may have been spent without a trace (ADR 0084).
 struct FailoverSettlement {
-    /// How long those are waited for who were there before.
+    /// How long to wait for the processes that had the vault open before.
     static let patience = Duration.seconds(15)
 
     /// Before the failover.
@@ -18,7 +18,7 @@ struct FailoverSettlement {
     }
 
     enum Step {
-        /// Somebody has not come back yet.
+        /// A process has not come back yet.
         case waiting
         /// The work goes on by this transaction. Where commits were lost, what was known before is known no more.
         case settled(WriteTransaction, haveBeenLost: Bool)
@@ -32,7 +32,7 @@ struct FailoverSettlement {
 
     private var history: ServerHistory? { tables.connection.history }
 
-    /// - Parameter hasWaited: Whether nobody is waited for any longer.
+    /// - Parameter hasWaited: Whether the time to wait for other processes is over.
     func step(_ known: Knowledge, hasWaited: Bool) throws(StoreError) -> Step {
         do throws(StoreError) {
             let found = try tables.beginSettling()
@@ -53,7 +53,7 @@ struct FailoverSettlement {
             try transaction.begin()
             tables.rollBack()
             watch.settle(history, changes: found.changes)
-            // What this process has only read may be gone all the same.
+            // Users that this process has read, but not changed, may have gone back.
             return .settled(transaction, haveBeenLost: context.incarnation > known.incarnation)
         } catch {
             guard error.code == .rollbackSuspected else { throw error }
@@ -77,9 +77,9 @@ struct FailoverSettlement {
     ) throws(StoreError) -> Step {
         var found = found
         var redone = try redo(&found, withDoubtful: false)
-        let own = found.isSynchronous ? watch.acknowledgedChanges : watch.knownChanges
+        let own = watch.knownChanges(onlyAcknowledged: found.isSynchronous)
         var peers = try tables.report(owner, own, in: history)
-        // What is missing, though nobody has yet to come, may be what never heard of its own outcome.
+        // What is missing may be a commit whose outcome its process never heard.
         if peers.knownChanges > found.changes, peers.missing == 0 || hasWaited {
             redone += try redo(&found, withDoubtful: true)
             peers = try tables.report(owner, own, in: history)
@@ -97,9 +97,9 @@ struct FailoverSettlement {
     private func redo(_ found: inout ServerTables.Turn, withDoubtful: Bool) throws(StoreError) -> Int {
         let missing = memory.transactions(after: found.changes, withDoubtful: withDoubtful)
         guard let first = missing.first, let last = missing.last else { return 0 }
-        guard try head() == first.before else { return 0 }
+        guard try WriteTransaction.lastHead(tables) == first.before else { return 0 }
         for transaction in missing { try tables.redo(transaction.changes) }
-        guard try head() == last.after else {
+        guard try WriteTransaction.lastHead(tables) == last.after else {
             throw StoreError(
                 .rollbackSuspected, "what was committed before the failover does not come to the same again",
                 hint: "find out who changed the database; nothing is written to it")
@@ -110,12 +110,7 @@ struct FailoverSettlement {
         return missing.count
     }
 
-    private func head() throws(StoreError) -> WriteTransaction.AuditHead {
-        let look = try WriteTransaction(tables, context)
-        return try look.lastHead()
-    }
-
-    /// Ends it for everyone, and writes that down.
+    /// Ends it for all processes, and records it.
     private func conclude(
         _ known: Knowledge, _ found: ServerTables.Turn, redone: Int, isKept: Bool
     ) throws(StoreError) -> Step {

@@ -64,8 +64,8 @@ extension ServerTables {
     /// Says what this process knows, and gives what all of them have said.
     ///
     /// A report counts until the history is settled, also where another failover comes before: nothing is changed meanwhile.
-    /// Nobody is waited for who had ended long before the last sign of life of the former history: what it had committed
-    /// stands in the server's log before that sign.
+    /// A process that had ended long before the last sign of life in the former history is not waited for: its commits stand
+    /// in the server's log before that sign.
     func report(
         _ owner: Int64?, _ known: Int64?, in history: ServerHistory?
     ) throws(StoreError) -> Peers {

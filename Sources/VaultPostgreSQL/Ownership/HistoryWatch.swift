@@ -18,13 +18,18 @@ final class HistoryWatch: Sendable {
     var history: ServerHistory? { state.withLock { $0.history } }
 
     /// How many transactions had changed the vault when this process last heard of it; nil if it has not worked yet.
-    var knownChanges: Int64? { state.withLock { $0.history == nil ? nil : $0.changes } }
+    ///
+    /// - Parameter onlyAcknowledged: Counts to the last one that was acknowledged to this process. With a synchronous standby,
+    ///   later ones may have been promised to no process: the server shows a commit once it has stopped waiting for the
+    ///   standby, because the client is gone.
+    func knownChanges(onlyAcknowledged: Bool) -> Int64? {
+        state.withLock { state in
+            guard state.history != nil else { return nil }
+            return onlyAcknowledged ? state.own : state.changes
+        }
+    }
 
-    /// Of them only those that were acknowledged to this process. With a synchronous standby the others may be commits that nobody
-    /// was told of: the server shows them when it has given up waiting, because their client is gone.
-    var acknowledgedChanges: Int64? { state.withLock { $0.history == nil ? nil : $0.own } }
-
-    /// What finds out about a failover. Called by each connection that meets a history in which nobody has worked yet.
+    /// What finds out about a failover. Called by each connection that meets a history that is not settled.
     func onUnsettled(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.look = look } }
 
     /// Hears how many changes there have been; of a history that is not settled it knows nothing.

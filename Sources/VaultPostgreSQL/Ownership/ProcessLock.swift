@@ -98,7 +98,7 @@ final class ProcessLock: Sendable {
                     let made = try Self.connect(address, owner, isFirst: false)
                     try watch.refuseFormer(made.history)
                     connection = made
-                    // Another server may have taken over, which this process finds out now, if nobody else has.
+                    // If another server has taken over, this process begins to settle that.
                     try? watch.require(made.history)
                 }
                 state.withLock { $0.lastProof = start }

@@ -29,14 +29,14 @@ struct ServerHistory: Hashable, Sendable {
 }
 
 extension StoreError {
-    /// Nobody has yet found out what the failover has cost.
+    /// What the failover has lost is not known yet.
     static var unsettled: StoreError {
         StoreError(
             .busy, "the database has changed over to another server, and what that has lost is being found out",
             hint: "try again in a few seconds")
     }
 
-    /// Two servers take changes: what is stored in this one is lost to everybody else.
+    /// Two servers take changes: what is stored in this one is lost to all other processes.
     static var replaced: StoreError {
         StoreError(
             .busy, "the connection leads to a database server that another one has replaced",

@@ -14,7 +14,7 @@ final class ServerWriteBatch: WriteBatching {
     private let memory = CommitMemory()
     private var channel: Channel?
     private var committedHead: WriteTransaction.AuditHead?
-    /// Since when this process meets histories in which nobody has worked yet.
+    /// Since when this process meets histories that are not settled.
     private var unsettledSince: SuspendingClock.Instant?
     /// The vault's when the last change was committed.
     private var incarnation: Int64

@@ -52,10 +52,8 @@ package struct ManifestLimits: Sendable {
 }
 
 /// One part of a user's manifest: a row of its own, that is found by the user's row and the part's number.
-enum ManifestPart {}
-
-extension ManifestPart {
-    static let tableName = "manifestPart"
+enum ManifestPart {
+    static let tableName = Table.manifestPart.rawValue
     private static let numberBits = 16
 
     private enum Tag {

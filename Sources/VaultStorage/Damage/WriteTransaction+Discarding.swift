@@ -115,7 +115,7 @@ extension WriteTransaction {
         try save(&owner, telling: tale)
     }
 
-    /// The logins that the part named go with it: nobody can say any longer in which state they were last.
+    /// The logins that the part named go with it: the state that they were in last is lost.
     private func discardPart(
         _ row: DamagedRow, _ id: Int64, _ event: AuditEvent
     ) throws(StoreError) -> [LoginHandle] {

@@ -1,7 +1,7 @@
 package import VaultCrypto
 
 /// That what the vault holds goes to another vault, or comes from one. It stands in the vault's manifest, so no process
-/// that has the vault open misses it, and no one without a key can set or lift it.
+/// that has the vault open misses it, and it cannot be set or lifted without a key.
 package struct MoveMark: Hashable, Sendable {
     /// Codes are stored.
     package enum Stage: UInt8, Hashable, Sendable, CaseIterable {

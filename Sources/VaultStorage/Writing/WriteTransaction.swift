@@ -68,7 +68,7 @@ package final class WriteTransaction {
         try tables.checkSchema()
         rows.restore(context.rows.current)
         try rows.look(tables, context)
-        try readHead()
+        head = try Self.lastHead(tables)
         lookedAt = .now
         headAtBegin = head
         guard let committedHead, head != committedHead else { return }
@@ -90,25 +90,17 @@ package final class WriteTransaction {
     }
 
     /// The end of the trail as the tables have it, whatever this process knows.
-    package func lastHead() throws(StoreError) -> AuditHead {
-        try readHead()
-        return head
-    }
-
-    private func readHead() throws(StoreError) {
+    package static func lastHead(_ tables: any TableAccess) throws(StoreError) -> AuditHead {
         let last = try tables.cursor(.lastLink)
         defer { last.reset() }
-        if try last.step() {
-            guard let mac = unsafe AuditMAC(last.blob(1)) else {
-                throw .quarantined("audit", nil, "the last row's authentication code has the wrong length")
-            }
-            guard (0..<Self.counterLimit).contains(last.integer(0)) else {
-                throw .quarantined("audit", nil, "the last row has a number that no vault reaches")
-            }
-            head = AuditHead(sequence: last.integer(0), mac: mac)
-        } else {
-            head = AuditHead(sequence: 0, mac: .genesis)
+        guard try last.step() else { return AuditHead(sequence: 0, mac: .genesis) }
+        guard let mac = unsafe AuditMAC(last.blob(1)) else {
+            throw .quarantined("audit", nil, "the last row's authentication code has the wrong length")
         }
+        guard (0..<counterLimit).contains(last.integer(0)) else {
+            throw .quarantined("audit", nil, "the last row has a number that no vault reaches")
+        }
+        return AuditHead(sequence: last.integer(0), mac: mac)
     }
 
     /// Runs an operation. What it has done is to be undone if this throws.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -43,34 +44,27 @@ struct ManifestVectorTests {
         return try JSONDecoder().decode(Book.self, from: Data(contentsOf: url))
     }
 
-    private static func bytes(_ hex: String) -> [UInt8] {
-        stride(from: 0, to: hex.count, by: 2).compactMap { offset in
-            let start = hex.index(hex.startIndex, offsetBy: offset)
-            return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16)
-        }
-    }
-
-    private static func bytes16(_ hex: String) throws -> Bytes16 { try #require(Bytes16(bytes(hex))) }
+    private static func bytes16(_ hex: String) throws -> Bytes16 { try #require(Bytes16([UInt8](hex: hex))) }
 
     /// Any: what seals the manifest does not depend on it.
     private static func slot(_ key: KeyID) throws -> ProvenKeySlot {
         let description = try KeySlotDescription(
             id: SecureRandom.bytes16(), keyID: key, kind: .keyFile, label: "", createdAt: 1)
         return try ProvenKeySlot(
-            KeySlot(description: description, wrappedVaultKey: bytes(book().cell)))
+            KeySlot(description: description, wrappedVaultKey: [UInt8](hex: book().cell)))
     }
 
     /// The second one has recipients, and keys that were seen to open a slot.
     @Test(arguments: [1, 2]) func theManifestOpensAndIsWrittenTheSame(_ number: Int) throws {
         let book = try Self.book(number)
         let keyID = KeyID(try Self.bytes16(book.keyID))
-        let key = try unsafe Self.bytes(book.key).withUnsafeBytes { try unsafe SealingKey(id: keyID, copying: $0) }
+        let key = try unsafe [UInt8](hex: book.key).withUnsafeBytes { try unsafe SealingKey(id: keyID, copying: $0) }
         let row = VaultRow(
             incarnation: book.incarnation, createdAt: Timestamp(milliseconds: book.createdAt), revision: book.revision,
             auditSequence: book.auditSequence, keyring: try .generate(),
             keyringTag: CellTag(try Self.bytes16(book.keyringTag)), manifest: VaultManifest(),
             opened: OpenedSlot(vaultKey: key, slot: try Self.slot(keyID)))
-        let cell = Self.bytes(book.cell)
+        let cell = [UInt8](hex: book.cell)
         let vault = try Self.bytes16(book.vault)
         let scratch = try CellScratch()
         let manifest = try unsafe cell.withUnsafeBytes { cell in
@@ -93,7 +87,7 @@ struct ManifestVectorTests {
         #expect(recipients.count == manifest.recipients.count && proofs.count == manifest.proofs.count)
         for entry in recipients {
             #expect(
-                manifest.recipients[try Self.bytes16(entry.handle)]?.bytes == Self.bytes(entry.recipient))
+                manifest.recipients[try Self.bytes16(entry.handle)]?.bytes == [UInt8](hex: entry.recipient))
         }
         for entry in proofs {
             #expect(manifest.proofs[try Self.bytes16(entry.handle)]?.milliseconds == entry.provenAt)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -33,21 +34,14 @@ struct UserVectorTests {
         return try JSONDecoder().decode(Book.self, from: Data(contentsOf: url))
     }
 
-    private static func bytes(_ hex: String) -> [UInt8] {
-        stride(from: 0, to: hex.count, by: 2).compactMap { offset in
-            let start = hex.index(hex.startIndex, offsetBy: offset)
-            return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16)
-        }
-    }
-
-    private static func bytes16(_ hex: String) throws -> Bytes16 { try #require(Bytes16(bytes(hex))) }
+    private static func bytes16(_ hex: String) throws -> Bytes16 { try #require(Bytes16([UInt8](hex: hex))) }
 
     @Test(arguments: [0, 1]) func theUserOpensAndIsWrittenTheSame(_ number: Int) throws {
         let book = try Self.book()
         let expected = book.users[number]
         let vault = try Self.bytes16(book.vault)
         let rootID = KeyID(try Self.bytes16(book.rootKeyID))
-        let root = try unsafe Self.bytes(book.rootKey).withUnsafeBytes {
+        let root = try unsafe [UInt8](hex: book.rootKey).withUnsafeBytes {
             try unsafe SealingKey(id: rootID, copying: $0)
         }
         var columns = UserColumns(
@@ -56,7 +50,7 @@ struct UserVectorTests {
         columns.revision = expected.revision
         columns.auditSequence = expected.auditSequence
         let scratch = try CellScratch()
-        try unsafe Self.bytes(expected.cell).withUnsafeBytes { cell in
+        try unsafe [UInt8](hex: expected.cell).withUnsafeBytes { cell in
             let opened = try unsafe SealedCell.Opened(
                 cell, kind: .user, key: root, associatedData: columns.associatedData(vault), scratch: scratch)
             defer { opened.wipe(scratch) }
@@ -68,7 +62,7 @@ struct UserVectorTests {
             var user = try OpenUser(columns: columns, cell: view)
             for (number, text) in (expected.parts ?? []).enumerated() {
                 let parts = try #require(view.parts)
-                let part = Self.bytes(text)
+                let part = [UInt8](hex: text)
                 #expect(parts.loginCount(of: number) == expected.counts?[number])
                 #expect(try SealedCell.tag(of: part) == parts.tag(of: number))
                 let found = try unsafe Self.open(part, number, parts.bits, vault, columns, view.dataKey, scratch)

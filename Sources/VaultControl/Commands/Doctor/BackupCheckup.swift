@@ -23,7 +23,7 @@ struct BackupCheckup {
         }
     }
 
-    /// Nobody can see from here whether somebody does.
+    /// Whether the database is backed up cannot be seen from here.
     private static let byServer = DoctorFinding(
         .note, .backup, "the vault is backed up with its database, which cannot be seen from here",
         hint: "see that the database has backups, and that one can be restored: docs/postgresql.md")
