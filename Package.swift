@@ -227,7 +227,7 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "OAuthClient", "TestCertificates", "TestSupport", "TokenVault", "TokenVaultPostgreSQL",
-                "TokenVaultTesting", "VaultCrypto", "VaultPostgreSQL", "VaultStorage",
+                "TokenVaultTesting", "VaultCrypto", "VaultMigrations", "VaultPostgreSQL", "VaultStorage",
             ]),
         .testTarget(
             name: "OAuthClientTests",

@@ -2,6 +2,7 @@ import TestSupport
 import TokenVaultTesting
 import Testing
 import VaultCrypto
+import VaultMigrations
 
 @testable import VaultPostgreSQL
 @testable import VaultStorage
@@ -104,6 +105,24 @@ struct SchemaTests {
         for draft in drafts { _ = try await migrated.insertLogin(draft) }
         #expect(try await migrated.user("alice").logins.count == 71)
         #expect(try await migrated.verify().findings == [])
+    }
+
+    /// One that has just written does not go on with tables that it does not know.
+    @Test func whoHasTheVaultOpenLearnsOfAMigrationAtOnce() async throws {
+        let vault = try ServerVault()
+        defer { vault.store.close() }
+        _ = try await vault.store.insertLogin(vault.draft("alice"))
+        let connection = try vault.connect()
+        defer { connection.close() }
+        var migrator = ServerMigrator(connection: connection, address: vault.address)
+        migrator.migrations.append(
+            Migration(
+                version: SchemaVersion.known + 1, name: "later", sql: "ALTER TABLE \"login\" ADD \"later\" bigint;\n"))
+        try migrator.migrate(at: ServerVault.now)
+        await #expect { try await vault.store.insertLogin(vault.draft("bob")) } throws: {
+            ($0 as? StoreError)?.code == .newerSchema(found: SchemaVersion.known + 1, known: SchemaVersion.known)
+        }
+        #expect(try vault.sql(#"SELECT count(*) FROM "login""#).integer(0, 0) == 1)
     }
 
     @Test func theDescriptionOfTheTablesIsWhatTheMigrationsMake() throws {

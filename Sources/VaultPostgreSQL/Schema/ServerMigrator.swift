@@ -48,7 +48,10 @@ struct ServerMigrator {
             guard done > 0 else {
                 throw StoreError(.vaultMissing, "there is no vault in the schema \(address.schema)")
             }
-            try apply(after: done, at: now)
+            if migrations.contains(where: { $0.version > done }) {
+                try connection.send(Self.takeTurn)
+                try apply(after: done, at: now)
+            }
             try connection.send(Self.commit)
             try connection.sync()
         } catch {
@@ -96,6 +99,10 @@ struct ServerMigrator {
     private static let commit = Statement("COMMIT")
     private static let rollBack = Statement("ROLLBACK")
     private static let take = Statement("SELECT pg_advisory_xact_lock(8389754676633367137)")
+    /// As a change of the vault does: writers wait, and one that has the vault open looks at everything anew afterwards, at the
+    /// schema's version too.
+    private static let takeTurn = Statement(
+        #"UPDATE "engineState" SET "changeCount" = "changeCount" + 1 WHERE "id" = 1"#)
     private static let applied = Statement(#"SELECT "version", "appliedAt" FROM "migration""#)
     private static let record = Statement(
         #"INSERT INTO "migration" ("version", "name", "checksum", "appliedAt") VALUES ($1, $2, $3, $4)"#,
