@@ -54,6 +54,14 @@ struct VaultAccess {
         return path
     }
 
+    /// Refuses a server as the place of a vault that is made of a backup.
+    func requirePath(_ target: String) throws(Failure) {
+        guard VaultLocation.isPostgreSQL(target) else { return }
+        throw .usage(
+            "a backup is restored to a file, and the target is a server",
+            hint: "restore it to a file, then move that vault: vaultctl move run --vault FILE TARGET")
+    }
+
     /// Refuses a file that is not there. Of a server that is known only once it is asked.
     private func requireFile() throws {
         try requireFile(at: try path)

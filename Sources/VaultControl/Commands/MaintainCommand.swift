@@ -59,6 +59,9 @@ struct MaintainCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         let started = ContinuousClock.now
         let access = VaultAccess(global, invocation)
+        if backups.backupEvery != nil {
+            _ = try access.file("leave out --backup-every; a vault on a server is backed up with its database")
+        }
         let notifier = once ? nil : ServiceNotifier(invocation.console.environment)
         // To the very end: what is under way is finished while the service stops.
         let watchdog = notifier?.keepAlive()

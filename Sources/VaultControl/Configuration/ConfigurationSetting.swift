@@ -1,10 +1,14 @@
 import FoundationEssentials
+import TokenVault
+import TokenVaultPostgreSQL
 
 /// What a configuration file may say: each setting stands for a variable, and so for an option.
 struct ConfigurationSetting: Sendable {
     enum Kind: Sendable {
         /// An absolute path.
         case path
+        /// An absolute path, or a connection string.
+        case place
         case text
         /// A program and its arguments.
         case program
@@ -31,7 +35,7 @@ struct ConfigurationSetting: Sendable {
     var variable: String { "TOKENVAULT_" + name.uppercased().replacing("-", with: "_") }
 
     static let all = [
-        ConfigurationSetting(name: "vault", kind: .path),
+        ConfigurationSetting(name: "vault", kind: .place),
         ConfigurationSetting(name: "key-file", kind: .path, names: .key),
         ConfigurationSetting(name: "credential", kind: .text, names: .key),
         ConfigurationSetting(name: "key-command", kind: .program, names: .key),
@@ -59,6 +63,13 @@ struct ConfigurationSetting: Sendable {
                 throw ConfigurationProblem("\(name) is not an absolute path", hint: "begin the path with /")
             }
             return path
+        case (.place, .text(let place)):
+            guard place.hasPrefix("/") || VaultLocation.isPostgreSQL(place) else {
+                throw ConfigurationProblem(
+                    "\(name) is not an absolute path",
+                    hint: "begin the path with /, or the address of a server with postgresql://")
+            }
+            return place
         case (.text, .text(let text)):
             guard !text.isEmpty else { throw ConfigurationProblem("\(name) is empty") }
             return text
@@ -89,7 +100,7 @@ struct ConfigurationSetting: Sendable {
 
     private var example: String {
         switch kind {
-        case .path: "\(name) = \"/etc/tokenvault/\(name)\""
+        case .path, .place: "\(name) = \"/etc/tokenvault/\(name)\""
         case .text: "\(name) = \"vault.key\""
         case .program:
             "\(name) = \(names == .witness ? ProgramArguments.witness : ProgramArguments.key)"

@@ -56,18 +56,11 @@ extension StoreError {
     /// Limits of this process or machine, which have nothing to do with the vault.
     private static func limit(_ systemError: Int32) -> StoreError? {
         switch systemError {
-        case EMFILE:
-            StoreError(
-                .io(systemError), "this process has too many files open",
-                hint: "raise its limit: ulimit -n, or LimitNOFILE= in the service's unit")
-        case ENFILE:
-            StoreError(
-                .io(systemError), "this machine has too many files open", hint: "raise its limit: sysctl fs.file-max")
         case EFBIG:
             StoreError(
                 .io(systemError), "the vault would become larger than this process may make a file",
                 hint: "raise its limit: ulimit -f, or LimitFSIZE= in the service's unit")
-        default: nil
+        default: .tooManyFiles(systemError)
         }
     }
 }

@@ -53,7 +53,8 @@ package enum PrivateFile {
                 hint: "mount it writable, or choose another path")
         case EACCES, EPERM:
             StoreError(.readOnly, "cannot create \(path)", hint: "check the directory's owner and mode")
-        default: StoreError(.io(error), "cannot create \(path) (system error \(error))")
+        default:
+            StoreError.tooManyFiles(error) ?? StoreError(.io(error), "cannot create \(path) (system error \(error))")
         }
     }
 
@@ -77,5 +78,21 @@ package enum PrivateFile {
         guard descriptor >= 0 else { throw StoreError(.io(errno), "\(path) cannot be read back") }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw StoreError(.io(errno), "\(path) cannot be made durable") }
+    }
+}
+
+extension StoreError {
+    /// A limit of this process or machine, which has nothing to do with the vault; nil for any other error.
+    package static func tooManyFiles(_ systemError: Int32) -> StoreError? {
+        switch systemError {
+        case EMFILE:
+            StoreError(
+                .io(systemError), "this process has too many files open",
+                hint: "raise its limit: ulimit -n, or LimitNOFILE= in the service's unit")
+        case ENFILE:
+            StoreError(
+                .io(systemError), "this machine has too many files open", hint: "raise its limit: sysctl fs.file-max")
+        default: nil
+        }
     }
 }

@@ -55,7 +55,27 @@ struct ServerVaultTests {
         #expect(backup.status != 0 && backup.error.contains("pg_basebackup"))
         let again = try await harness.run("init")
         #expect(again.status == ExitStatus.usage.rawValue && again.error.contains("another schema"))
+        let every = try await harness.run(
+            "maintain", "--once", "--backup-every", "1h", "--backup-dir", harness.directory)
+        #expect(every.status == ExitStatus.usage.rawValue && every.error.contains("backed up with its database"))
+        let restored = try await harness.run("backup", "restore", harness.path("backup"), harness.vault)
+        #expect(restored.status == ExitStatus.usage.rawValue && restored.error.contains("vaultctl move run"))
+        let snapshots = try await harness.run("migrate", "discard")
+        #expect(snapshots.status == 0 && snapshots.error.contains("nothing to do"))
         #expect(try await harness.run("verify").status == 0)
+    }
+
+    @Test func theConfigurationFileNamesTheServer() async throws {
+        let harness = try Harness(server: Self.address())
+        try await harness.run("init")
+        let file = try harness.file(
+            "vaultctl.toml", "vault = \"\(harness.vault)\"\nkey-file = \"\(harness.key)\"\n")
+        let status = try await harness.run(["status", "--brief", "--json", "--config", file], environment: [:])
+        #expect(status.status == 0, "\(status.error)")
+        #expect(try status.json["engine"] as? String == "PostgreSQL")
+        try harness.file("vaultctl.toml", "vault = \"http://db.example\"\n")
+        let odd = try await harness.run(["status", "--config", file], environment: [:])
+        #expect(odd.status == ExitStatus.usage.rawValue && odd.error.contains("postgresql://"), "\(odd.error)")
     }
 
     @Test func whatCannotBeReachedOrReadIsToldApart() async throws {

@@ -38,6 +38,7 @@ struct BackupRestoreCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
+        try access.requirePath(target)
         var reader = SecretReader(invocation.console)
         let facts = try Vault.backup(at: backup)
         let key = try access.keySource(&reader, isNew: false)
