@@ -187,6 +187,14 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CSQLite", .product(name: "Logging", package: "swift-log")],
             path: "Tests/Support/TestSupport", exclude: ["throwaway-postgresql"]),
+        // Vaults for tests that run over every engine.
+        .target(
+            name: "EngineSupport",
+            dependencies: [
+                "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting", "VaultMigrations",
+                "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
+            ],
+            path: "Tests/Support/EngineSupport"),
         // Certificates that are made when a test runs.
         .target(
             name: "TestCertificates",
@@ -242,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "TokenVaultTests",
             dependencies: [
-                "CSQLite", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultPostgreSQL", "TokenVaultTesting",
+                "CSQLite", "EngineSupport", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting",
                 "VaultCrypto", "VaultPostgreSQL", "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -257,8 +265,8 @@ let package = Package(
         .testTarget(
             name: "VaultImportTests",
             dependencies: [
-                "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto", "VaultImport",
-                "VaultStorage",
+                "EngineSupport", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
+                "VaultImport", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
@@ -343,8 +351,8 @@ let package = Package(
         .testTarget(
             name: "VaultControlTests",
             dependencies: [
-                "DevAuthorizationServer", "LoopbackRedirect", "OAuthClient", "RawSockets", "TestCertificates",
-                "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultControl", "vaultctl",
+                "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "RawSockets",
+                "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultControl", "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,4 +1,5 @@
 import Synchronization
+import VaultStorage
 
 /// A subscriber's end of the feed. It lasts as long as it is held.
 final class FeedSubscription<Element: Sendable>: Sendable {
@@ -7,7 +8,7 @@ final class FeedSubscription<Element: Sendable>: Sendable {
     private let place: FeedPlace
 
     /// - Parameter begin: Gives the subscriber's number; nil where there is nothing to come. It has run when this
-    ///   returns, if the engine reads without waiting.
+    ///   returns, if the engine reads without waiting; otherwise, what this process changes waits for it.
     init(
         _ buffer: EventBuffer<Element>, _ feed: SessionFeed, _ begin: @escaping @Sendable () async -> Int?
     ) {
@@ -15,8 +16,11 @@ final class FeedSubscription<Element: Sendable>: Sendable {
         self.feed = feed
         let place = FeedPlace()
         self.place = place
+        let arrivals = feed.store.changes.arrivals
+        let arrival = arrivals.announce()
         _ = Task.immediate {
             let number = await begin()
+            defer { arrivals.end(arrival) }
             if number == nil { buffer.finish() }
             if let number, !place.take(number) { feed.remove(number) }
         }

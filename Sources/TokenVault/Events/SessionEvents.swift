@@ -1,5 +1,8 @@
 /// The events of one login, one user, or all of them, from the moment at which the sequence is made.
 ///
+/// With a vault on a server that moment is when the server has answered. What this process changes after making the sequence
+/// waits for it, and is reported; what another process changes meanwhile counts as before.
+///
 /// Each iterator is a subscriber of its own and gets every event. Events of one login come in the order in which they
 /// happened. The sequence ends when the task is cancelled and when the vault is closed. A subscriber that does not
 /// fetch slows nothing down; when its buffer is full, further events are counted and reported as

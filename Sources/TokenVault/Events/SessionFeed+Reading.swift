@@ -124,9 +124,9 @@ extension SessionFeed {
     }
 
     private func read(_ needs: RowNeeds, into found: inout RowNeeds.Found) async throws(StoreError) {
-        for user in needs.users { found.names.updateValue(try? await store.userId(of: user), forKey: user) }
+        for user in needs.users { found.names.updateValue(try await name(of: user), forKey: user) }
         for provider in needs.providers {
-            found.lifetimes.updateValue(await grantLifetime(provider), forKey: provider)
+            found.lifetimes.updateValue(try await grantLifetime(provider), forKey: provider)
         }
         var lifetimes: [ProviderHandle: GrantLifetime] = [:]
         for login in needs.logins { found.logins.updateValue(try await read(login, &lifetimes), forKey: login) }

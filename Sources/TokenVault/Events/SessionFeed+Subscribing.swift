@@ -101,28 +101,50 @@ extension SessionFeed {
             at: now)
         var lifetime: GrantLifetime?
         if let provider = look.grant?.provider {
-            if let known = lifetimes[provider] { lifetime = known } else { lifetime = await grantLifetime(provider) }
+            lifetime = if let known = lifetimes[provider] { known } else { try await grantLifetime(provider) }
             lifetimes[provider] = lifetime
         }
         let end = RefreshEnd(look, lifetime, obtainedAt: stored.session.obtainedAt, options)
         return WatchedLogin(login: login, user: stored.user, userId: stored.userId, look, end, asOf: asOf)
     }
 
-    /// Nil: the provider could not be read.
-    func grantLifetime(_ provider: ProviderHandle) async -> GrantLifetime? {
-        guard let profile = try? await store.provider(provider).record.profile else { return nil }
+    /// Nil: the provider cannot be read.
+    func grantLifetime(_ provider: ProviderHandle) async throws(StoreError) -> GrantLifetime? {
+        let record = try await Self.unlessLost { () async throws(StoreError) in
+            try await store.provider(provider).record
+        }
+        guard let profile = try? record?.profile else { return nil }
         return GrantLifetime(profile.refresh.absoluteLifetime)
+    }
+
+    /// Nil: the user is gone, or cannot be read.
+    func name(of user: UserHandle) async throws(StoreError) -> String? {
+        try await Self.unlessLost { () async throws(StoreError) in try await store.userId(of: user) }
     }
 
     /// With the last audit row that is in it.
     private func readWithHead(_ login: LoginHandle) async throws(StoreError) -> (stored: StoredLogin, asOf: Int64)? {
-        do throws(StoreError) {
-            return try await store.read { reader throws(StoreError) in
+        try await Self.unlessLost { () async throws(StoreError) in
+            try await store.read { reader throws(StoreError) in
                 try reader.withSnapshot { () throws(StoreError) in (try reader.login(login), try reader.auditHead()) }
             }
+        }
+    }
+
+    /// Nil for what the vault does not have, or cannot open. A server that does not answer says nothing of a login: it is
+    /// asked again, and no subscriber hears that the login is gone.
+    private static func unlessLost<R>(_ body: () async throws(StoreError) -> R) async throws(StoreError) -> R? {
+        do throws(StoreError) {
+            return try await body()
         } catch {
-            if error.code == .closed { throw error }
+            guard error.isDamage || error.isNotFound else { throw error }
             return nil
         }
+    }
+}
+
+extension StoreError {
+    fileprivate var isNotFound: Bool {
+        if case .notFound = code { true } else { false }
     }
 }

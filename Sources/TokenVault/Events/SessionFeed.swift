@@ -58,7 +58,8 @@ final class SessionFeed: Sendable {
     // MARK: What no row says
 
     /// Reports something. Cheap without subscribers.
-    func post(_ notice: SessionNotice) {
+    func post(_ notice: SessionNotice) async {
+        await store.changes.arrivals.settled()
         let wake = inbox.withLock { inbox in
             if inbox.wake != nil { inbox.notices.append(notice) }
             return inbox.wake
@@ -66,8 +67,14 @@ final class SessionFeed: Sendable {
         wake?.signal()
     }
 
-    /// A log-in of this user begins (1) or ends (-1).
-    func countLogIn(of userId: String, _ change: Int) {
+    func logInBegins(of userId: String) async {
+        await store.changes.arrivals.settled()
+        countLogIn(of: userId, 1)
+    }
+
+    func logInEnds(of userId: String) { countLogIn(of: userId, -1) }
+
+    private func countLogIn(of userId: String, _ change: Int) {
         let wake = inbox.withLock { inbox in
             let user = UserKey(userId)
             let count = inbox.logIns[user, default: 0] + change

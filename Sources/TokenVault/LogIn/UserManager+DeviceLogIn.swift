@@ -116,8 +116,8 @@ extension UserManager {
             throw VaultError(.closed, now: vault.now)
         }
         defer { vault.flightEnded() }
-        vault.sessions.countLogIn(of: logIn.grant.userId, 1)
-        defer { vault.sessions.countLogIn(of: logIn.grant.userId, -1) }
+        await vault.sessions.logInBegins(of: logIn.grant.userId)
+        defer { vault.sessions.logInEnds(of: logIn.grant.userId) }
         var request = logIn.grant
         request.nonces = nonces
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }

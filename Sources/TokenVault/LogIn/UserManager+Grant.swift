@@ -50,8 +50,8 @@ extension UserManager {
         if let target = request.target { try await requireReplaceable(target) }
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
-        vault.sessions.countLogIn(of: request.userId, 1)
-        defer { vault.sessions.countLogIn(of: request.userId, -1) }
+        await vault.sessions.logInBegins(of: request.userId)
+        defer { vault.sessions.logInEnds(of: request.userId) }
         guard let code = request.code else { throw VaultError(.invalidArgument, "there is no authorization code") }
         let binding = try VaultError.translatingValues { try ServerBinding(request.provider.record) }
         let keys = await idTokenKeys(for: request)

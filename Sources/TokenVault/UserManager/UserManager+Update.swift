@@ -28,7 +28,7 @@ extension UserManager {
             }
         } catch let error as VaultError where error.code == .userDisabled || error.code == .notLoggedIn {
             if let meant = try? await vault.handle(of: login) {
-                vault.sessions.post(.unusableToken(login: meant, error.code))
+                await vault.sessions.post(.unusableToken(login: meant, error.code))
             }
             throw error
         }

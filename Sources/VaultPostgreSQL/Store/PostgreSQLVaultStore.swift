@@ -83,6 +83,7 @@ extension PostgreSQLVaultStore: VaultStore {
         _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R {
         if ForkGuard.isForked { throw StoreError.ownershipLost }
+        await changes.arrivals.settled()
         return try await writer.write(body)
     }
 

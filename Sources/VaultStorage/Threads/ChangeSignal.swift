@@ -11,6 +11,8 @@ package final class ChangeSignal: Sendable {
         var observers: [Int: @Sendable () -> Void] = [:]
     }
 
+    /// Observers to come: a change that begins after them waits for them.
+    package let arrivals = Arrivals()
     private let isObserved = Atomic<Bool>(false)
     private let state = Mutex(State())
 

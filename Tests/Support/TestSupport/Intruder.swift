@@ -31,6 +31,18 @@ package struct Intruder: Sendable {
         return unsafe String(cString: text)
     }
 
+    /// Begins a transaction that lasts until the given action is called.
+    package func lockForWriting() throws -> @Sendable () -> Void {
+        let connection = try unsafe open()
+        let code = unsafe sqlite3_exec(connection, "BEGIN IMMEDIATE", nil, nil, nil)
+        guard code == SQLITE_OK else {
+            unsafe sqlite3_close(connection)
+            throw Failed(code: code)
+        }
+        let address = UInt(bitPattern: connection)
+        return { _ = unsafe sqlite3_close(OpaquePointer(bitPattern: address)) }
+    }
+
     private func open() throws -> OpaquePointer? {
         var connection: OpaquePointer?
         guard unsafe sqlite3_open(path, &connection) == SQLITE_OK else {

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import Synchronization
 import TestSupport
@@ -5,7 +6,8 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 
-@Suite struct BackupSchedulerTests {
+@Suite(.aboutFiles("a vault on a server is backed up with its database"))
+struct BackupSchedulerTests {
     private final class Events: Sendable {
         private let words = Mutex<[String]>([])
         var all: [String] { words.withLock { $0 } }

@@ -16,7 +16,7 @@ struct AllLoginsTests {
         try await world.addChain(user: "late", lifetime: .seconds(90_000))
         try await world.addChain(user: "past", lifetime: .seconds(10))
         world.pass(.seconds(20))
-        let watcher = Watcher(world.vault)
+        let watcher = await Watcher(world.vault)
         await #expect(watcher.names() == [])
         #expect(world.vault.sessions.state.withLock { $0.watched.count } <= 1)
         world.pass(.seconds(900 - 180 - 20))
@@ -29,7 +29,7 @@ struct AllLoginsTests {
     @Test func aTokenThatWasRenewedInTimeIsNotAnnounced() async throws {
         let world = try await World()
         let login = try await world.addChain(lifetime: .seconds(900))
-        let watcher = Watcher(world.vault)
+        let watcher = await Watcher(world.vault)
         world.pass(.seconds(500))
         await #expect(watcher.names() == [])
         try await world.set(login)
@@ -47,8 +47,8 @@ struct AllLoginsTests {
             path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
             sessionEvents: options)
         let logins = try await world.addChains(10)
-        let watcher = Watcher(vault)
-        let named = Watcher(vault, .login(logins[9].handle))
+        let watcher = await Watcher(vault)
+        let named = await Watcher(vault, .login(logins[9].handle))
         for (index, login) in logins.enumerated() {
             try await world.users.updateAccessToken(
                 for: .login(login), accessToken: Sample.accessToken("n\(index)"),
@@ -81,7 +81,7 @@ struct AllLoginsTests {
         let vault = Vault(
             path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
             sessionEvents: options)
-        let watcher = Watcher(vault)
+        let watcher = await Watcher(vault)
         let ends = world.vault.now.advanced(by: .seconds(90 * 86_400))
         for round in 0..<4 {
             for index in 0..<3 {
@@ -104,8 +104,8 @@ struct AllLoginsTests {
     @Test func whoLeavesTakesNothingAlong() async throws {
         let world = try await World()
         let login = try await world.addChain(lifetime: .seconds(300))
-        let watcher = Watcher(world.vault)
-        var named = Optional(Watcher(world.vault, login))
+        let watcher = await Watcher(world.vault)
+        var named = Optional(await Watcher(world.vault, login))
         await #expect(named?.names() == [])
         named = nil
         world.pass(.seconds(121))
@@ -129,8 +129,9 @@ struct AllLoginsTests {
             default: .user("user-\(index)")
             }
         }
-        let watchers = scopes.map { Watcher(world.vault, $0) }
-        let states = (0..<100).map { StateWatcher(world.vault, .user("user-\($0)")) }
+        var (watchers, states): ([Watcher], [StateWatcher]) = ([], [])
+        for scope in scopes { watchers.append(await Watcher(world.vault, scope)) }
+        for index in 0..<100 { states.append(await StateWatcher(world.vault, .user("user-\(index)"))) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for login in logins { group.addTask { try await world.set(login) } }
             try await group.waitForAll()

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Synchronization
@@ -81,7 +82,7 @@ struct AuditedLookTests {
         let world = try await World()
         let login = try await world.addChain(lifetime: .seconds(100_000))
         world.time.advance(by: .seconds(200_000))
-        let watcher = Watcher(world.vault)
+        let watcher = await Watcher(world.vault)
         await #expect(watcher.names() == [])
         try await world.set(login, lifetime: .seconds(100_000))
         await #expect(watcher.names() == ["updated 2", "established 2"])
@@ -98,7 +99,7 @@ struct AuditedLookTests {
     @Test func theEndOfAGrantIsAnnouncedOnceToSubscribersOfAll() async throws {
         let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
         let login = try await world.addChain(lifetime: .seconds(300))
-        let watcher = Watcher(world.vault)
+        let watcher = await Watcher(world.vault)
         var announced: [String] = []
         // Renewed every hour of the days around the warning, which comes two weeks before the end.
         world.pass(.seconds(85 * 86_400))
@@ -115,7 +116,7 @@ struct AuditedLookTests {
         let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
         let login = try await world.addChain()
         let provider = try await #require(try world.stored(login).provider)
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         try await world.vault.change(login.id.handle) { $0.session.label = "changed" }
         _ = await watcher.events()
         #expect(world.vault.sessions.state.withLock { $0.lifetimes[provider] } == .limited(.seconds(8_640_000)))
@@ -132,8 +133,8 @@ struct AuditedLookTests {
         let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
         let login = try await world.addChain()
         let provider = try await #require(try world.stored(login).provider)
-        let watcher = Watcher(world.vault, login)
-        let intruder = Intruder(path: world.vault.path)
+        let watcher = await Watcher(world.vault, login)
+        let intruder = try world.temporary.intruder()
         try intruder.execute("UPDATE provider SET revision = revision + 1")
         try await world.vault.change(login.id.handle) { $0.session.label = "first" }
         _ = await watcher.events()

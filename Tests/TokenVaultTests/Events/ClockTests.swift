@@ -14,7 +14,7 @@ struct EventClockTests {
     @Test func forwardAndBackTellsEachTokenOnce() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let (watcher, states) = (Watcher(world.vault, login), StateWatcher(world.vault, login))
+        let (watcher, states) = (await Watcher(world.vault, login), await StateWatcher(world.vault, login))
         world.time.setWallClock(forwardBy: Self.tenYears)
         await #expect(watcher.names() == ["willExpire 1", "expired 1", "tokenExpired 1"])
         world.time.setWallClock(forwardBy: .zero - Self.tenYears)
@@ -31,7 +31,7 @@ struct EventClockTests {
     @Test func aClockThatWasSetBackStallsNothing() async throws {
         let world = try await World()
         let login = try await world.addChain(lifetime: .seconds(600))
-        let (watcher, all) = (Watcher(world.vault, login), Watcher(world.vault))
+        let (watcher, all) = (await Watcher(world.vault, login), await Watcher(world.vault))
         world.time.setWallClock(forwardBy: .zero - Self.tenYears)
         await #expect(watcher.names() == [])
         await #expect(all.names() == [])
@@ -48,7 +48,7 @@ struct EventClockTests {
     @Test func theFeedNeverSpins() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         for jump in [Self.tenYears, .zero - Self.tenYears, .zero - Self.tenYears, Self.tenYears] {
             world.time.setWallClock(forwardBy: jump)
             _ = await watcher.events()

@@ -116,7 +116,7 @@ struct FeedCostTests {
         let (first, second) = try await (
             world.addChain(name: "a"), world.addChain(user: "bob", name: "b")
         )
-        let watchers = [Watcher(process.vault, first), Watcher(process.vault, .user("bob"))]
+        let watchers = [await Watcher(process.vault, first), await Watcher(process.vault, .user("bob"))]
         for round in 0..<30 {
             try await world.set(first, "\(round)")
             try await world.set(second, "\(round)")
@@ -147,7 +147,7 @@ struct FeedCostTests {
         for index in 0..<8 {
             logins.append(try await world.addChain(user: "user-\(index)", name: "\(index)"))
         }
-        let watcher = Watcher(vault)
+        let watcher = await Watcher(vault)
         for login in logins {
             for round in 0..<2 { try await world.set(login, "r\(round)") }
         }

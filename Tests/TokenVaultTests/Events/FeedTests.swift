@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Synchronization
@@ -15,7 +16,7 @@ struct FeedTests {
         let world = try await World()
         let (otherVault, other) = try await world.anotherProcess()
         let login = try await world.addChain()
-        let watchers = [Watcher(world.vault, login), Watcher(otherVault, login)]
+        let watchers = [await Watcher(world.vault, login), await Watcher(otherVault, login)]
         world.transport.enqueue(.generation("2"), .generation("3"))
         _ = try await other.accessToken(for: .login(login.id), .renewed)
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
@@ -55,7 +56,7 @@ struct FeedTests {
         let world = try await World()
         let process = try await world.faulty()
         let login = try await world.addChain()
-        let watcher = Watcher(process.vault, login)
+        let watcher = await Watcher(process.vault, login)
         let tries = Atomic<Int>(0)
         process.store.beforeReading {
             // On the thread that reads: a lock that is held here is held by it.
@@ -86,6 +87,28 @@ struct FeedTests {
         }
     }
 
+    /// Wherever the vault lies: over a network a subscription begins later, and the changes wait for it.
+    @Test func whoSubscribesHearsOfWhatItDoesNext() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        for round in 0..<50 {
+            var (events, all) = (
+                world.users.events(of: .login(login.id)).makeAsyncIterator(),
+                world.users.events().makeAsyncIterator()
+            )
+            var states = world.users.sessionStates(of: .user("alice")).makeAsyncIterator()
+            try await world.set(login, "\(round)", lifetime: .seconds(-1))
+            try await world.set(login, "\(round) again")
+            let (expired, good) = (2 * round + 2, 2 * round + 3)
+            await #expect(events.next()?.generation == expired)
+            await #expect(all.next()?.generation == expired)
+            await #expect(states.next() == .established)
+            await #expect(states.next() == .tokenExpired(nil))
+            await #expect(states.next() == .established)
+            await #expect(try world.stored(login).position.generation == Int64(good))
+        }
+    }
+
     @Test func whatHappenedBeforeIsNotTold() async throws {
         let world = try await World()
         let login = try await world.addChain()
@@ -98,15 +121,15 @@ struct FeedTests {
     @Test func whoStartsAgainGoesOnWithWhatIsCommittedThen() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let survivor = Watcher(world.vault, login)
+        let survivor = await Watcher(world.vault, login)
         var killed: (vault: Vault, users: UserManager)? = try await world.anotherProcess()
-        let before = try #require(killed.map { Watcher($0.vault, login) })
+        let before = await Watcher(try #require(killed?.vault), login)
         _ = try await killed?.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
         await #expect(before.names() == ["updated 2"])
         killed = nil
         let (vault, users) = try await world.anotherProcess()
-        let after = Watcher(vault, login)
+        let after = await Watcher(vault, login)
         _ = try await users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("3"), expiresAt: world.now.addingTimeInterval(3_600))
         await #expect(after.names() == ["updated 3"])
@@ -117,14 +140,14 @@ struct FeedTests {
         let world = try await World()
         let (_, other) = try await world.anotherProcess()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         let head = try await world.vault.store.auditHead()
         for round in 2...5 {
             _ = try await other.updateAccessToken(
                 for: .login(login.id), accessToken: Sample.accessToken("\(round)"),
                 expiresAt: world.now.addingTimeInterval(Double(round) * 1_000))
         }
-        try Intruder(path: world.vault.path)
+        try world.temporary.intruder()
             .execute("DELETE FROM audit WHERE sequence > \(head) AND sequence < \(head + 4)")
         await #expect(watcher.names() == ["missed(3)", "updated 5"])
         // What is armed is the token that is there now.
@@ -132,15 +155,41 @@ struct FeedTests {
         await #expect(watcher.names() == ["willExpire 5"])
     }
 
+    /// That the store cannot be asked at the moment says nothing of a login.
+    @Test func aLoginThatCannotBeReadAtTheMomentIsNotGone() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        let (watcher, states) = (await Watcher(process.vault, login), await StateWatcher(process.vault, login))
+        let head = try await world.vault.store.auditHead()
+        try await world.set(login, "2")
+        try await world.set(login, "3")
+        try world.temporary.intruder().execute("DELETE FROM audit WHERE sequence = \(head + 1)")
+        let reads = Mutex(0)
+        // The rows can be read, the login can not.
+        process.store.beforeReading { () throws(StoreError) in
+            let count = reads.withLock { reads in
+                reads += 1
+                return reads
+            }
+            if count.isMultiple(of: 2) { throw StoreError(.busy, "the server cannot be reached") }
+        }
+        for _ in 0..<3 { await #expect(watcher.names() == []) }
+        #expect(reads.withLock { $0 } >= 6)
+        process.store.beforeReading(nil)
+        await #expect(watcher.names() == ["missed(1)", "updated 3"])
+        await #expect(states.states() == [.established])
+    }
+
     @Test func aRowThatDoesNotOpenIsToldAsMissedAndTheStateIsRight() async throws {
         let world = try await World()
         let (_, other) = try await world.anotherProcess()
         let login = try await world.addChain()
-        let (watcher, states) = (Watcher(world.vault, login), StateWatcher(world.vault, login))
+        let (watcher, states) = (await Watcher(world.vault, login), await StateWatcher(world.vault, login))
         world.transport.enqueue(.error("invalid_grant"))
         _ = try? await other.accessToken(for: .login(login.id), .renewed)
-        try Intruder(path: world.vault.path)
-            .execute("UPDATE audit SET detailCell = zeroblob(200) WHERE kind = \(AuditKind.loginDead.rawValue)")
+        try world.temporary.intruder()
+            .blank("audit", "detailCell", where: "kind = \(AuditKind.loginDead.rawValue)")
         let failure = try #require(try await world.vault.login(login.id).failure)
         await #expect(watcher.events().map(\.kind) == [.missed(count: 1), .stateChanged(.tokenExpired(failure))])
         await #expect(states.states() == [.established, .tokenExpired(failure)])
@@ -150,8 +199,10 @@ struct FeedTests {
     @Test func theEndOfALoginThatDoesNotOpenIsReported() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watchers = [Watcher(world.vault, login), Watcher(world.vault, .user("alice")), Watcher(world.vault)]
-        try Intruder(path: world.vault.path).execute("UPDATE login SET cell = zeroblob(length(cell))")
+        let watchers = [
+            await Watcher(world.vault, login), await Watcher(world.vault, .user("alice")), await Watcher(world.vault),
+        ]
+        try world.temporary.intruder().blank("login", "cell")
         try await world.users.eraseUser("alice")
         for watcher in watchers {
             await #expect(watcher.events().map(\.kind) == [.stateChanged(.terminated(.userDeleted))])
@@ -164,7 +215,7 @@ struct FeedTests {
             path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
             sessionEvents: SessionEventOptions(bufferLimit: 8))
         let login = try await world.addChain()
-        let (stuck, brisk) = (Watcher(vault, login), Watcher(vault, login))
+        let (stuck, brisk) = (await Watcher(vault, login), await Watcher(vault, login))
         var seen = 0
         for round in 0..<50 {
             try await world.set(login, "\(round)")
@@ -233,7 +284,7 @@ struct FeedTests {
         let world = try await World()
         let login = try await world.addChain()
         try await world.set(login)
-        world.vault.sessions.post(.unusableToken(login: login.id.handle, .conflict))
+        await world.vault.sessions.post(.unusableToken(login: login.id.handle, .conflict))
         #expect(world.vault.sessions.state.withLock { $0.signal == nil && $0.subscribers.last == 0 })
         #expect(!world.vault.sessions.isReading)
         #expect(world.time.sleeperCount == 0)
@@ -266,7 +317,7 @@ struct FeedTests {
     @Test func canariesAreInNoEvent() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault)
+        let watcher = await Watcher(world.vault)
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         try await world.kill(login)

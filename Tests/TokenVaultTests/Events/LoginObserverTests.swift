@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Synchronization
@@ -121,7 +122,7 @@ struct LoginObserverTests {
         try await story(world)
         let recorder = Recorder(.start)
         let service = try await VaultService(
-            at: world.temporary.path, unlockedBy: .keyFile(world.temporary.keyFile), transport: ScriptedTransport(),
+            in: world.temporary.location, unlockedBy: .keyFile(world.temporary.keyFile), transport: ScriptedTransport(),
             options: VaultServiceOptions(users: World.options, scheduler: nil, observers: [recorder]))
         let task = Task { try await service.run() }
         while recorder.names.count < Self.told.count { try await Task.sleep(for: .milliseconds(5)) }

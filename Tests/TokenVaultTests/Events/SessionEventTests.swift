@@ -13,7 +13,7 @@ struct SessionEventTests {
     @Test func aRenewalIsTold() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.transport.enqueue(.generation("2"))
         _ = try await world.users.accessToken(for: .login(login.id), .renewed)
         let events = await watcher.events()
@@ -26,7 +26,7 @@ struct SessionEventTests {
     @Test func aDeathIsToldWithItsReason() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         try await world.kill(login)
         let events = await watcher.events()
         let failure = try #require(try await world.vault.login(login.id).failure)
@@ -45,7 +45,7 @@ struct SessionEventTests {
             userId: "alice", provider: "acme", accessToken: Sample.accessToken(),
             expiresAt: world.now.addingTimeInterval(3_600), refreshToken: Sample.refreshToken(),
             scope: try Scope("read write"))
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         for (scope, isNarrower) in [("read", true), ("read admin", false)] {
             world.transport.enqueue(
                 .tokens(accessToken: "a-\(scope.count)", refreshToken: "r-\(scope.count)", scope: scope))
@@ -57,7 +57,7 @@ struct SessionEventTests {
     @Test func aTokenForAnotherResourceIsNoNewTokenOfTheLogin() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.transport.enqueue(.generation("resource"))
         _ = try await world.users.accessToken(for: .login(login.id), TokenRequest(resource: "https://api.example/"))
         await #expect(watcher.names() == [])
@@ -69,7 +69,7 @@ struct SessionEventTests {
         let day = Duration.seconds(86_400)
         let ends = world.vault.now.advanced(by: day * 90)
         try await world.vault.change(login.id.handle) { $0.refresh?.refreshExpiresAt = ends }
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.pass(day * 76 - .seconds(1))
         await #expect(watcher.names() == ["willExpire 1", "expired 1", "tokenExpired 1"])
         world.pass(.seconds(1))
@@ -83,7 +83,7 @@ struct SessionEventTests {
     @Test func theEndOfAGrantComesFromTheProvidersProfile() async throws {
         let world = try await World(provider: World.provider(refresh: #"{"absoluteSeconds":8640000}"#))
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.pass(.seconds(86 * 86_400))
         await #expect(
             watcher.events().last?.kind
@@ -97,7 +97,7 @@ struct SessionEventTests {
         _ = try await world.users.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("later"), expiresAt: nil,
             refreshToken: Sample.refreshToken("later"))
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.pass(.seconds(36 * 86_400))
         await #expect(!watcher.names().contains { $0.hasPrefix("refreshTokenWillExpire") })
     }
@@ -105,7 +105,7 @@ struct SessionEventTests {
     @Test func whatOnlyPeopleCanMendIsAnError() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.transport.enqueue(.error("interaction_required"))
         _ = try? await world.users.accessToken(for: .login(login.id), .renewed)
         await #expect(watcher.names() == ["error(needsUserInteraction) 1"])
@@ -116,7 +116,9 @@ struct SessionEventTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.fallback = .status(.ok)
-        let watchers = [Watcher(world.vault, login), Watcher(world.vault, .user("alice")), Watcher(world.vault)]
+        let watchers = [
+            await Watcher(world.vault, login), await Watcher(world.vault, .user("alice")), await Watcher(world.vault),
+        ]
         let state: SessionState
         switch kind {
         case "logOut":
@@ -142,8 +144,8 @@ struct SessionEventTests {
 
     @Test func aNewLoginIsToldToWhoWaitsForItsUser() async throws {
         let world = try await World()
-        let watchers = [Watcher(world.vault, .user("alice")), Watcher(world.vault)]
-        let stranger = Watcher(world.vault, .user("bob"))
+        let watchers = [await Watcher(world.vault, .user("alice")), await Watcher(world.vault)]
+        let stranger = await Watcher(world.vault, .user("bob"))
         let login = try await world.addChain(lifetime: .seconds(300))
         for watcher in watchers {
             let events = await watcher.events()
@@ -159,7 +161,7 @@ struct SessionEventTests {
         let world = try await World()
         world.transport.fallback = .status(.ok)
         try await world.addChain()
-        let watcher = Watcher(world.vault, .user("alice"))
+        let watcher = await Watcher(world.vault, .user("alice"))
         try await world.users.eraseUser("alice")
         let second = try await world.addChain(name: "2")
         try await world.set(second)
@@ -171,7 +173,7 @@ struct SessionEventTests {
         let world = try await World()
         let first = try await world.addChain(name: "a")
         let second = try await world.addChain(name: "b")
-        let watcher = Watcher(world.vault, second)
+        let watcher = await Watcher(world.vault, second)
         world.transport.enqueue(.generation("a2"))
         _ = try await world.users.accessToken(for: .login(first.id), .renewed)
         try await world.kill(first)
@@ -183,7 +185,7 @@ struct SessionEventTests {
     @Test func theOrderOfOneLoginIsThatOfItsGenerations() async throws {
         let world = try await World()
         let logins = try await [world.addChain(name: "a"), world.addChain(name: "b"), world.addChain(name: "c")]
-        let watcher = Watcher(world.vault)
+        let watcher = await Watcher(world.vault)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for login in logins {
                 for round in 0..<20 { group.addTask { try await world.set(login, "\(round)") } }

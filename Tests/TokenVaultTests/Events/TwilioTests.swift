@@ -13,7 +13,7 @@ struct TwilioTests {
     @Test func willExpireComesThreeMinutesBeforeExpiry() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.pass(.seconds(3_600 - 181))
         await #expect(watcher.events().isEmpty)
         world.pass(.seconds(1))
@@ -28,7 +28,7 @@ struct TwilioTests {
     @Test func expiredComesAtExpiry() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.pass(.milliseconds(3_599_999))
         await #expect(watcher.names() == ["willExpire 1"])
         world.pass(.milliseconds(1))
@@ -63,7 +63,7 @@ struct TwilioTests {
         let world = try await World()
         let process = try await world.faulty()
         let login = try await world.addChain()
-        let watcher = Watcher(process.vault, login)
+        let watcher = await Watcher(process.vault, login)
         process.store.fail([.before], afterCommits: 0)
         let failure = await code {
             try await process.users.updateAccessToken(
@@ -76,7 +76,7 @@ struct TwilioTests {
     @Test func setWithLessThanThreeMinutesLeftWillExpireComesAtOnce() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         try await world.set(login, lifetime: .seconds(179))
         await #expect(watcher.names() == ["updated 2", "willExpire 2"])
         world.pass(.seconds(179))
@@ -86,7 +86,7 @@ struct TwilioTests {
     @Test func setAlreadyExpiredWillExpireComesThenExpired() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         try await world.set(login, lifetime: .seconds(-5))
         await #expect(watcher.names() == ["updated 2", "willExpire 2", "expired 2", "tokenExpired 2"])
         world.pass(.seconds(1_000))
@@ -96,7 +96,7 @@ struct TwilioTests {
     @Test func updateTokenReArmsAndCancelsWhatWasPending() async throws {
         let world = try await World()
         let login = try await world.addChain(lifetime: .seconds(600))
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.pass(.seconds(430))
         await #expect(watcher.names() == ["willExpire 1"])
         try await world.set(login, lifetime: .seconds(3_600))
@@ -116,7 +116,7 @@ struct TwilioTests {
         let world = try await World()
         let (_, other) = try await world.anotherProcess()
         let login = try await world.addChain(lifetime: .seconds(600))
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.time.advance(by: .seconds(599))
         _ = try await other.updateAccessToken(
             for: .login(login.id), accessToken: Sample.accessToken("2"), expiresAt: world.now.addingTimeInterval(3_600))
@@ -128,7 +128,8 @@ struct TwilioTests {
         let world = try await World()
         let login = try await world.addChain()
         let scopes: [FeedScope] = [.login(login.id.handle), .user("alice"), .all]
-        let watchers = (0..<30).map { Watcher(world.vault, scopes[$0 % 3]) }
+        var watchers: [Watcher] = []
+        for index in 0..<30 { watchers.append(await Watcher(world.vault, scopes[index % 3])) }
         for round in 2...4 {
             try await world.set(login, "\(round)")
             for watcher in watchers { await #expect(watcher.names() == ["updated \(round)"]) }
@@ -140,8 +141,8 @@ struct TwilioTests {
     @Test func errorForAnUnusableToken() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let watcher = Watcher(world.vault, login)
-        world.vault.sessions.post(.unusableToken(login: login.id.handle, .invalidArgument))
+        let watcher = await Watcher(world.vault, login)
+        await world.vault.sessions.post(.unusableToken(login: login.id.handle, .invalidArgument))
         await #expect(watcher.names() == ["error(invalidArgument) 1"])
         try await world.users.disableUser("alice")
         _ = await watcher.events()
@@ -152,13 +153,13 @@ struct TwilioTests {
     @Test func whoRegistersLateIsToldWhatHadComeDue() async throws {
         let world = try await World()
         let login = try await world.addChain(lifetime: .seconds(600))
-        let first = Watcher(world.vault, login)
+        let first = await Watcher(world.vault, login)
         world.pass(.seconds(500))
         await #expect(first.names() == ["willExpire 1"])
-        let second = Watcher(world.vault, login)
+        let second = await Watcher(world.vault, login)
         await #expect(second.names() == ["willExpire 1"])
         world.pass(.seconds(100))
-        let third = Watcher(world.vault, .user("alice"))
+        let third = await Watcher(world.vault, .user("alice"))
         await #expect(third.names() == ["willExpire 1", "expired 1"])
         for watcher in [first, second] { await #expect(watcher.names() == ["expired 1", "tokenExpired 1"]) }
         for watcher in [first, second, third] { await #expect(watcher.names() == []) }
@@ -171,7 +172,7 @@ struct TwilioTests {
             path: world.vault.path, store: world.vault.store, timeSource: world.time, logger: world.logs.logger,
             sessionEvents: options)
         let login = try await world.addChain()
-        let watcher = Watcher(vault, login)
+        let watcher = await Watcher(vault, login)
         world.time.advance(by: .seconds(2_599))
         await #expect(watcher.names() == [])
         world.time.advance(by: .seconds(1))

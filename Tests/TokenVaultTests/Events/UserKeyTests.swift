@@ -17,7 +17,7 @@ struct UserKeyTests {
     @Test(arguments: [(composed, decomposed), (decomposed, composed)])
     func aWatcherHearsOfTheUserWhomItNamed(watched: String, other: String) async throws {
         let world = try await World()
-        let watcher = Watcher(world.vault, .user(watched))
+        let watcher = await Watcher(world.vault, .user(watched))
         // Both come after the subscription: the second must not take the first one's place.
         let login = try await world.addChain(user: watched, name: "1")
         await #expect(watcher.events().count { $0.login == login.id } >= 0)
@@ -32,15 +32,15 @@ struct UserKeyTests {
     @Test(arguments: [(composed, decomposed), (decomposed, composed)])
     func nobodySeesAnothersLogIn(watched: String, other: String) async throws {
         let world = try await World()
-        let watcher = StateWatcher(world.vault, .user(watched))
+        let watcher = await StateWatcher(world.vault, .user(watched))
         await #expect(watcher.states() == [.notLoggedIn])
-        world.vault.sessions.countLogIn(of: other, 1)
+        await world.vault.sessions.logInBegins(of: other)
         await #expect(watcher.states() == [])
         #expect(!world.vault.sessions.isLoggingIn(watched))
         #expect(world.vault.sessions.isLoggingIn(other))
-        world.vault.sessions.countLogIn(of: watched, 1)
+        await world.vault.sessions.logInBegins(of: watched)
         await #expect(watcher.states() == [.establishing])
-        world.vault.sessions.countLogIn(of: other, -1)
+        world.vault.sessions.logInEnds(of: other)
         await #expect(watcher.states() == [])
     }
 

@@ -100,7 +100,7 @@ struct SessionHandlerTests {
             : RecordingSessionHandler(
                 RecordingSessionHandler.token("2", expiresAt: Date(timeIntervalSince1970: 1)))
         world.users.setSessionHandler(handler)
-        let watcher = Watcher(world.vault, login)
+        let watcher = await Watcher(world.vault, login)
         world.expire()
         for _ in 0..<3 { #expect(await code { try await world.users.accessToken(userId: "alice") } == .tryLater) }
         #expect(handler.asked == 1)

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import Synchronization
@@ -33,9 +34,9 @@ struct LoginSourceTests {
     }
 
     private func scene(
-        _ system: OldSystem, _ body: (TemporaryVault, UserManager, ScriptedTransport) async throws -> Void
+        _ system: OldSystem, _ body: (TestVault, UserManager, ScriptedTransport) async throws -> Void
     ) async throws {
-        let temporary = try await TemporaryVault(in: .memory, timeSource: ManualTimeSource())
+        let temporary = try await TestVault(in: .memory, timeSource: ManualTimeSource())
         try await temporary.vault.addProvider(Sample.provider())
         let transport = ScriptedTransport()
         transport.fallback = .freshTokens()

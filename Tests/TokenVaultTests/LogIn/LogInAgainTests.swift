@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import TestSupport
@@ -327,7 +328,8 @@ struct LogInAgainTests {
     }
 
     /// The old chain may live on in the vault that the backup was made of; the new one is this vault's alone.
-    @Test func aLoginOfABackupIsFreedAndItsOldGrantLeftAlone() async throws {
+    @Test(.aboutFiles("a vault on a server is backed up with its database"))
+    func aLoginOfABackupIsFreedAndItsOldGrantLeftAlone() async throws {
         let world = try await World()
         let login = try await world.addChain(name: "1")
         let directory = world.temporary.directory
@@ -382,7 +384,7 @@ struct LogInAgainTests {
         let world = try await World()
         let login = try await world.addChain(name: "1")
         try await world.kill(login)
-        let watcher = StateWatcher(world.vault, login)
+        let watcher = await StateWatcher(world.vault, login)
         let request = try await begin(world, login)
         world.transport.enqueue(.generation("2"))
         try await complete(world, request)

@@ -1,7 +1,7 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
-import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage
@@ -12,7 +12,7 @@ import VaultStorage
 @Suite(.timeLimit(.minutes(10)))
 struct DamagedProviderTests {
     private func damage(_ world: World, _ table: String, row: Int64 = 1) throws {
-        try Intruder(path: world.temporary.path).flip(table, "cell", row: row, atEnd: true)
+        try world.temporary.intruder().flip(table, "cell", row: row, atEnd: true)
     }
 
     @Test func tokensOfADamagedProviderWaitForItInTheOutbox() async throws {

@@ -117,14 +117,18 @@ struct BudgetTests {
             return try await ScriptedReply.error("invalid_client", status: .unauthorized).reply(to: request)
         }
         world.expire()
-        let start = world.time.uptime()
+        @Sendable func wait(_ login: Login) async -> (VaultError.Code?, Duration) {
+            let start = world.time.uptime()
+            let outcome = await code { try await world.users.accessToken(for: .login(login.id)) }
+            return (outcome, world.time.uptime() - start)
+        }
         let outcomes = await world.withTimePassing {
-            async let one = code { try await world.users.accessToken(for: .login(first.id)) }
-            async let other = code { try await world.users.accessToken(for: .login(second.id)) }
+            async let one = wait(first)
+            async let other = wait(second)
             return await [one, other]
         }
-        #expect(outcomes == [.providerMisconfigured, .providerMisconfigured])
-        #expect(world.time.uptime() - start <= .seconds(45))
+        #expect(outcomes.map(\.0) == [.providerMisconfigured, .providerMisconfigured])
+        #expect(outcomes.allSatisfy { $0.1 <= .seconds(45) })
         context.secretTrials.end(provider.handle, hasFound: false)
     }
 }

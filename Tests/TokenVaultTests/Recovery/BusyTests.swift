@@ -1,4 +1,4 @@
-import CSQLite
+import EngineSupport
 import OAuthClient
 import Testing
 import TokenVault
@@ -7,28 +7,11 @@ import TokenVaultTesting
 /// Another process that holds the vault's write lock for longer than anybody waits for it.
 @Suite(.timeLimit(.minutes(5)))
 struct BusyTests {
-    /// A connection of somebody else, inside a write transaction for as long as it lives.
-    @safe private final class WriteLock {
-        private var connection: OpaquePointer?
-
-        init(_ world: World) throws {
-            try #require(unsafe sqlite3_open(world.vault.path, &connection) == SQLITE_OK)
-            try #require(unsafe sqlite3_exec(connection, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
-        }
-
-        func release() {
-            unsafe sqlite3_close(connection)
-            unsafe connection = nil
-        }
-
-        deinit { release() }
-    }
-
     @Test func aRenewalThatCannotBeNotedIsBusyAndSendsNothing() async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.expire()
-        let lock = try WriteLock(world)
+        let lock = try world.temporary.intruder().lockForWriting()
         let error = await #expect(throws: VaultError.self) { try await world.users.accessToken(for: .login(login.id)) }
         lock.release()
         #expect(error?.code == .busy)
@@ -42,7 +25,7 @@ struct BusyTests {
         let world = try await World()
         let login = try await world.addChain()
         world.time.advance(by: .seconds(3_400))
-        let lock = try WriteLock(world)
+        let lock = try world.temporary.intruder().lockForWriting()
         #expect(try await world.users.accessToken(for: .login(login.id)).name == "1")
         // Not for somebody who needs it for longer.
         #expect(

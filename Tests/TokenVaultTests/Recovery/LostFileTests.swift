@@ -1,11 +1,9 @@
-import CSQLite
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
-import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultCrypto
-import VaultSQLite
 import VaultStorage
 
 @testable import TokenVault
@@ -33,7 +31,8 @@ struct LostFileTests {
     }
 
     /// A reply is on its way to a process whose lock file goes. Nobody else sends the refresh token meanwhile.
-    @Test(arguments: Loss.allCases) func aTokenOnItsWayIsNotSentTwice(loss: Loss) async throws {
+    @Test(.aboutFiles("the lock is a file"), arguments: Loss.allCases)
+    func aTokenOnItsWayIsNotSentTwice(loss: Loss) async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.expire()
@@ -42,7 +41,7 @@ struct LostFileTests {
         world.transport.enqueue(.generation("late").behind(gate), .generation("second"))
         let call = Task { try await sending.users.accessToken(for: .login(login.id)).name }
         await world.transport.waitForRequests(1)
-        try lose(world.temporary.path + ".lock", loss)
+        try lose(world.temporary.address + ".lock", loss)
         let newcomer = try await world.anotherProcess()
         await world.withTimePassing {
             #expect(await code { try await newcomer.users.accessToken(for: .login(login.id)) } == .refreshStalled)
@@ -58,11 +57,12 @@ struct LostFileTests {
     }
 
     /// Who sees that others do not see it any more sends nothing.
-    @Test(arguments: Loss.allCases) func nothingIsSentWithoutTheLockFile(loss: Loss) async throws {
+    @Test(.aboutFiles("the lock is a file"), arguments: Loss.allCases)
+    func nothingIsSentWithoutTheLockFile(loss: Loss) async throws {
         let world = try await World()
         let login = try await world.addChain()
         world.expire()
-        try lose(world.temporary.path + ".lock", loss)
+        try lose(world.temporary.address + ".lock", loss)
         #expect(await code { try await world.users.accessToken(for: .login(login.id)) } == .ownershipLost)
         #expect(world.transport.requestCount == 0)
         let newcomer = try await world.anotherProcess()
@@ -72,15 +72,12 @@ struct LostFileTests {
         await newcomer.vault.close()
     }
 
-    private func setSchemaVersion(_ version: Int, of world: World) throws {
-        try Intruder(path: world.temporary.path).execute("PRAGMA user_version = \(version)")
-    }
-
     /// What a call comes to if a newer version takes the vault over before the reply comes. Its vault is closed then.
     private func result<R: Sendable>(
         of call: Task<R, any Error>, in vault: Vault, whenTakenOver world: World, before reply: Gate
     ) async throws -> R {
-        try setSchemaVersion(SQLiteVaultStore.schemaVersion + 1, of: world)
+        let intruder = try world.temporary.intruder()
+        try intruder.setSchemaVersion(intruder.schemaVersion + 1)
         reply.open()
         return try await world.withTimePassing {
             let result = try await call.value
@@ -104,7 +101,8 @@ struct LostFileTests {
         #expect(world.transport.requestCount == 1)
         await world.withTimePassing { await world.vault.close() }
         // As the newer version would.
-        try setSchemaVersion(SQLiteVaultStore.schemaVersion, of: world)
+        let intruder = try world.temporary.intruder()
+        try intruder.setSchemaVersion(intruder.schemaVersion)
         let next = try await world.temporary.openAgain()
         let users = try await UserManager(vault: next, transport: world.transport, options: World.options)
         await #expect(try next.store.login(login.id.handle).refresh?.refreshToken?.string() == "CANARY-refresh-late")

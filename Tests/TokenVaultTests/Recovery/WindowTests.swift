@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -35,12 +36,12 @@ struct WindowTests {
     }
 
     @Test func fromTheReplyToTheDurableCommit() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         try await temporary.vault.addProvider(Sample.provider())
         let provider = Provider()
         let store = FaultyStore(temporary.vault.store, spool: nil)
         let vault = Vault(
-            path: temporary.path, store: store, timeSource: SystemTimeSource(), logger: temporary.options.logger)
+            path: temporary.address, store: store, timeSource: SystemTimeSource(), logger: temporary.options.logger)
         let users = try await UserManager(
             vault: vault, transport: provider, options: UserManagerOptions(recoveryInterval: nil))
         let login = try await users.addLogin(

@@ -19,7 +19,7 @@ struct EndLoginsTests {
         let world = try await World()
         let login = try await world.addChain()
         world.transport.fallback = .status(.ok)
-        let watcher = StateWatcher(world.vault, login)
+        let watcher = await StateWatcher(world.vault, login)
         let report = try await world.users.terminate(.login(login.id), reason: reason)
         #expect(report.isComplete)
         #expect(revocations(world) == ["CANARY-refresh-1"])

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import Logging
@@ -45,7 +46,7 @@ struct VaultServiceTests {
             try await world.addChain()
             world.expire()
             service = try await VaultService(
-                at: world.temporary.path, unlockedBy: .keyFile(world.temporary.keyFile), transport: transport,
+                in: world.temporary.location, unlockedBy: .keyFile(world.temporary.keyFile), transport: transport,
                 options: VaultServiceOptions(
                     vault: VaultOptions(timeSource: world.time), users: World.options, scheduler: scheduler))
             let opened = service.vault
@@ -125,7 +126,7 @@ struct VaultServiceTests {
         let transport = WatchedTransport()
         let result = await code {
             try await VaultService(
-                at: world.temporary.path + ".none", unlockedBy: .keyFile(world.temporary.keyFile), transport: transport)
+                in: world.temporary.newLocation(), unlockedBy: .keyFile(world.temporary.keyFile), transport: transport)
         }
         #expect(result == .vaultMissing)
         #expect(transport.shutdowns.withLock { $0 } == [false])

@@ -48,7 +48,7 @@ struct SessionTransitionTests {
             let world = try await World()
             let login = try await world.addChain()
             try await Self.bring(login, to: kind, in: world)
-            let (user, one) = (StateWatcher(world.vault, .user("alice")), StateWatcher(world.vault, login))
+            let (user, one) = (await StateWatcher(world.vault, .user("alice")), await StateWatcher(world.vault, login))
             let before = try await world.users.sessionState(of: .user("alice"))
             #expect(Kind(before) == kind)
             try? await Self.make(change, of: login, kind, in: world)

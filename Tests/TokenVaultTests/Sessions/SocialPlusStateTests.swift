@@ -32,7 +32,7 @@ struct SocialPlusStateTests {
     @Test func theStatesAreObservableAndAreWhatIsRead() async throws {
         let world = try await World()
         let login = try await world.addChain()
-        let (one, user) = (StateWatcher(world.vault, login), StateWatcher(world.vault, .user("alice")))
+        let (one, user) = (await StateWatcher(world.vault, login), await StateWatcher(world.vault, .user("alice")))
         var seen: [SessionState] = []
         func step(_ action: () async throws -> Void) async throws {
             try await action()
@@ -90,7 +90,7 @@ struct SocialPlusStateTests {
 
     @Test func aLogInUnderWayIsEstablishing() async throws {
         let world = try await World()
-        let states = StateWatcher(world.vault, .user("alice"))
+        let states = await StateWatcher(world.vault, .user("alice"))
         let (logIn, gate) = await Self.startLogIn(world, answer: .generation("1"))
         await #expect(try world.users.sessionState(of: .user("alice")) == .establishing)
         await #expect(states.states() == [.notLoggedIn, .establishing])
@@ -102,7 +102,7 @@ struct SocialPlusStateTests {
 
     @Test func aLogInThatFailsIsOver() async throws {
         let world = try await World()
-        let states = StateWatcher(world.vault, .user("alice"))
+        let states = await StateWatcher(world.vault, .user("alice"))
         let (logIn, gate) = await Self.startLogIn(world, answer: .error("invalid_grant"))
         await #expect(states.states() == [.notLoggedIn, .establishing])
         gate.open()
@@ -114,7 +114,7 @@ struct SocialPlusStateTests {
     @Test func aDeadLoginNeverFlagsTheUsersOthers() async throws {
         let world = try await World()
         let (first, second) = try await (world.addChain(name: "a"), world.addChain(name: "b"))
-        let states = StateWatcher(world.vault, .user("alice"))
+        let states = await StateWatcher(world.vault, .user("alice"))
         try await world.kill(first)
         await #expect(states.states() == [.established])
         world.expire()
@@ -139,7 +139,7 @@ struct SocialPlusStateTests {
         await #expect(try users.sessionState(of: .login(login.id)) == .established)
         await #expect(StateWatcher(vault, login).states() == [.established])
         world.expire()
-        let watcher = Watcher(vault, login)
+        let watcher = await Watcher(vault, login)
         await #expect(StateWatcher(vault, .user("alice")).states() == [.tokenExpired(nil)])
         await #expect(watcher.names() == ["willExpire 2", "expired 2"])
         #expect(world.transport.requestCount == sent)
@@ -151,7 +151,7 @@ struct SocialPlusStateTests {
         let login = try await world.addChain()
         world.transport.fallback = .status(.ok)
         try await world.users.disableUser("alice")
-        let states = StateWatcher(world.vault, .user("alice"))
+        let states = await StateWatcher(world.vault, .user("alice"))
         try await world.users.enableUser("alice")
         #expect(await code { try await world.set(login) } == .notLoggedIn)
         await #expect(states.states() == [.terminated(.userDisabled)])

@@ -38,7 +38,7 @@ final class FaultyStore: VaultStore {
         var beforeStatistics: (@Sendable () -> Void)?
         var looks = 0
         var beforeSending: (@Sendable (Int) -> Void)?
-        var beforeReading: (@Sendable () -> Void)?
+        var beforeReading: (@Sendable () throws(StoreError) -> Void)?
     }
 
     private let base: any VaultStore
@@ -88,8 +88,8 @@ final class FaultyStore: VaultStore {
         }
     }
 
-    /// Runs before anything is read.
-    func beforeReading(_ action: (@Sendable () -> Void)?) {
+    /// Runs before anything is read. What it throws, the reader gets.
+    func beforeReading(_ action: (@Sendable () throws(StoreError) -> Void)?) {
         state.withLock { $0.beforeReading = action }
     }
 
@@ -125,7 +125,7 @@ final class FaultyStore: VaultStore {
     }
 
     func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
-        state.withLock({ $0.beforeReading })?()
+        try state.withLock({ $0.beforeReading })?()
         let result = try await base.read(body)
         guard let intent = (result as? StoredLogin)?.intent, intent.owner == owner, intent.tries > 0 else {
             return result
@@ -148,12 +148,18 @@ final class FaultyStore: VaultStore {
     /// Faults come to what changes a row: they happen when all of it has been written, before the commit or after it.
     func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
         await state.withLock({ $0.beforeUpdate })?()
+        // An engine may run a body again, whose fault is the same then.
+        let decided = Mutex<Fault??>(nil)
         let (result, hasChanged, fault) = try await base.write { [self] transaction in
-            let connection = try #require(transaction.tables as? Connection)
-            let before = connection.totalChanges
+            let before = try Self.changes(in: transaction)
             let result = try body(transaction)
-            guard connection.totalChanges != before else { return (result, false, nil as Fault?) }
-            let fault = nextFault()
+            guard try Self.changes(in: transaction) != before else { return (result, false, nil as Fault?) }
+            let fault = decided.withLock { decided in
+                if let decided { return decided }
+                let fault = nextFault()
+                decided = .some(fault)
+                return fault
+            }
             switch fault {
             case .before: throw StoreError(.full, "the disk is full")
             case .lost: throw StoreError(.ownershipLost, "the lock is gone")
@@ -163,6 +169,12 @@ final class FaultyStore: VaultStore {
         if fault != nil { throw StoreError(.io(1), "the commit is not known to be durable") }
         if hasChanged { await committed() }
         return result
+    }
+
+    /// Rows that the transaction has changed so far, or changes that it has sent.
+    private static func changes(in transaction: WriteTransaction) throws -> Int {
+        if let tables = transaction.tables as? ServerTables { return tables.recordedCount }
+        return try Int(#require(transaction.tables as? Connection).totalChanges)
     }
 
     var context: VaultContext { base.context }

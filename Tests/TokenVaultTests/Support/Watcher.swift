@@ -10,13 +10,13 @@ struct Watcher: Sendable {
     let sessions: SessionFeed
     private let subscription: FeedSubscription<SessionEvent>
 
-    init(_ vault: Vault, _ scope: FeedScope = .all) {
+    init(_ vault: Vault, _ scope: FeedScope = .all) async {
         sessions = vault.sessions
         subscription = vault.sessions.subscribeToEvents(scope)
-        sessions.stopReadingByItself()
+        await sessions.stopReadingByItself()
     }
 
-    init(_ vault: Vault, _ login: Login) { self.init(vault, .login(login.id.handle)) }
+    init(_ vault: Vault, _ login: Login) async { await self.init(vault, .login(login.id.handle)) }
 
     /// Everything since the last call.
     func events() async -> [SessionEvent] {
@@ -44,13 +44,13 @@ struct StateWatcher: Sendable {
     let sessions: SessionFeed
     private let subscription: FeedSubscription<SessionState>
 
-    init(_ vault: Vault, _ scope: FeedScope) {
+    init(_ vault: Vault, _ scope: FeedScope) async {
         sessions = vault.sessions
         subscription = vault.sessions.subscribeToStates(scope)
-        sessions.stopReadingByItself()
+        await sessions.stopReadingByItself()
     }
 
-    init(_ vault: Vault, _ login: Login) { self.init(vault, .login(login.id.handle)) }
+    init(_ vault: Vault, _ login: Login) async { await self.init(vault, .login(login.id.handle)) }
 
     func states() async -> [SessionState] {
         await sessions.catchUp()
@@ -82,7 +82,8 @@ extension World {
 
 extension SessionFeed {
     /// From here on only the test reads.
-    fileprivate func stopReadingByItself() {
+    fileprivate func stopReadingByItself() async {
+        await store.changes.arrivals.settled()
         inbox.withLock { $0.wake }?.stop()
         state.withLock { $0.epoch += 1 }
     }

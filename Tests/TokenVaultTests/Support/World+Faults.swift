@@ -1,3 +1,4 @@
+import EngineSupport
 import OAuthClient
 import TestSupport
 import TokenVaultTesting

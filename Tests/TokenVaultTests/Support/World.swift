@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import Logging
 import OAuthClient
@@ -7,7 +8,7 @@ import TokenVaultTesting
 
 /// A real vault on disk, a provider made of a script, and a clock that stands still.
 struct World: Sendable {
-    let temporary: TemporaryVault
+    let temporary: TestVault
     let time: ManualTimeSource
     let transport: ScriptedTransport
     let handler: RecordingHandler?
@@ -22,7 +23,7 @@ struct World: Sendable {
         logs = LogSink()
         transport = ScriptedTransport()
         self.handler = handler
-        temporary = try await TemporaryVault(timeSource: time, options: VaultOptions(logger: logs.logger))
+        temporary = try await TestVault(timeSource: time, options: VaultOptions(logger: logs.logger))
         try await temporary.vault.addProvider(provider ?? Sample.provider())
         users = try await UserManager(
             vault: temporary.vault, transport: transport, refreshHandler: handler, options: Self.options)

@@ -7,11 +7,11 @@ import TokenVaultTesting
 /// What users' tests are made of.
 @Suite(.timeLimit(.minutes(10)))
 struct TestDoubleTests {
-    @Test(arguments: [TokenVaultTesting.TemporaryVault.Place.disk, .memory])
-    func aTemporaryVaultLeavesNothingBehind(_ place: TokenVaultTesting.TemporaryVault.Place) async throws {
+    @Test(arguments: [TemporaryVault.Place.disk, .memory])
+    func aTemporaryVaultLeavesNothingBehind(_ place: TemporaryVault.Place) async throws {
         var directory = ""
         do {
-            let temporary = try await TokenVaultTesting.TemporaryVault(in: place)
+            let temporary = try await TemporaryVault(in: place)
             directory = temporary.directory
             #expect(FileManager.default.fileExists(atPath: temporary.path))
             let second = try await temporary.openAgain()
@@ -25,17 +25,17 @@ struct TestDoubleTests {
 
     @Test func aVaultInMemoryIsInMemory() async throws {
         guard FileManager.default.isWritableFile(atPath: "/dev/shm") else { return }
-        #expect(try await TokenVaultTesting.TemporaryVault(in: .memory).directory.hasPrefix("/dev/shm/"))
+        #expect(try await TemporaryVault(in: .memory).directory.hasPrefix("/dev/shm/"))
     }
 
     /// A process that was killed could not remove its directory.
     @Test func whatADeadProcessLeftIsRemovedAndWhatALivingOneHasIsNot() async throws {
-        let living = try await TokenVaultTesting.TemporaryVault()
+        let living = try await TemporaryVault()
         let parent = String(
             living.directory.prefix { $0 != "\0" }.split(separator: "/").dropLast().joined(separator: "/"))
         let abandoned = "/" + parent + "/token-vault-test-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: abandoned, withIntermediateDirectories: true)
-        let next = try await TokenVaultTesting.TemporaryVault()
+        let next = try await TemporaryVault()
         #expect(!FileManager.default.fileExists(atPath: abandoned))
         #expect(FileManager.default.fileExists(atPath: living.path))
         #expect(FileManager.default.fileExists(atPath: next.path))

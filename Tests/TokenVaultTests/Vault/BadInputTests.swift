@@ -1,6 +1,6 @@
+import EngineSupport
 import Foundation
 import OAuthClient
-import TestSupport
 import Testing
 import TokenVault
 import TokenVaultTesting
@@ -8,34 +8,44 @@ import TokenVaultTesting
 /// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
 @Suite(.timeLimit(.minutes(10)))
 struct BadInputTests {
-    private func makeTwo() async throws -> (World, Intruder) {
+    private func makeTwo() async throws -> (World, TableIntruder) {
         let world = try await World()
         try await world.addChain(user: "alice", name: "a")
         try await world.addChain(user: "bob", name: "b")
-        return (world, Intruder(path: world.temporary.path))
+        return (world, try world.temporary.intruder())
     }
 
-    static let tamperings = [
-        "UPDATE login SET cell = (SELECT cell FROM login ORDER BY id DESC LIMIT 1) WHERE id = 1",
-        "UPDATE login SET expiresAt = 9999999999999 WHERE id = 1",
-        "UPDATE login SET generation = generation + 1 WHERE id = 1",
-        "UPDATE login SET provider = NULL WHERE id = 1",
-        "UPDATE login SET user = 2 WHERE id = 1",
-        "UPDATE login SET cell = zeroblob(length(cell)) WHERE id = 1",
-        "UPDATE user SET cell = (SELECT cell FROM user WHERE id = 2) WHERE id = 1",
-        "UPDATE user SET revision = revision - 1 WHERE id = 1",
-    ]
+    enum Tampering: CaseIterable {
+        case cellOfAnother, expiry, generation, provider, user, blankCell, userCellOfAnother, userRevision
 
-    @Test(arguments: tamperings)
-    func aRowThatWasChangedIsFoundAndHurtsNobodyElse(sql: String) async throws {
+        func change(_ intruder: TableIntruder) throws {
+            switch self {
+            case .cellOfAnother:
+                try intruder.execute(
+                    "UPDATE login SET cell = (SELECT cell FROM login ORDER BY id DESC LIMIT 1) WHERE id = 1")
+            case .expiry: try intruder.execute(#"UPDATE login SET "expiresAt" = 9999999999999 WHERE id = 1"#)
+            case .generation: try intruder.execute("UPDATE login SET generation = generation + 1 WHERE id = 1")
+            case .provider: try intruder.execute("UPDATE login SET provider = NULL WHERE id = 1")
+            case .user: try intruder.execute(#"UPDATE login SET "user" = 2 WHERE id = 1"#)
+            case .blankCell: try intruder.blank("login", "cell", where: "id = 1")
+            case .userCellOfAnother:
+                try intruder.execute(
+                    #"UPDATE "user" SET cell = (SELECT cell FROM "user" WHERE id = 2) WHERE id = 1"#)
+            case .userRevision: try intruder.execute(#"UPDATE "user" SET revision = revision - 1 WHERE id = 1"#)
+            }
+        }
+    }
+
+    @Test(arguments: Tampering.allCases)
+    func aRowThatWasChangedIsFoundAndHurtsNobodyElse(_ tampering: Tampering) async throws {
         let (world, intruder) = try await makeTwo()
         let alice = try #require(try await world.vault.user("alice").logins.first)
-        try intruder.execute("PRAGMA foreign_keys = OFF; " + sql)
+        try tampering.change(intruder)
         let found = await code { try await world.users.accessToken(for: .login(alice)) }
         #expect(found == .quarantined || found == .rollbackSuspected, "\(String(describing: found))")
         #expect(await code { try await world.users.accessToken(for: .login(alice), .renewed) } != nil)
         #expect(world.transport.requestCount == 0)
-        if !sql.contains("user = 2") {
+        if tampering != .user {
             #expect(try await world.users.accessToken(userId: "bob").name == "b")
         }
         #expect(try await !world.vault.verify().isClean)
@@ -44,8 +54,7 @@ struct BadInputTests {
 
     @Test func aLoginThatWasDeletedIsMissed() async throws {
         let (world, intruder) = try await makeTwo()
-        try intruder.execute(
-            "PRAGMA foreign_keys = OFF; DELETE FROM loginSecret WHERE login = 1; DELETE FROM login WHERE id = 1")
+        try intruder.execute(#"DELETE FROM "loginSecret" WHERE login = 1"#, "DELETE FROM login WHERE id = 1")
         #expect(await code { try await world.users.accessToken(userId: "alice") } != .notLoggedIn)
         #expect(try await world.users.accessToken(userId: "bob").name == "b")
         #expect(try await !world.vault.verify().isClean)
@@ -54,16 +63,11 @@ struct BadInputTests {
     @Test func theRowOfAnOlderTimeIsNotTaken() async throws {
         let (world, intruder) = try await makeTwo()
         let alice = try #require(try await world.vault.user("alice").logins.first)
-        try intruder.execute("CREATE TABLE old AS SELECT * FROM login WHERE id = 1")
+        try intruder.keepRows(of: ["login"])
         world.transport.enqueue(.generation("a2"))
         world.expire()
         #expect(try await world.users.accessToken(for: .login(alice)).name == "a2")
-        try intruder.execute(
-            """
-            UPDATE login SET (chain, generation, revision, dueAt, expiresAt, refreshTag, keyTag, cell) =
-              (SELECT chain, generation, revision, dueAt, expiresAt, refreshTag, keyTag, cell FROM old) WHERE id = 1;
-            DROP TABLE old
-            """)
+        try intruder.restoreRows(of: ["login"])
         #expect(await code { try await world.users.accessToken(for: .login(alice)) } != nil)
         #expect(world.transport.requestCount == 1)
     }
@@ -71,19 +75,20 @@ struct BadInputTests {
     @Test func aNewerSchemaIsRefused() async throws {
         let (world, intruder) = try await makeTwo()
         await world.vault.close()
-        try intruder.execute("PRAGMA user_version = 4711")
+        try intruder.setSchemaVersion(4711)
         #expect(await code { try await world.temporary.openAgain() } == .newerSchema)
     }
 
     @Test func aForeignTriggerIsRefused() async throws {
         let (world, intruder) = try await makeTwo()
         await world.vault.close()
-        try intruder.execute("CREATE TRIGGER spy AFTER UPDATE ON login BEGIN DELETE FROM audit; END")
+        try intruder.addTrigger(on: "login")
         #expect(await code { try await world.temporary.openAgain() } == .damaged)
     }
 
-    @Test func aFileThatIsNoVaultIsRefused() async throws {
-        let temporary = try await TemporaryVault()
+    @Test(.aboutFiles("a text lies where the vault's file should"))
+    func aFileThatIsNoVaultIsRefused() async throws {
+        let temporary = try await TestVault()
         await temporary.vault.close()
         let path = temporary.directory + "/text"
         #expect(
@@ -94,9 +99,11 @@ struct BadInputTests {
     }
 
     @Test func aFileThatOthersCanReadIsRefused() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         await temporary.vault.close()
-        for (path, expected) in [(temporary.path, VaultError.Code.unsafeFile), (temporary.keyFile, .keyUnsafe)] {
+        var files = [(temporary.keyFile, VaultError.Code.keyUnsafe)]
+        if !TestEngine.isServer { files.append((temporary.address, .unsafeFile)) }
+        for (path, expected) in files {
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             do {
                 _ = try await temporary.openAgain()

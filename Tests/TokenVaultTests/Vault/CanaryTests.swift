@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import HTTPTypes
 import Logging
@@ -79,19 +80,11 @@ struct CanaryTests {
         for text in seen.all { #expect(!text.contains(Sample.marker), "a value shows a secret or a user") }
         #expect(!world.logs.text.isEmpty)
         #expect(!world.logs.text.contains(Sample.marker))
-        var scanned = 0
-        var files = 0
-        // The spool is a directory.
-        for name in try FileManager.default.subpathsOfDirectory(atPath: world.temporary.directory) {
-            guard let data = FileManager.default.contents(atPath: world.temporary.directory + "/" + name) else {
-                continue
-            }
-            scanned += data.count
-            files += 1
-            #expect(data.range(of: Data(Sample.marker.utf8)) == nil, "\(name) holds a secret in the clear")
-        }
-        #expect(files >= 5)
-        #expect(scanned > 10_000)
+        let marker = Data(Sample.marker.utf8)
+        let stored = try world.temporary.content()
+        for (name, data) in stored { #expect(data.range(of: marker) == nil, "\(name) holds a secret in the clear") }
+        #expect(stored.count >= 5)
+        #expect(stored.reduce(0) { $0 + $1.content.count } > 10_000)
     }
 
     @Test func normalWorkLogsNothingAboveDebug() async throws {

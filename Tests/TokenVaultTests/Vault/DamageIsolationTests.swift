@@ -1,7 +1,7 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
-import TestSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage
@@ -18,19 +18,22 @@ struct DamageIsolationTests {
 
     /// A closed vault. The first row of each table is the victim's.
     private struct Image: Sendable {
-        let path: String
-        let keyFile: String
-        let temporary: TemporaryVault
+        let temporary: TestVault
         let time: ManualTimeSource
         let begun: AuthorizationRequest
         let logins: [String: LoginID]
     }
 
-    private static let image = Task { try await makeImage() }
+    private static let file = Task { try await makeImage() }
+
+    /// Of a file there are copies; on a server the rows are put back, so that each test needs a vault of its own.
+    private static func image() async throws -> Image {
+        try await TestEngine.isServer ? makeImage() : file.value
+    }
 
     private static func makeImage() async throws -> Image {
         let time = ManualTimeSource()
-        let temporary = try await TemporaryVault(in: .memory, timeSource: time)
+        let temporary = try await TestVault(in: .memory, timeSource: time)
         let transport = ScriptedTransport()
         transport.fallback = .status(.serviceUnavailable)
         let vault = temporary.vault
@@ -66,29 +69,24 @@ struct DamageIsolationTests {
         let now = vault.now
         try await vault.updateLogin(handle) { _ = $0.openIntent(owner: 0, at: now, tries: 1) }
         await vault.close()
-        return Image(
-            path: temporary.path, keyFile: temporary.keyFile, temporary: temporary, time: time, begun: begun,
-            logins: logins)
+        if TestEngine.isServer { try temporary.intruder().keepRows() }
+        return Image(temporary: temporary, time: time, begun: begun, logins: logins)
     }
 
-    /// A copy of the vault in a directory of its own, with one bit changed.
+    /// The vault as it was, in a directory of its own if it is a file, with one bit changed.
     private func layOut(_ image: Image, _ flip: (table: String, column: String, atEnd: Bool)?) throws -> CopyDirectory {
-        let directory = try CopyDirectory()
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: image.path + suffix) {
-            try FileManager.default.copyItem(atPath: image.path + suffix, toPath: directory.path + "/vault.db" + suffix)
-        }
-        if let flip {
-            let intruder = Intruder(path: directory.path + "/vault.db")
-            try intruder.flip(flip.table, flip.column, row: 1, atEnd: flip.atEnd)
-        }
+        let directory = try CopyDirectory(of: image.temporary.address)
+        let intruder = try TableIntruder(directory.address)
+        if TestEngine.isServer { try intruder.restoreRows() }
+        if let flip { try intruder.flip(flip.table, flip.column, row: 1, atEnd: flip.atEnd) }
         return directory
     }
 
     /// What every operation comes to, in words without random handles.
     private func transcript(_ image: Image, in directory: CopyDirectory) async throws -> [String: String] {
         let vault = try await Vault.open(
-            at: directory.path + "/vault.db", unlockedBy: .keyFile(image.keyFile),
-            options: VaultOptions(timeSource: image.time))
+            in: TestVault.location(directory.address, in: directory.path),
+            unlockedBy: .keyFile(image.temporary.keyFile), options: VaultOptions(timeSource: image.time))
         let transport = ScriptedTransport()
         transport.fallback = ScriptedReply { request throws(HTTPTransportError) in
             request.path == "/revoke"
@@ -104,13 +102,13 @@ struct DamageIsolationTests {
     }
 
     @Test(arguments: tables) func nothingElseIsStopped(table: String) async throws {
-        let image = try await Self.image.value
+        let image = try await Self.image()
         let expected = try await transcript(image, in: layOut(image, nil))
         #expect(expected.count > 35)
         #expect(expected.values.filter { $0.hasPrefix("error") }.isEmpty, "\(expected)")
         let whole = try layOut(image, nil)
         let columns = try withExtendedLifetime(whole) {
-            try Intruder(path: whole.path + "/vault.db").columns(of: table, row: 1)
+            try TableIntruder(whole.address).columns(of: table, row: 1)
         }
         var (flips, compared) = (0, 0)
         for column in columns where column != "id" {
@@ -128,14 +126,20 @@ struct DamageIsolationTests {
     }
 }
 
-/// Removed with the test that uses it.
+/// A vault's file once more, or the place of its spool if it is on a server. Removed with the test that uses it.
 private final class CopyDirectory: Sendable {
     let path: String
+    let address: String
 
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "damage-\(UUID().uuidString)").path
+    init(of original: String) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "damage-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        self.path = path
+        address = TestEngine.isServer ? original : path + "/vault.db"
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: original + suffix) {
+            try FileManager.default.copyItem(atPath: original + suffix, toPath: address + suffix)
+        }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import Glibc
 import Synchronization
@@ -61,11 +62,13 @@ private final class PoolScene: Sendable {
             if work == .status { _ = try await slow.vault.status() } else { _ = try await slow.vault.diagnosis() }
         case .open:
             _ = try await vault.addKeySlot(passphrase, label: "pool")
-            await (try await Vault.open(at: vault.path, unlockedBy: passphrase, options: world.temporary.options))
+            await
+                (try await Vault.open(
+                    in: world.temporary.location, unlockedBy: passphrase, options: world.temporary.options))
                 .close()
         case .create:
-            let path = world.temporary.directory + "/other-\(number)"
-            await (try await Vault.create(at: path, unlockedBy: passphrase, options: world.temporary.options)).close()
+            let place = try world.temporary.newLocation()
+            await (try await Vault.create(in: place, unlockedBy: passphrase, options: world.temporary.options)).close()
         case .addKeySlot: _ = try await vault.addKeySlot(passphrase, label: "pool")
         case .close:
             let other = try await world.temporary.openAgain()

@@ -1,15 +1,21 @@
+import EngineSupport
 import FoundationEssentials
 import Testing
 import TokenVault
 import TokenVaultTesting
 
 struct ReadinessTests {
-    @Test func aVaultIsReadyAsLongAsItsFileLiesThereAndItIsOpen() async throws {
+    @Test func aVaultIsReadyAsLongAsItIsOpen() async throws {
         let world = try await World()
         try await world.addChain()
         try await world.vault.checkReadiness()
+        await world.vault.close()
+        #expect(await code { try await world.vault.checkReadiness() } == .closed)
+    }
 
-        let (path, aside) = (world.temporary.path, world.temporary.path + ".aside")
+    @Test(.aboutFiles("the vault's file is moved away")) func itIsReadyAsLongAsItsFileLiesThere() async throws {
+        let world = try await World()
+        let (path, aside) = (world.temporary.address, world.temporary.address + ".aside")
         try FileManager.default.moveItem(atPath: path, toPath: aside)
         #expect(await code { try await world.vault.checkReadiness() } == .storageFailed)
         try FileManager.default.moveItem(atPath: aside, toPath: path)
@@ -18,8 +24,6 @@ struct ReadinessTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
         #expect(await code { try await world.vault.checkReadiness() } == .unsafeFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-
-        await world.vault.close()
-        #expect(await code { try await world.vault.checkReadiness() } == .closed)
+        try await world.vault.checkReadiness()
     }
 }

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import Glibc
 import Synchronization
@@ -29,7 +30,7 @@ struct VaultKeySourceTests {
     @Test func aCredentialOfSystemdOpensTheVault() async throws {
         // A process of its own: the variable is one for the whole process.
         await #expect(processExitsWith: .success) {
-            let temporary = try await TemporaryVault()
+            let temporary = try await TestVault()
             await temporary.vault.close()
             let folder = temporary.directory + "/credentials"
             let file = folder + "/vault.key"
@@ -39,7 +40,7 @@ struct VaultKeySourceTests {
             #expect(unsafe chmod(file, 0o400) == 0 && chmod(folder, 0o500) == 0)
             defer { unsafe chmod(folder, 0o700) }
             func open(_ name: String) async throws {
-                try await Vault.open(at: temporary.path, unlockedBy: .credential(name)).close()
+                try await Vault.open(in: temporary.location, unlockedBy: .credential(name)).close()
             }
             #expect(await code { try await open("vault.key") } == .keyUnavailable)
             unsafe setenv("CREDENTIALS_DIRECTORY", folder, 1)
@@ -52,7 +53,7 @@ struct VaultKeySourceTests {
     }
 
     @Test func aProviderOpensMakesAndRekeysAVault() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         await temporary.vault.close()
         let calls = Mutex(0)
         let keyFile = temporary.keyFile
@@ -61,7 +62,7 @@ struct VaultKeySourceTests {
                 calls.withLock { $0 += 1 }
                 return .keyLine(KeyLine(try Self.line(of: keyFile)))
             })
-        let opened = try await Vault.open(at: temporary.path, unlockedBy: counting)
+        let opened = try await Vault.open(in: temporary.location, unlockedBy: counting)
         #expect(calls.withLock { $0 } == 1)
 
         let spare = temporary.directory + "/spare.key"
@@ -75,37 +76,38 @@ struct VaultKeySourceTests {
         try await opened.rekey(plan)
         await opened.close()
         for file in [keyFile, spare] {
-            try await Vault.open(at: temporary.path, unlockedBy: Self.source(of: file)).close()
+            try await Vault.open(in: temporary.location, unlockedBy: Self.source(of: file)).close()
         }
         let lost = Self.source(of: dropped)
-        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: lost) } == .wrongKey)
+        #expect(await code { try await Vault.open(in: temporary.location, unlockedBy: lost) } == .wrongKey)
 
-        let path = temporary.directory + "/second.vault"
-        let made = try await Vault.create(at: path, unlockedBy: Self.source(of: spare))
+        let second = try temporary.newLocation()
+        let made = try await Vault.create(in: second, unlockedBy: Self.source(of: spare))
         #expect(try await made.keySlots().map(\.kind) == [.keyFile])
         await made.close()
-        try await Vault.open(at: path, unlockedBy: .keyFile(spare)).close()
+        try await Vault.open(in: second, unlockedBy: .keyFile(spare)).close()
     }
 
     @Test func whatAProviderThrowsComesThrough() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         let error = Unreachable(host: "secrets.example")
         let failing = KeySource.provider(SecretManager { throw error })
-        let path = temporary.directory + "/second.vault"
-        await #expect(throws: error) { try await Vault.open(at: temporary.path, unlockedBy: failing) }
-        await #expect(throws: error) { try await Vault.create(at: path, unlockedBy: failing) }
-        #expect(!FileManager.default.fileExists(atPath: path))
+        let second = try temporary.newLocation()
+        await #expect(throws: error) { try await Vault.open(in: temporary.location, unlockedBy: failing) }
+        await #expect(throws: error) { try await Vault.create(in: second, unlockedBy: failing) }
+        let key = KeySource.keyFile(temporary.keyFile)
+        #expect(await code { try await Vault.open(in: second, unlockedBy: key) } == .vaultMissing)
         await #expect(throws: error) { try await temporary.vault.addKeySlot(failing, label: "") }
         await #expect(throws: error) { try await temporary.vault.planRekey(provenBy: [failing]) }
         let stopped = KeySource.provider(SecretManager { throw CancellationError() })
         await #expect(throws: CancellationError.self) {
-            try await Vault.open(at: temporary.path, unlockedBy: stopped)
+            try await Vault.open(in: temporary.location, unlockedBy: stopped)
         }
         let nested = KeySource.provider(SecretManager { failing })
-        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: nested) } == .keyUnavailable)
+        #expect(await code { try await Vault.open(in: temporary.location, unlockedBy: nested) } == .keyUnavailable)
         let cut = KeySource.provider(SecretManager { .keyLine(KeyLine("tokenvault-key-1:CANARY")) })
         let refused = await #expect(throws: VaultError.self) {
-            try await Vault.open(at: temporary.path, unlockedBy: cut)
+            try await Vault.open(in: temporary.location, unlockedBy: cut)
         }
         #expect(refused.map { "\($0) \(String(reflecting: $0))".contains("CANARY") } == false)
         await temporary.vault.close()

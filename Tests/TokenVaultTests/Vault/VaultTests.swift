@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import Testing
@@ -12,7 +13,7 @@ struct VaultTests {
         await world.vault.close()
         #expect(
             await code {
-                try await Vault.create(at: world.temporary.path, unlockedBy: .keyFile(world.temporary.keyFile))
+                try await Vault.create(in: world.temporary.location, unlockedBy: .keyFile(world.temporary.keyFile))
             } == .vaultExists)
         let again = try await world.temporary.openAgain()
         await #expect(try again.login(login.id).userId == "alice")
@@ -20,29 +21,35 @@ struct VaultTests {
     }
 
     @Test func aWrongAMissingAndACutKeyAreThreeErrors() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         await temporary.vault.close()
         let other = temporary.directory + "/other.key"
         try KeyFiles.generate(at: other)
-        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: .keyFile(other)) } == .wrongKey)
+        #expect(await code { try await Vault.open(in: temporary.location, unlockedBy: .keyFile(other)) } == .wrongKey)
         #expect(
-            await code { try await Vault.open(at: temporary.path, unlockedBy: .keyFile(other + "-no")) } == .keyMissing)
+            await code { try await Vault.open(in: temporary.location, unlockedBy: .keyFile(other + "-no")) }
+                == .keyMissing)
         let text = try String(contentsOfFile: other, encoding: .utf8)
         try String(text.prefix(30)).write(toFile: other, atomically: false, encoding: .utf8)
-        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: .keyFile(other)) } == .keyTruncated)
+        #expect(
+            await code { try await Vault.open(in: temporary.location, unlockedBy: .keyFile(other)) } == .keyTruncated)
         #expect(await code { try KeyFiles.generate(at: other) } == .keyExists)
     }
 
     @Test func anAbsentVaultIsNotMade() async throws {
-        let temporary = try await TemporaryVault()
-        let path = temporary.directory + "/absent.db"
-        #expect(
-            await code { try await Vault.open(at: path, unlockedBy: .keyFile(temporary.keyFile)) } == .vaultMissing)
-        #expect(!FileManager.default.fileExists(atPath: path))
+        let temporary = try await TestVault()
+        let absent = try temporary.newLocation()
+        let files = try FileManager.default.contentsOfDirectory(atPath: temporary.directory).sorted()
+        for _ in 0..<2 {
+            #expect(
+                await code { try await Vault.open(in: absent, unlockedBy: .keyFile(temporary.keyFile)) }
+                    == .vaultMissing)
+        }
+        try #expect(FileManager.default.contentsOfDirectory(atPath: temporary.directory).sorted() == files)
     }
 
     @Test func anyKeySlotOpensTheVaultAndTheLastCannotBeRemoved() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         let first = try #require(try await temporary.vault.keySlots().first)
         #expect(first.kind == .keyFile)
         let source = KeySource.passphrase(Passphrase("CANARY-horse"), cost: .minimal)
@@ -57,11 +64,11 @@ struct VaultTests {
         #expect(KeySlotID("nonsense") == nil)
         await temporary.vault.close()
         #expect(await code { try await temporary.openAgain() } == .wrongKey)
-        let opened = try await Vault.open(at: temporary.path, unlockedBy: source)
+        let opened = try await Vault.open(in: temporary.location, unlockedBy: source)
         await #expect(try opened.keySlots().map(\.id) == [second.id])
         await opened.close()
         let wrong = KeySource.passphrase(Passphrase("CANARY-battery"))
-        #expect(await code { try await Vault.open(at: temporary.path, unlockedBy: wrong) } == .wrongKey)
+        #expect(await code { try await Vault.open(in: temporary.location, unlockedBy: wrong) } == .wrongKey)
     }
 
     @Test func statusAndVerificationTellWhatIsThere() async throws {
@@ -118,12 +125,12 @@ struct VaultTests {
     }
 
     @Test func migrationsAreListedAndUpToDate() async throws {
-        let temporary = try await TemporaryVault()
+        let temporary = try await TestVault()
         await temporary.vault.close()
-        let status = try Vault.migrationStatus(at: temporary.path)
+        let status = try Vault.migrationStatus(in: temporary.location)
         #expect(status.isUpToDate)
         #expect(status.schemaVersion >= 1)
-        let migrated = try await Vault.migrate(at: temporary.path, unlockedBy: .keyFile(temporary.keyFile))
+        let migrated = try await Vault.migrate(in: temporary.location, unlockedBy: .keyFile(temporary.keyFile))
         #expect(migrated == status)
     }
 }

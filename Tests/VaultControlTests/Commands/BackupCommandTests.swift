@@ -1,8 +1,10 @@
+import EngineSupport
 import Foundation
 import Testing
 import VaultControl
 
-@Suite struct BackupCommandTests {
+@Suite(.aboutFiles("a vault on a server is backed up with its database"))
+struct BackupCommandTests {
     private static func directory(_ world: World) throws -> String {
         let path = world.harness.path("backups")
         try FileManager.default.createDirectory(

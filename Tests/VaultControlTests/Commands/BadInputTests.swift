@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import TestSupport
 import Testing
@@ -73,7 +74,8 @@ struct BadInputTests {
         }
     }
 
-    @Test func damagedPagesAreToldAsDamage() async throws {
+    @Test(.aboutFiles("pages of the file are damaged"))
+    func damagedPagesAreToldAsDamage() async throws {
         let harness = try await Self.filled()
         let size = try #require(FileManager.default.attributesOfItem(atPath: harness.vault)[.size] as? NSNumber)
             .intValue
@@ -93,7 +95,7 @@ struct BadInputTests {
 
     @Test func anEditedRowIsToldByVerifyAndServedByNobody() async throws {
         let harness = try await Self.filled()
-        try Intruder(path: harness.vault).execute("UPDATE login SET dueAt = coalesce(dueAt, 0) + 1")
+        try TableIntruder(harness.vault).execute(#"UPDATE login SET "dueAt" = coalesce("dueAt", 0) + 1"#)
         let verified = try await harness.run("verify", "--json")
         #expect(verified.status == 4)
         #expect(try verified.json["isClean"] as? Bool == false)
@@ -108,11 +110,9 @@ struct BadInputTests {
         let harness = try await Self.filled()
         let token = try harness.file("other", Harness.marker + "other")
         try await harness.run("login", "add", "--user", "bob", "--access-token-file", token, "--expires-in", "1h")
-        try Intruder(path: harness.vault).execute(
-            """
-            CREATE TEMP TABLE kept AS SELECT rowid AS row, cell FROM login;
-            UPDATE login SET cell = (SELECT cell FROM kept WHERE kept.row <> login.rowid);
-            """)
+        try TableIntruder(harness.vault).execute(
+            "CREATE TEMP TABLE kept AS SELECT id, cell FROM login",
+            "UPDATE login SET cell = (SELECT cell FROM kept WHERE kept.id <> login.id)")
         for user in ["alice", "bob"] {
             #expect(try await harness.run("token", "get", "--user", user).status == 4)
         }
@@ -122,15 +122,11 @@ struct BadInputTests {
 
     @Test func aRowOfAnOlderBackupIsNotServed() async throws {
         let harness = try await Self.filled()
-        try Intruder(path: harness.vault).execute("VACUUM INTO '\(harness.path("old"))'")
+        let intruder = try TableIntruder(harness.vault)
+        try intruder.keepRows(of: ["login"])
         let token = try harness.file("newer", Harness.marker + "newer")
         try await harness.run("token", "update", "--user", "alice", "--access-token-file", token, "--expires-in", "2h")
-        try Intruder(path: harness.vault).execute(
-            """
-            ATTACH '\(harness.path("old"))' AS old;
-            PRAGMA foreign_keys = OFF;
-            REPLACE INTO main.login SELECT * FROM old.login;
-            """)
+        try intruder.restoreRows(of: ["login"])
         let result = try await harness.run("token", "get", "--user", "alice")
         #expect([4, 5].contains(result.status), "\(result.error)")
         #expect(try await harness.run("verify").status == 4)
@@ -138,7 +134,7 @@ struct BadInputTests {
 
     @Test func aNewerVaultIsRefusedUntouched() async throws {
         let harness = try await Self.filled()
-        try Intruder(path: harness.vault).execute("PRAGMA user_version = 4242")
+        try TableIntruder(harness.vault).setSchemaVersion(4242)
         let result = try await harness.run("status")
         #expect(result.status == 1)
         #expect(result.error.contains("schema version 4242"))

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import Glibc
 import Testing
@@ -15,11 +16,12 @@ struct InitCommandTests {
         #expect(json["keyFile"] as? String == harness.key)
         let again = try await harness.run("init")
         #expect(again.status == 1)
-        #expect(again.error.contains("a file already exists"))
+        #expect(again.error.contains(TestEngine.isServer ? "already a vault in the schema" : "a file already exists"))
     }
 
     /// What a killed `init` leaves between its two files.
-    @Test func aKeyFileThatIsThereIsUsedAndToldOf() async throws {
+    @Test(.aboutFiles("the vault's file is removed"))
+    func aKeyFileThatIsThereIsUsedAndToldOf() async throws {
         let harness = try Harness()
         _ = try await harness.run("init")
         for suffix in ["", "-wal", "-shm", ".lock"] { _ = unsafe unlink(harness.vault + suffix) }
@@ -29,7 +31,8 @@ struct InitCommandTests {
         #expect(try await harness.run("verify").status == 0)
     }
 
-    @Test func aMissingDirectoryIsToldWithItsCommand() async throws {
+    @Test(.aboutFiles("a file's directory is missing"))
+    func aMissingDirectoryIsToldWithItsCommand() async throws {
         let harness = try Harness()
         let result = try await harness.run("init", "--vault", harness.path("no/app.vault"))
         #expect(result.status == 2)
@@ -37,7 +40,8 @@ struct InitCommandTests {
         #expect(!FileManager.default.fileExists(atPath: harness.key))
     }
 
-    @Test func aVaultThatAFormerVersionLeftHalfMadeHasAWayOut() async throws {
+    @Test(.aboutFiles("a file is half made"))
+    func aVaultThatAFormerVersionLeftHalfMadeHasAWayOut() async throws {
         let harness = try Harness()
         let script = """
             sqlite='import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("PRAGMA application_id = 1414941780"); c.close()'
@@ -56,7 +60,8 @@ struct InitCommandTests {
     }
 
     /// Killed at any time it leaves a vault or none, and the next `init` makes one.
-    @Test func whereverItIsKilledItCanBeRunAgain() async throws {
+    @Test(.aboutFiles("the files that are left are looked at"))
+    func whereverItIsKilledItCanBeRunAgain() async throws {
         let harness = try Harness()
         let script = """
             v="$dir/x/a.vault"; k="$dir/x/a.key"
@@ -88,7 +93,8 @@ struct InitCommandTests {
 
     // MARK: Upgrades
 
-    @Test func copiesFromBeforeAMigrationAreListedAndRemoved() async throws {
+    @Test(.aboutFiles("a server keeps no copies from before a migration"))
+    func copiesFromBeforeAMigrationAreListedAndRemoved() async throws {
         let harness = try Harness()
         _ = try await harness.run("init")
         _ = try await harness.run(
@@ -111,7 +117,8 @@ struct InitCommandTests {
         #expect(try await harness.run("migrate", "discard").error.contains("nothing to do"))
     }
 
-    @Test func twoVersionsOfOneSchemaAreDamageWithAWayOut() async throws {
+    @Test(.aboutFiles("SQLite keeps a second version number"))
+    func twoVersionsOfOneSchemaAreDamageWithAWayOut() async throws {
         let harness = try Harness()
         _ = try await harness.run("init")
         let script = """
@@ -124,7 +131,8 @@ struct InitCommandTests {
         #expect(result.output == String(repeating: "1\n4\n", count: 5), "\(result.output)\(result.error)")
     }
 
-    @Test func aTruncatedVaultIsNotSentInACircle() async throws {
+    @Test(.aboutFiles("the vault's file is cut short"))
+    func aTruncatedVaultIsNotSentInACircle() async throws {
         let harness = try Harness()
         _ = try await harness.run("init")
         for suffix in ["-wal", "-shm"] { _ = unsafe unlink(harness.vault + suffix) }
@@ -137,7 +145,7 @@ struct InitCommandTests {
 
     // MARK: Places
 
-    @Test(.enabled(if: geteuid() == 0, "only root can mount"))
+    @Test(.enabled(if: geteuid() == 0, "only root can mount"), .aboutFiles("the vault lies on a mount"))
     func aVaultOnAReadOnlyMountIsReadAndVerified() async throws {
         let harness = try Harness()
         _ = try await harness.run("init")
@@ -171,7 +179,7 @@ struct InitCommandTests {
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can mount"))
+    @Test(.enabled(if: geteuid() == 0, "only root can mount"), .aboutFiles("the vault lies on a mount"))
     func aFileSystemThatIsNotKnownNeedsToBeTrusted() async throws {
         let harness = try Harness()
         let point = harness.path("ramfs")

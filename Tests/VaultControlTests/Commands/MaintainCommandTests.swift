@@ -41,7 +41,7 @@ struct MaintainCommandTests {
     }
 
     private static func breakOffRotation(of world: World) async throws {
-        let vault = try await Vault.open(at: world.harness.vault, unlockedBy: .keyFile(world.harness.key))
+        let vault = try await Vault.open(in: world.harness.location(), unlockedBy: .keyFile(world.harness.key))
         let rotation = Task {
             while !Task.isCancelled { await Task.yield() }
             return try await vault.rotateRootKey()

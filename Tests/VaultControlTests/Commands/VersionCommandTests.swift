@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import TokenVault
 import Testing
@@ -24,7 +25,8 @@ struct VersionCommandTests {
         #expect((document["platform"] as? String)?.hasPrefix("Linux ") == true)
     }
 
-    @Test func aVaultWithTheNewestSchemaHasTheVersionThatIsNamed() async throws {
+    @Test(.aboutFiles("the version that is named is that of a file"))
+    func aVaultWithTheNewestSchemaHasTheVersionThatIsNamed() async throws {
         let harness = try Harness()
         try await harness.run("init")
         let status = try await harness.run("status", "--brief", "--json").json

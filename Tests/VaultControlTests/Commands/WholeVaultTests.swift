@@ -1,9 +1,10 @@
+import EngineSupport
 import Foundation
 import Testing
 import VaultControl
 
 /// Between two commands a vault is one file. Each command is a process of its own here.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(60)), .aboutFiles("the file is the whole vault"))
 struct WholeVaultTests {
     /// `run COMMAND…` runs a command that must succeed, and then wants a copy of the vault's file alone to be a vault.
     private static let prelude = """

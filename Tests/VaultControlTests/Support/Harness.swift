@@ -1,6 +1,8 @@
+import EngineSupport
 import Foundation
 import Glibc
 import Testing
+import TokenVault
 import VaultControl
 
 /// What a run of the program left behind.
@@ -28,21 +30,25 @@ final class Harness: Sendable {
     static let marker = "CANARY-"
 
     let directory: String
-    private let server: String?
+    /// The path of the vault's file, or its connection string.
+    let vault: String
 
-    /// - Parameter server: The connection string of a vault on a server; nil: a file.
+    /// - Parameter server: The connection string of a vault on a server; nil: what ``TestEngine`` says.
     init(server: String? = nil) throws {
-        self.server = server
-        directory = FileManager.default.temporaryDirectory.appending(path: "vaultctl-\(UUID().uuidString)").path
+        let directory = FileManager.default.temporaryDirectory.appending(path: "vaultctl-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        self.directory = directory
+        vault = try server ?? TestVault.newAddress("app.vault", in: directory)
     }
 
     deinit {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    var vault: String { server ?? directory + "/app.vault" }
+    /// Where it lies, for what opens it beside the program.
+    func location() throws -> VaultLocation { try TestVault.location(vault, in: directory) }
+
     var key: String { directory + "/app.key" }
 
     func path(_ name: String) -> String { directory + "/" + name }
@@ -57,6 +63,16 @@ final class Harness: Sendable {
 
     var environment: [String: String] {
         ["TOKENVAULT_VAULT": vault, "TOKENVAULT_KEY_FILE": key, "TOKENVAULT_STATE_DIRECTORY": path("state")]
+    }
+
+    /// Nothing is kept in this user's own directory, whatever else a test sets.
+    private func keepingHere(_ environment: [String: String]) -> [String: String] {
+        environment.merging(["TOKENVAULT_STATE_DIRECTORY": path("state")]) { given, _ in given }
+    }
+
+    /// With where the vault lies, but without a key.
+    func withPlaces(_ environment: [String: String]) -> [String: String] {
+        keepingHere(environment.merging(["TOKENVAULT_VAULT": vault]) { given, _ in given })
     }
 
     /// Runs the program in this process, with pipes as its streams.
@@ -78,7 +94,8 @@ final class Harness: Sendable {
         defer { streams.forEach { close($0) } }
         try Self.write(input, to: streams[0])
         let console = Console(
-            input: streams[0], output: streams[1], error: streams[2], environment: environment ?? self.environment)
+            input: streams[0], output: streams[1], error: streams[2],
+            environment: environment.map { keepingHere($0) } ?? self.environment)
         let status = await CommandLineTool.run(arguments, on: console)
         let result = RunResult(
             status: status.rawValue, output: Self.content(streams[1]), error: Self.content(streams[2]))

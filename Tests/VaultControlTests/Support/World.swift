@@ -1,4 +1,5 @@
 import DevAuthorizationServer
+import EngineSupport
 import Testing
 import VaultControl
 
@@ -67,6 +68,17 @@ final class World: Sendable {
         let result = try await harness.run(arguments, sourceLocation: sourceLocation)
         #expect(result.status == status.rawValue, "\(arguments): \(result.error)", sourceLocation: sourceLocation)
         #expect(result.error.contains("vaultctl: error: "), sourceLocation: sourceLocation)
+        return result
+    }
+
+    /// What an erasure ends with: a server keeps former bytes for a while, and that is said.
+    static let statusOfErasure = TestEngine.isServer ? VaultControl.ExitStatus.partlyDone : .success
+
+    /// Erases a user.
+    @discardableResult
+    func erase(_ user: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> RunResult {
+        let result = try await harness.run("user", "erase", "--yes", "--", user)
+        #expect(result.status == Self.statusOfErasure.rawValue, "\(result.error)", sourceLocation: sourceLocation)
         return result
     }
 

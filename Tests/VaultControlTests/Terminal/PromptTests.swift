@@ -1,4 +1,5 @@
 import DevAuthorizationServer
+import EngineSupport
 import Foundation
 import Testing
 import VaultControl
@@ -8,7 +9,7 @@ import VaultControl
 struct PromptTests {
     @Test func aNewPassphraseIsAskedTwiceWithoutEcho() async throws {
         let harness = try Harness()
-        let environment = ["TOKENVAULT_VAULT": harness.vault, "TERM": "dumb"]
+        let environment = harness.withPlaces(["TERM": "dumb"])
         let making = try PseudoTerminal(["init"], environment: environment)
         try await making.wait(for: "New passphrase: ")
         #expect(!making.echoes)
@@ -28,13 +29,13 @@ struct PromptTests {
 
     @Test func passphrasesThatDifferMakeNoVault() async throws {
         let harness = try Harness()
-        let terminal = try PseudoTerminal(["init"], environment: ["TOKENVAULT_VAULT": harness.vault])
+        let terminal = try PseudoTerminal(["init"], environment: harness.withPlaces([:]))
         try await terminal.wait(for: "New passphrase: ")
         terminal.type("CANARY-one\n")
         try await terminal.wait(for: "Repeat the new passphrase: ")
         terminal.type("CANARY-two\n")
         #expect(try await terminal.exitCode() == 1)
-        #expect(!FileManager.default.fileExists(atPath: harness.vault))
+        #expect(try await harness.run("init").status == 0, "there is no vault yet")
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
@@ -50,7 +51,7 @@ struct PromptTests {
 
     @Test func aShortPassphraseIsRefusedAtOnce() async throws {
         let harness = try Harness()
-        let terminal = try PseudoTerminal(["init"], environment: ["TOKENVAULT_VAULT": harness.vault])
+        let terminal = try PseudoTerminal(["init"], environment: harness.withPlaces([:]))
         try await terminal.wait(for: "New passphrase: ")
         terminal.type("1234567\n")
         #expect(try await terminal.exitCode() == 1)
@@ -118,14 +119,16 @@ struct PromptTests {
         }
     }
 
-    @Test(arguments: [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("\u{4}", 1)])
+    private static let done = World.statusOfErasure.rawValue
+
+    @Test(arguments: [("y\n", done), ("yes\n", done), ("n\n", 1), ("\n", 1), ("\u{4}", 1)])
     func destructionIsAskedFor(_ answer: String, _ status: Int32) async throws {
         let harness = try await BadInputTests.filled()
         let terminal = try PseudoTerminal(["user", "erase", "alice"], environment: harness.environment)
         try await terminal.wait(for: "Erase user alice and 1 login? This cannot be undone. [y/N] ")
         terminal.type(answer)
         #expect(try await terminal.exitCode() == status, "\(terminal.screen)")
-        #expect(try await harness.run("user", "show", "alice").status == (status == 0 ? 2 : 0))
+        #expect(try await harness.run("user", "show", "alice").status == (status == Self.done ? 2 : 0))
     }
 
     @Test func aTerminalGetsTablesColourAndHintsUnlessItIsDumb() async throws {

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import TestSupport
@@ -10,14 +11,14 @@ import VaultStorage
 
 /// A vault with two providers, and logins to be exported.
 struct ExportScene {
-    let temporary: TemporaryVault
+    let temporary: TestVault
     let time = ManualTimeSource()
 
     var vault: Vault { temporary.vault }
     var now: Timestamp { vault.now }
 
-    init(in place: TemporaryVault.Place = .memory) async throws {
-        temporary = try await TemporaryVault(in: place, timeSource: time)
+    init(in place: TestVault.InFile.Place = .memory) async throws {
+        temporary = try await TestVault(in: place, timeSource: time)
         for name in ["acme", "bravo"] { _ = try await vault.addProvider(Sample.provider(name: name)) }
     }
 

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import TestSupport
@@ -79,7 +80,7 @@ struct LoginExportTests {
     @Test func loginsOfADamagedProviderStay() async throws {
         let scene = try await ExportScene(in: .disk)
         let ids = [try await scene.add("alice"), try await scene.add("bob", "bravo")]
-        try Intruder(path: scene.temporary.path).flip("provider", "cell", row: 1, atEnd: true)
+        try scene.temporary.intruder().flip("provider", "cell", row: 1, atEnd: true)
         let summary = try await scene.export().summary
         #expect(summary.exported == 1 && summary.providers == ["bravo": 1] && summary.reasons == [.damaged: 1])
         #expect(try await !scene.stored(ids[0]).session.isHeldBySource)

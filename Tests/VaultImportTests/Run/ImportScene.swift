@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import TestSupport
@@ -8,7 +9,7 @@ import TokenVaultTesting
 
 /// A vault with one provider, and a source in memory.
 struct ImportScene {
-    let temporary: TemporaryVault
+    let temporary: TestVault
     let time = ManualTimeSource()
     let transport = ScriptedTransport()
     let users: UserManager
@@ -16,7 +17,7 @@ struct ImportScene {
     var vault: Vault { temporary.vault }
 
     init(provider: ProviderRegistration? = nil) async throws {
-        temporary = try await TemporaryVault(in: .memory, timeSource: time)
+        temporary = try await TestVault(in: .memory, timeSource: time)
         try await temporary.vault.addProvider(provider ?? Sample.provider())
         users = try await UserManager(vault: temporary.vault, transport: transport, options: .deterministic)
     }

@@ -25,7 +25,7 @@ extension Renewal {
         flight.onAbandon { answer.give(.withdrawn) }
         let given = await bounded(answer, timedOut: .notNow, withdrawn: .withdrawn)
         switch given {
-        case .token(let token): return take(token, current, &attempt)
+        case .token(let token): return await take(token, current, &attempt)
         case .over: return .replied(.verdict(.dead(.refusedByHandler)))
         case .notNow: return .replied(.verdict(.nothingUsable))
         case .withdrawn: return .replied(.verdict(.withdrawn))
@@ -45,9 +45,9 @@ extension Renewal {
 
     private func take(
         _ token: RefreshedAccessToken, _ current: RenewalAttempt, _ attempt: inout RenewalAttempt?
-    ) -> RenewalMachine.Event {
+    ) async -> RenewalMachine.Event {
         guard current.isNews(token, at: vault.now) else {
-            vault.sessions.post(.unusableToken(login: login, .invalidArgument))
+            await vault.sessions.post(.unusableToken(login: login, .invalidArgument))
             return .replied(.verdict(.nothingUsable))
         }
         attempt?.reply = SpooledReply(token, of: current, at: vault.now)
@@ -68,7 +68,7 @@ extension Renewal {
             case .authToken(let token):
                 attempt?.authToken = token
                 return .authTokenGiven
-            case .accessToken(let token): return take(token, current, &attempt)
+            case .accessToken(let token): return await take(token, current, &attempt)
             case .unable: return .replied(.verdict(.postponed))
             case .unanswered: return .replied(.verdict(.nothingUsable))
             case .timedOut:

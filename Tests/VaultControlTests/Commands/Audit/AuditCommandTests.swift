@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import Testing
 import TokenVault
@@ -117,13 +118,14 @@ struct AuditCommandTests {
 
     @Test func aRowThatWasChangedIsToldByEachCommand() async throws {
         let (harness, _) = try await Self.filled()
-        try await harness.edit("UPDATE audit SET kind = 31 WHERE sequence = 2")
+        let intruder = try TableIntruder(harness.vault)
+        try intruder.execute("UPDATE audit SET kind = 31 WHERE sequence = 2")
         for arguments in [["list", "--all"], ["export", "--jsonl"], ["verify"]] {
             let result = try await harness.run(["audit"] + arguments)
             #expect(result.status == 4, "\(arguments): \(result.error)")
             #expect(result.output.contains("chain"), "\(arguments): \(result.output)")
         }
-        try await harness.edit("DELETE FROM audit WHERE sequence = 2")
+        try intruder.execute("DELETE FROM audit WHERE sequence = 2")
         let export = try await harness.run("audit", "export", "--jsonl")
         #expect(export.status == 4 && export.output.contains(#"{"gap":{"first":2,"through":2}}"#))
     }
@@ -131,14 +133,11 @@ struct AuditCommandTests {
     /// A user as a whole that was put back, and nothing else.
     @Test func aFormerStateEndsWithAStatusOfItsOwn() async throws {
         let (harness, login) = try await Self.filled()
-        try await harness.edit(
-            "CREATE TABLE a AS SELECT * FROM user; CREATE TABLE b AS SELECT * FROM login; "
-                + "CREATE TABLE c AS SELECT * FROM loginSecret", into: "old")
+        let (intruder, tables) = (try TableIntruder(harness.vault), ["user", "login", "loginSecret"])
+        try intruder.keepRows(of: tables)
         _ = try await harness.run(
             ["token", "update", login, "--access-token", "-", "--expires-in", "1h"], input: "CANARY-next")
-        try await harness.edit(
-            "REPLACE INTO user SELECT * FROM old.a; REPLACE INTO login SELECT * FROM old.b; "
-                + "REPLACE INTO loginSecret SELECT * FROM old.c", with: "old")
+        try intruder.restoreRows(of: tables)
         let result = try await harness.run("audit", "verify")
         #expect(result.status == 5, "\(result.output)\(result.error)")
         #expect(result.output.contains("a former state was put back"))
@@ -146,7 +145,7 @@ struct AuditCommandTests {
 
     @Test func oldRowsAreRemovedAndTheRestIsWhole() async throws {
         let (harness, login) = try await Self.filled()
-        let vault = try await Vault.open(at: harness.vault, unlockedBy: .keyFile(harness.key))
+        let vault = try await Vault.open(in: harness.location(), unlockedBy: .keyFile(harness.key))
         for _ in 0..<1_200 { _ = try await vault.resolveUsers(purpose: "test") }
         await vault.close()
         let plan = try await harness.run("audit", "prune", "--keep-last", "1000", "--dry-run", "--json").json
@@ -193,20 +192,5 @@ struct AuditCommandTests {
         #expect(try Self.kinds(result.output).last == "token-updated")
         let count = try Self.lines(result.output).count
         #expect(count == 2)
-    }
-}
-
-extension Harness {
-    /// What someone without a key can do to the vault's file.
-    func edit(_ sql: String, into made: String? = nil, with attached: String? = nil) async throws {
-        let other = made ?? attached
-        var words = "PRAGMA foreign_keys = 0; "
-        if let other { words += "ATTACH '\(path(other))' AS \(other); " }
-        let statements =
-            made.map { name in sql.replacing("CREATE TABLE ", with: "CREATE TABLE \(name).") } ?? sql
-        let python = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
-        let script = "python3 -c '\(python)' \"$TOKENVAULT_VAULT\" \"\(words)\(statements)\""
-        let result = try await Program(harness: self).shell(script)
-        try #require(result.status == 0, "\(result.error)")
     }
 }

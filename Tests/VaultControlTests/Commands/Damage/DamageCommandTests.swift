@@ -1,4 +1,5 @@
 import DevAuthorizationServer
+import EngineSupport
 import Foundation
 import TestSupport
 import Testing
@@ -20,13 +21,11 @@ struct DamageCommandTests {
         }
     }
 
-    /// Overwrites the end of a sealed cell in the first row of a table.
+    /// Changes the end of a sealed cell in the first row of a table.
     private static func damage(_ world: World, _ table: String, _ column: String = "cell") throws {
-        try Intruder(path: world.harness.vault).execute(
-            """
-            UPDATE \(table) SET \(column) = CAST(substr(\(column), 1, length(\(column)) - 4) || x'00010203' AS BLOB)
-            WHERE rowid = (SELECT min(rowid) FROM \(table))
-            """)
+        let intruder = try TableIntruder(world.harness.vault)
+        let row = try #require(try intruder.text(#"SELECT min(id) FROM "\#(table)""#).flatMap { Int64($0) })
+        try intruder.flip(table, column, row: row, atEnd: true)
     }
 
     @Test func aDamagedLoginIsListedShownExportedAndDiscarded() async throws {

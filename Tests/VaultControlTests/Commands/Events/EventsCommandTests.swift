@@ -95,7 +95,7 @@ struct EventsCommandTests {
     /// What vaultctl does is told in a process that uses the library, once.
     @Test func whatVaultctlDoesIsToldInOtherProcesses() async throws {
         let (harness, login) = try await Self.filled()
-        let vault = try await Vault.open(at: harness.vault, unlockedBy: .keyFile(harness.key))
+        let vault = try await Vault.open(in: harness.location(), unlockedBy: .keyFile(harness.key))
         let users = try await UserManager(
             vault: vault, transport: AsyncHTTPTransport(), options: UserManagerOptions(recoveryInterval: nil))
         var iterator = users.events(userId: "alice").makeAsyncIterator()

@@ -1,4 +1,5 @@
 import DevAuthorizationServer
+import EngineSupport
 import Foundation
 import Testing
 import VaultControl
@@ -85,7 +86,8 @@ struct ProviderUpdateCommandTests {
         }
     }
 
-    @Test func aDryRunWritesNothing() async throws {
+    @Test(.aboutFiles("no byte of the file changes"))
+    func aDryRunWritesNothing() async throws {
         try await World.with { world in
             let secret = try world.harness.file("secret", Harness.marker + "secret")
             let before = try Self.files(world.harness)

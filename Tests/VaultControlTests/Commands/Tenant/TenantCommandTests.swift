@@ -12,7 +12,7 @@ struct TenantCommandTests {
     /// A service puts users into tenants; the command line looks after them.
     private static func addUsers(_ world: World, _ names: [String: [String]]) async throws {
         let vault = try await Vault.open(
-            at: world.harness.path("app.vault"), unlockedBy: .keyFile(world.harness.path("app.key")))
+            in: world.harness.location(), unlockedBy: .keyFile(world.harness.key))
         let transport = AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true))
         let users = try await UserManager(vault: vault, transport: transport)
         for (tenant, names) in names {

@@ -27,7 +27,7 @@ struct UserCommandTests {
             try await world.logIn("alice")
             try await world.ok("token", "get", "--user", "alice")
 
-            try await world.ok("user", "erase", "alice", "--yes")
+            try await world.erase("alice")
             try await world.fails(.notFound, "user", "show", "alice")
             try await world.ok("token", "get", "--user", "bob")
             try await world.ok("verify")
@@ -56,7 +56,7 @@ struct UserCommandTests {
             #expect(text.output.hasPrefix(Printable.escape(id) + "\t"))
             try await world.ok("token", "get", "--user=\(id)")
             try await world.ok("user", "show", "--", id)
-            try await world.ok("user", "erase", "--yes", "--", id)
+            try await world.erase(id)
         }
     }
 
