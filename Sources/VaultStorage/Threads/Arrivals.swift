@@ -3,7 +3,7 @@ import Synchronization
 /// Those who are about to begin something, and those who wait until it has begun.
 ///
 /// Where the engine has to be waited for, a subscription begins some milliseconds after it was asked for. What the same
-/// process changes meanwhile comes after it: whoever subscribes and then changes something hears of that.
+/// process changes meanwhile comes after it: a caller that subscribes and then changes something hears of that.
 package final class Arrivals: Sendable {
     private struct Waiter {
         /// The last that had announced itself by then. Later ones are not waited for, or it might never end.
