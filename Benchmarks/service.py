@@ -14,7 +14,10 @@ from report import Report, output
 
 
 class TokenEndpoint(http.server.BaseHTTPRequestHandler):
-    """Answers each request at once, with tokens that have not been there before."""
+    """Answers each request at once, with tokens that have not been there before. Keeps connections open, as providers do."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -1,5 +1,6 @@
 import BenchProgram
-import Foundation
+import FoundationEssentials
+import Glibc
 import OAuthClient
 import TokenVault
 import TokenVaultPostgreSQL
@@ -74,7 +75,7 @@ struct Work: Sendable {
     func idle(_ seconds: Int) async throws {
         let users = try await users()
         let scheduler = Task { try await RenewalScheduler(users).run() }
-        FileHandle.standardOutput.write(Data("ready\n".utf8))
+        BenchProgram.say("ready")
         try await Task.sleep(for: .seconds(seconds))
         scheduler.cancel()
         _ = try? await scheduler.value

@@ -1,5 +1,6 @@
 import BenchProgram
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPTypes
 import OAuthClient
 import TokenVault
@@ -14,8 +15,7 @@ import TokenVaultTesting
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 5, let port = Int(arguments[4]) else {
-    FileHandle.standardError.write(Data("service-bench: see the comment in main.swift for the arguments\n".utf8))
-    exit(64)
+    BenchProgram.stop("service-bench", "see the comment in main.swift for the arguments")
 }
 
 @Sendable func processorTime() -> Duration {
@@ -24,11 +24,7 @@ guard arguments.count >= 5, let port = Int(arguments[4]) else {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
-@Sendable func memory(_ name: String) throws -> Int {
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-    return line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
-}
+@Sendable func memory(_ name: String) -> Int { BenchProgram.number(name, of: "status") }
 
 @Sendable func transport() -> AsyncHTTPTransport { AsyncHTTPTransport(options: .init(allowsInsecureLoopback: true)) }
 
@@ -43,7 +39,7 @@ guard arguments.count >= 5, let port = Int(arguments[4]) else {
         for login in logins { _ = try await service.users.validAccessToken(for: .login(login)) }
     }
     try await Task.sleep(for: .seconds(3))
-    print("\(try memory("VmRSS")) \(try memory("VmHWM"))")
+    print("\(memory("VmRSS")) \(memory("VmHWM"))")
     run.cancel()
     _ = await run.result
 }

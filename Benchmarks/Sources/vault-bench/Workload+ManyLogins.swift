@@ -1,4 +1,5 @@
-import Foundation
+import BenchProgram
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
@@ -49,12 +50,12 @@ extension Workload {
                 for id in order { _ = try await users.accessToken(for: .login(id)) }
             }
             figures["read.\(user)"] = reading / .nanoseconds(1) / Double(count)
-            let before = try Self.bytesWritten()
+            let before = Self.bytesWritten()
             let renewing = try await ContinuousClock().measure {
                 for id in order { _ = try await users.accessToken(for: .login(id), .renewed) }
             }
             figures["renew.\(user)"] = renewing / .nanoseconds(1) / Double(count)
-            figures["written.\(user)"] = Double(try Self.bytesWritten() - before) / Double(count)
+            figures["written.\(user)"] = Double(Self.bytesWritten() - before) / Double(count)
         }
         figures["read.any"] = try await readAny(count * 20, users, opened)
         for (user, logins) in [(Self.few, fewer), (Self.many, logins)] {
@@ -91,9 +92,5 @@ extension Workload {
     }
 
     /// By this process so far, to whatever.
-    private static func bytesWritten() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("wchar:") }
-        return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
-    }
+    private static func bytesWritten() -> Int { BenchProgram.number("wchar", of: "io") }
 }

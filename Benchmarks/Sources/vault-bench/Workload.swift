@@ -1,4 +1,5 @@
-import Foundation
+import BenchProgram
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
@@ -174,8 +175,4 @@ struct NotComplete: Error {}
 struct NoToken: Error {}
 
 /// The process's peak memory in KiB.
-func peakMemory() throws -> Int {
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    return line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
-}
+func peakMemory() -> Int { BenchProgram.number("VmHWM", of: "status") }

@@ -1,5 +1,6 @@
 import BenchProgram
-import Foundation
+import FoundationEssentials
+import Glibc
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
@@ -26,8 +27,7 @@ import TokenVaultTesting
 let arguments = CommandLine.arguments
 let isImport = arguments.count == 5 && ["import", "rows"].contains(arguments[1])
 guard arguments.count >= 5, let logins = isImport ? 0 : Int(arguments[4]) else {
-    FileHandle.standardError.write(Data("vault-bench: see the comment in main.swift for the arguments\n".utf8))
-    exit(64)
+    BenchProgram.stop("vault-bench", "see the comment in main.swift for the arguments")
 }
 let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
 
@@ -36,7 +36,7 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     if arguments[1] == "make-many" { return try await workload.makeMany() }
     if isImport {
         try await arguments[1] == "rows" ? workload.rows(of: arguments[4]) : workload.take(from: arguments[4])
-        return print(try peakMemory())
+        return print(peakMemory())
     }
     guard arguments.count == 7, let count = Int(arguments[5]), let seed = UInt64(arguments[6]) else { exit(64) }
     let order = Order(seed: seed, users: max(1, logins)).users(count)
@@ -53,7 +53,7 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     case "rotate": try await workload.rotate()
     case "memory":
         try await workload.read(order, prints: false)
-        print(try peakMemory())
+        print(peakMemory())
     default: exit(64)
     }
 }

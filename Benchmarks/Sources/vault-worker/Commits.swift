@@ -1,5 +1,5 @@
 import BenchProgram
-import Foundation
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
@@ -31,6 +31,6 @@ struct Commits {
             }
         }
         await vault.close()
-        say("\(elapsed / .nanoseconds(1) / Double(count)) \(count)")
+        BenchProgram.say("\(elapsed / .nanoseconds(1) / Double(count)) \(count)")
     }
 }

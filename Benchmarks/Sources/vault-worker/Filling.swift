@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import OAuthClient
 import TokenVault
 import TokenVaultTesting
@@ -20,7 +20,7 @@ struct Filling {
                 name: client, issuer: Issuer(issuer, allowsInsecureLoopback: true),
                 tokenEndpoint: EndpointURL(issuer + "/token", allowsInsecureLoopback: true),
                 clientID: ClientID(client))
-            registration.profileDocument = try Array(Data(contentsOf: URL(fileURLWithPath: profile)))
+            registration.profileDocument = try Array(Data(contentsOf: URL(filePath: profile)))
             try await vault.addProvider(registration)
         }
         let users = try await UserManager(vault: vault, transport: ScriptedTransport())

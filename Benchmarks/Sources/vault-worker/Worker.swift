@@ -1,4 +1,5 @@
-import Foundation
+import BenchProgram
+import Dispatch
 import OAuthClient
 import TokenVault
 import TokenVaultHTTP
@@ -20,7 +21,7 @@ struct Worker: Sendable {
 
     /// Each line is `NUMBER USER`; its answer `NUMBER MILLISECONDS OUTCOME`, whenever it is there.
     func serve() async throws {
-        say("ready")
+        BenchProgram.say("ready")
         try await withThrowingDiscardingTaskGroup { group in
             for await line in Self.input() {
                 let words = line.split(separator: " ").map(String.init)
@@ -35,7 +36,7 @@ struct Worker: Sendable {
     /// The lines of standard input, read by a thread of their own.
     private static func input() -> AsyncStream<String> {
         AsyncStream { lines in
-            Thread.detachNewThread {
+            DispatchQueue(label: "input").async {
                 while let line = readLine() { lines.yield(line) }
                 lines.finish()
             }
@@ -50,7 +51,7 @@ struct Worker: Sendable {
         } catch {
             outcome = (error as? VaultError)?.code.name ?? String(describing: type(of: error))
         }
-        say("\(number) \((ContinuousClock.now - start) / .milliseconds(1)) \(outcome)")
+        BenchProgram.say("\(number) \((ContinuousClock.now - start) / .milliseconds(1)) \(outcome)")
     }
 
     /// Renews ahead of time what is due, in this process, as a service does.
@@ -62,8 +63,3 @@ struct Worker: Sendable {
 
 /// A line that is not as the two ends have agreed.
 struct BadLine: Error {}
-
-/// One write call for each line, so that a kill never leaves half of one.
-func say(_ text: String) {
-    FileHandle.standardOutput.write(Data((text + "\n").utf8))
-}

@@ -6,11 +6,13 @@ extension Vault {
     func change<R: Sendable>(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> R {
-        try await store.updateLogin(handle) { state in
-            let result = try body(&state)
+        let result = BodyResult<R>()
+        try await store.changeLogin(handle) { state in
+            result.value = try body(&state)
             state.dueAt = state.nextDue
-            return result
         }
+        guard let value = result.value else { throw StoreError.closed }
+        return value
     }
 
     /// Changes the login that is meant.
@@ -21,11 +23,13 @@ extension Vault {
     ) async throws -> R {
         let selector = try await selector(of: login)
         do {
-            return try await store.updateLogin(selector) { state in
-                let result = try body(&state)
+            let result = BodyResult<R>()
+            try await store.changeLogin(selector) { state in
+                result.value = try body(&state)
                 state.dueAt = state.nextDue
-                return result
             }
+            guard let value = result.value else { throw StoreError.closed }
+            return value
         } catch let error as StoreError {
             throw VaultError(error, choosing: selector)
         } catch {

@@ -91,22 +91,18 @@ package final class MemoryVaultStore: VaultStore {
 
     // MARK: Writing
 
-    package func write<R: Sendable>(
-        _ body: @escaping @Sendable (WriteTransaction) throws -> R
-    ) async throws -> R {
+    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
         if readers.withLock({ $0.isClosed }) { throw StoreError(.closed, "the vault is closed") }
-        let result = try writer.withLock { kept in
+        try writer.withLock { kept in
             let writer = if let kept { kept } else { try Writer(vault, context) }
             kept = writer
             let transaction = writer.transaction
-            let result = try vault.database.write(writer.tables) { _ in
+            try vault.database.write(writer.tables) { _ in
                 try transaction.begin()
-                return try transaction.perform(body)
+                try transaction.perform(body)
             }
             transaction.committed()
-            return result
         }
         changes.fire()
-        return result
     }
 }

@@ -13,19 +13,33 @@ package struct AssociatedData: ~Copyable {
         static let text: UInt8 = 3
     }
 
-    private var storage = InlineArray<768, UInt8>(repeating: 0)
-    package private(set) var count = 0
+    @usableFromInline var storage: InlineArray<768, UInt8>
+    @usableFromInline package internal(set) var count: Int
     /// Sealing and opening refuse associated data that did not fit.
-    package private(set) var isTooLong = false
+    @usableFromInline package internal(set) var isTooLong: Bool
 
     /// Starts with what every cell is bound to besides its header: the vault and the table.
+    ///
+    /// Inlined: returned from a function all of it would be copied.
+    @inlinable @inline(__always)
     package init(vault: Bytes16, table: StaticString) {
+        self.init()
+        begin(vault, table)
+    }
+
+    @usableFromInline
+    mutating func begin(_ vault: Bytes16, _ table: StaticString) {
         append(vault)
         table.withUTF8Buffer { unsafe append(FieldType.text, UnsafeRawBufferPointer($0)) }
     }
 
     /// No fields at all, for tests of the encoding.
-    init() {}
+    @inlinable @inline(__always)
+    init() {
+        storage = InlineArray(repeating: 0)
+        count = 0
+        isTooLong = false
+    }
 
     package mutating func append(_ value: Int64) {
         guard reserve(9) else { return }

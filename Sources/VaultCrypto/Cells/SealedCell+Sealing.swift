@@ -51,15 +51,14 @@ extension SealedCell {
             throw VaultCryptoError(.plaintextTooLong, "the secret is too long for a cell")
         }
         let count = byteCount(forPlaintext: plaintext.count)
-        // `[UInt8]` keeps bytes that were written even if its initialiser were to fail: nothing in here does.
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            guard let start = buffer.baseAddress else { return }
-            let cell = UnsafeMutableRawPointer(start)
+        var bytes = [UInt8](zeroes: count)
+        unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let cell = buffer.baseAddress else { return }
             unsafe CellHeader.write(kind: kind, keyID: keyID, to: cell)
             unsafe nonce(cell + nonceOffset)
             unsafe encrypt(plaintext, key: key, cell: cell, count: count, associatedData: associatedData)
-            initialized = count
         }
+        return bytes
     }
 
     /// Fills in everything after the nonce. The plaintext is padded and encrypted in its final place.

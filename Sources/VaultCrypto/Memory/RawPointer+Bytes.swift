@@ -1,4 +1,16 @@
 extension [UInt8] {
+    private static let zeroes = [UInt8](repeating: 0, count: 2_048)
+
+    /// Zeroed bytes. Copied where they are few, as those of most cells are: the other initialisers look up the type of their
+    /// storage each time, which takes longer.
+    package init(zeroes count: Int) {
+        if count > Self.zeroes.count {
+            self.init(repeating: 0, count: count)
+        } else {
+            self = unsafe Self.zeroes.withUnsafeBytes { unsafe [UInt8](UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
+
     /// `withUnsafeBytes` with the error's type kept.
     func withBytes<R>(
         _ body: (UnsafeRawBufferPointer) throws(VaultCryptoError) -> R

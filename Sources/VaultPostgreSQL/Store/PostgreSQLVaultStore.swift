@@ -79,12 +79,10 @@ extension PostgreSQLVaultStore: VaultStore {
         return try await BlockingLane.care.run { [readers] in try readers.survey(body) }
     }
 
-    package func write<R: Sendable>(
-        _ body: @escaping @Sendable (WriteTransaction) throws -> R
-    ) async throws -> R {
+    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
         if ForkGuard.isForked { throw StoreError.ownershipLost }
         await changes.arrivals.settled()
-        return try await writer.write(body)
+        try await writer.perform(body)
     }
 
     package var owner: Int64 { lock.owner }

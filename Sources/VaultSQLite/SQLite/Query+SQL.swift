@@ -1,8 +1,24 @@
+import Synchronization
 import VaultStorage
 
 extension Query {
+    /// By their number. Every connection prepares them, and they never change.
+    private static let texts = Mutex<[String?]>([])
+
     /// What SQLite is asked.
     var sql: String {
+        Self.texts.withLock { texts in
+            if number >= texts.count {
+                texts += [String?](repeating: nil, count: number - texts.count + 1)
+            }
+            if let text = texts[number] { return text }
+            let text = text
+            texts[number] = text
+            return text
+        }
+    }
+
+    private var text: String {
         switch operation {
         case .select(let selection): selection.sql
         case .insert(let table, let columns, let conflict):

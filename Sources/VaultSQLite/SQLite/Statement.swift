@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import VaultCrypto
 import VaultStorage
 
@@ -89,6 +90,15 @@ import VaultStorage
     func blob(_ column: Int32) -> UnsafeRawBufferPointer {
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return unsafe .init(start: nil, count: 0) }
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    }
+
+    func hasText(_ column: Int32, _ expected: [UInt8]) -> Bool {
+        guard let text = unsafe sqlite3_column_text(handle, column) else { return false }
+        guard unsafe Int(sqlite3_column_bytes(handle, column)) == expected.count else { return false }
+        return unsafe expected.withUnsafeBytes { expected in
+            guard let start = expected.baseAddress else { return true }
+            return unsafe memcmp(start, text, expected.count) == 0
+        }
     }
 
     func text(_ column: Int32) -> String {

@@ -14,15 +14,35 @@ struct VaultSchema: Equatable, Sendable {
     }
 
     let objects: Set<Object>
+    /// The same, in the order in which they were made.
+    private let rows: [[[UInt8]]]
+
+    private static let query: StaticString = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema"
 
     init(of connection: Connection) throws(StoreError) {
-        let rows = try Statement(
-            connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema")
+        let found = try Statement(connection, Self.query.description)
         var objects: Set<Object> = []
-        while try rows.step() {
-            objects.insert(Object(type: rows.text(0), name: rows.text(1), table: rows.text(2), sql: rows.text(3)))
+        var rows: [[[UInt8]]] = []
+        while try found.step() {
+            let texts = (0..<4).map { found.text($0) }
+            objects.insert(Object(type: texts[0], name: texts[1], table: texts[2], sql: texts[3]))
+            rows.append(texts.map { Array($0.utf8) })
         }
         self.objects = objects
+        self.rows = rows
+    }
+
+    static func == (own: VaultSchema, other: VaultSchema) -> Bool { own.objects == other.objects }
+
+    /// Whether a vault has these objects, made in this order, as nearly all have: a comparison of bytes, since each opening
+    /// makes it.
+    private func isThat(of connection: Connection) throws(StoreError) -> Bool {
+        let found = try Statement(connection, Self.query.description)
+        for row in rows {
+            guard try found.step() else { return false }
+            for (column, text) in row.enumerated() where !found.hasText(Int32(column), text) { return false }
+        }
+        return try !found.step()
     }
 
     private static let current: Result<VaultSchema, StoreError> = {
@@ -58,7 +78,7 @@ struct VaultSchema: Equatable, Sendable {
                 hint: "run `vaultctl migrate up`, which keeps a copy of the vault as it is")
         }
         try check(connection, is: try expected())
-        try checkRecord(of: connection, version: found, migrations: migrations)
+        try checkRecord(of: connection, version: found, migrations: migrations, hasRecord: true)
     }
 
     /// The schema's version, after it is known that the file is a vault and not newer than this version knows.
@@ -90,12 +110,15 @@ struct VaultSchema: Equatable, Sendable {
     }
 
     /// Refuses a vault whose header and whose record of migrations tell two versions. The header's counts, everywhere.
+    ///
+    /// - Parameter hasRecord: whether there is a table for the record; nil if that is not known.
     static func checkRecord(
-        of connection: Connection, version: Int, migrations: [Migration] = Migrations.all
+        of connection: Connection, version: Int, migrations: [Migration] = Migrations.all, hasRecord: Bool? = nil
     ) throws(StoreError) {
-        let hasRecord = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migration'"
+        let table = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migration'"
+        let hasRecord = if let hasRecord { hasRecord } else { try connection.integer(table) == 1 }
         var recorded: [Int] = []
-        if try connection.integer(hasRecord) == 1 {
+        if hasRecord {
             let rows = try Statement(connection, "SELECT version FROM migration ORDER BY version")
             while try rows.step() { recorded.append(Int(rows.integer(0))) }
         }
@@ -164,6 +187,7 @@ struct VaultSchema: Equatable, Sendable {
     }
 
     static func check(_ connection: Connection, is expected: VaultSchema) throws(StoreError) {
+        if try expected.isThat(of: connection) { return }
         let found = try VaultSchema(of: connection)
         if let foreign = found.objects.subtracting(expected.objects).map(\.name).min() {
             throw StoreError(

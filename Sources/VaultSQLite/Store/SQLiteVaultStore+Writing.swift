@@ -1,12 +1,10 @@
 package import VaultStorage
 
 extension SQLiteVaultStore {
-    package func write<R: Sendable>(
-        _ body: @escaping @Sendable (WriteTransaction) throws -> R
-    ) async throws -> R {
+    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
         try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
-        return try await writer.write(body)
+        try await writer.perform(body)
     }
 
     package func removeRemnants() async -> Remnants {

@@ -32,9 +32,8 @@ extension [ManifestEntry] {
     }
 
     var encoded: [UInt8] {
-        let count = count * ManifestEntry.byteCount
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
+        var encoded = [UInt8](zeroes: count * ManifestEntry.byteCount)
+        unsafe encoded.withUnsafeMutableBytes { bytes in
             for (index, entry) in enumerated() {
                 let start = index * ManifestEntry.byteCount
                 unsafe bytes.storeBytes(of: entry.login.bytes, toByteOffset: start, as: Bytes16.self)
@@ -42,8 +41,8 @@ extension [ManifestEntry] {
                     of: entry.revision.littleEndian, toByteOffset: start + 16, as: Int64.self)
                 unsafe bytes.storeBytes(of: entry.tag.bytes, toByteOffset: start + 24, as: Bytes16.self)
             }
-            initialized = count
         }
+        return encoded
     }
 
     // MARK: In the order of the handles

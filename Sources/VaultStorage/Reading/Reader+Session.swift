@@ -12,7 +12,7 @@ extension Reader {
 
     @inline(__always)
     private func readSession(ofUser index: BlindIndex, _ wanted: LoginHandle?) throws(StoreError) -> SessionSnapshot {
-        let row = sessionsOfUser
+        let row = try sessionsOfUser()
         row.bind(1, index.bytes)
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.user) }
@@ -26,7 +26,7 @@ extension Reader {
 
     @inline(__always)
     private func readSession(ofLogin handle: LoginHandle) throws(StoreError) -> SessionSnapshot {
-        let row = sessionOfLogin
+        let row = try sessionOfLogin()
         row.bind(1, handle.bytes)
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.login) }
@@ -102,7 +102,7 @@ extension Reader {
     private func namedAmongMany(
         _ wanted: LoginHandle, _ user: UserColumns, _ view: UserCellView
     ) throws(StoreError) -> SessionSnapshot {
-        let row = sessionOfLogin
+        let row = try sessionOfLogin()
         row.bind(1, wanted.bytes)
         defer { row.reset() }
         guard try row.step(), row.integer(0) == user.rowID else { throw try notFound(wanted, user, view) }

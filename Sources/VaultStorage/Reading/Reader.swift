@@ -1,12 +1,13 @@
 import VaultCrypto
 
-/// Reads what the vault holds, with the hot queries ready. Used by one thread at a time.
+/// Reads what the vault holds. Used by one thread at a time.
 package final class Reader: @unchecked Sendable {
     package let tables: any TableAccess
     package let context: VaultContext
     let opener: RowOpener
-    let sessionsOfUser: any RowCursor
-    let sessionOfLogin: any RowCursor
+    /// The hot queries, once they have been asked: to prepare one takes longer than a hundred reads.
+    private var ofUser: (any RowCursor)?
+    private var ofLogin: (any RowCursor)?
     /// The end of the audit trail that was known before the snapshot that is being read. What is committed later is not in
     /// it, and is no reason to call it old.
     private(set) var headKnownAtBegin: Int64?
@@ -14,9 +15,23 @@ package final class Reader: @unchecked Sendable {
     package init(_ tables: any TableAccess, _ context: VaultContext) throws(StoreError) {
         self.tables = tables
         self.context = context
-        sessionsOfUser = try tables.cursor(.sessionsOfUser)
-        sessionOfLogin = try tables.cursor(.sessionOfLogin)
         opener = try RowOpener(tables, context, cache: context.manifestParts)
+    }
+
+    @inline(__always)
+    func sessionsOfUser() throws(StoreError) -> any RowCursor {
+        if let ofUser { return ofUser }
+        let cursor = try tables.cursor(.sessionsOfUser)
+        ofUser = cursor
+        return cursor
+    }
+
+    @inline(__always)
+    func sessionOfLogin() throws(StoreError) -> any RowCursor {
+        if let ofLogin { return ofLogin }
+        let cursor = try tables.cursor(.sessionOfLogin)
+        ofLogin = cursor
+        return cursor
     }
 
     /// Refuses a user, whose cell is open, of whom this process has seen a newer state.

@@ -7,22 +7,23 @@ extension VaultStore {
         try await write { try $0.insertLogin(draft) }
     }
 
-    package func updateLogin<R: Sendable>(
-        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
-    ) async throws -> R {
-        try await write { try $0.updateLogin(handle, body) }
+    package func changeLogin(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> Void
+    ) async throws {
+        try await perform { try $0.updateLogin(handle, body) }
     }
 
-    /// As ``updateLogin(_:_:)``, of the login that is meant: chosen under the write lock where the user has no other one.
-    package func updateLogin<R: Sendable>(
-        _ login: LoginSelector, _ body: @escaping @Sendable (inout LoginState) throws -> R
-    ) async throws -> R {
+    /// The same of the login that is meant: chosen under the write lock where the user has no other one.
+    package func changeLogin(
+        _ login: LoginSelector, _ body: @escaping @Sendable (inout LoginState) throws -> Void
+    ) async throws {
         switch login {
-        case .login(let handle): return try await updateLogin(handle, body)
-        case .userLogin: return try await updateLogin(try await session(login).login, body)
+        case .login(let handle): try await changeLogin(handle, body)
+        case .userLogin: try await changeLogin(try await session(login).login, body)
         case .user(let id):
-            if let only = try await write({ try $0.updateOnlyLogin(ofUserId: id, body) }) { return only.result }
-            return try await updateLogin(try await session(login).login, body)
+            let isDone = BodyResult<Bool>()
+            try await perform { isDone.value = try $0.updateOnlyLogin(ofUserId: id, body) }
+            if isDone.value != true { try await changeLogin(try await session(login).login, body) }
         }
     }
 
@@ -34,7 +35,7 @@ extension VaultStore {
             var results: [(login: LoginHandle, value: R)] = []
             for login in logins {
                 do {
-                    results.append((login, try transaction.updateLogin(login, body)))
+                    try transaction.updateLogin(login) { results.append((login, try body(&$0))) }
                 } catch let error as StoreError where error.isDamage || error.code == .notFound(.login) {
                     continue
                 }

@@ -23,7 +23,8 @@ package protocol VaultStore: Sendable {
     /// Cancelling the task ends it; see ``BlockingWork/isCancelled``.
     func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R
 
-    func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R
+    /// Changes. What a body gives is handed on by ``write(_:)``.
+    func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws
 
     /// Told of each commit of this store. Other processes' commits are found by looking.
     var changes: ChangeSignal { get }

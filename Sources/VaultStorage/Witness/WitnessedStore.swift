@@ -59,18 +59,15 @@ package final class WitnessedStore: VaultStore {
         await advance()
     }
 
-    package func write<R: Sendable>(
-        _ body: @escaping @Sendable (WriteTransaction) throws -> R
-    ) async throws -> R {
+    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
         try await check()
-        let (result, opened) = try await store.write { transaction in
+        let opened = try await store.write { transaction in
             let before = transaction.openedIntents.count
-            let result = try body(transaction)
+            try body(transaction)
             let sequence = transaction.head.sequence
-            let opened = transaction.openedIntents.dropFirst(before).map {
+            return transaction.openedIntents.dropFirst(before).map {
                 OpenedIntent(sequence: sequence, login: $0.login, generation: $0.generation)
             }
-            return (result, opened)
         }
         if let log = terms.log, !opened.isEmpty {
             do { try await BlockingLane.care.run { [context] in try log.append(opened, context) } } catch {
@@ -78,7 +75,6 @@ package final class WitnessedStore: VaultStore {
             }
         }
         if terms.everyCommit { await advance() } else { advanceSoon() }
-        return result
     }
 
     // MARK: Looking at the witness

@@ -52,20 +52,9 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
     }
 }
 
-/// What a body has given, on its way to the caller. Written on the writer's thread, and read once its operation is over:
-/// so that nothing between the two has to know its type.
-private final class BodyResult<R: Sendable>: @unchecked Sendable {
-    var value: R?
-}
-
 extension WriterThread {
-    /// Submits a body, and gives what it has given once that is durable.
-    package func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
-        let result = BodyResult<R>()
-        try await withCheckedThrowingContinuation { continuation in
-            submit(BodyOperation(continuation) { result.value = try body($0) })
-        }
-        guard let value = result.value else { throw StoreError.closed }
-        return value
+    /// Submits a body, and returns once what it has done is durable.
+    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in submit(BodyOperation(continuation, body)) }
     }
 }

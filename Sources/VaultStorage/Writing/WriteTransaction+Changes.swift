@@ -24,27 +24,26 @@ extension WriteTransaction {
         return login.open.stored(user: user.columns.handle, userId: user.id, status: user.status, context)
     }
 
-    func updateLogin<R>(_ handle: LoginHandle, _ body: (inout LoginState) throws -> R) throws -> R {
+    func updateLogin(_ handle: LoginHandle, _ body: (inout LoginState) throws -> Void) throws {
         try update(try loadLogin(handle), body)
     }
 
     /// Changes the login of a user who has exactly one.
     ///
-    /// - Returns: nil where that is not so; then nothing was changed.
-    func updateOnlyLogin<R: Sendable>(
-        ofUserId id: String, _ body: (inout LoginState) throws -> R
-    ) throws -> OnlyLogin<R>? {
-        guard let found = try loadOnlyLogin(ofUserId: id) else { return nil }
-        return OnlyLogin(result: try update(found, body))
+    /// - Returns: Whether that is so; otherwise nothing was changed.
+    func updateOnlyLogin(ofUserId id: String, _ body: (inout LoginState) throws -> Void) throws -> Bool {
+        guard let found = try loadOnlyLogin(ofUserId: id) else { return false }
+        try update(found, body)
+        return true
     }
 
-    private func update<R>(
-        _ found: (user: OpenUser, login: OpenLogin), _ body: (inout LoginState) throws -> R
-    ) throws -> R {
+    private func update(
+        _ found: (user: OpenUser, login: OpenLogin), _ body: (inout LoginState) throws -> Void
+    ) throws {
         let login = found.login
         var user = found.user
         var state = login.state(of: user, context, nextFence: try nextFence())
-        let result = try body(&state)
+        try body(&state)
         let hasChanged = try apply(state, to: login, of: &user)
         var tale = Tale()
         tale.add(
@@ -55,12 +54,6 @@ extension WriteTransaction {
             try tell(tale, of: user)
         }
         try queue(state.outbox)
-        return result
-    }
-
-    /// What changing a user's only login came to.
-    struct OnlyLogin<R: Sendable>: Sendable {
-        let result: R
     }
 
     func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {

@@ -146,14 +146,14 @@ final class FaultyStore: VaultStore {
     }
 
     /// Faults come to what changes a row: they happen when all of it has been written, before the commit or after it.
-    func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+    func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
         await state.withLock({ $0.beforeUpdate })?()
         // An engine may run a body again, whose fault is the same then.
         let decided = Mutex<Fault??>(nil)
-        let (result, hasChanged, fault) = try await base.write { [self] transaction in
+        let (hasChanged, fault) = try await base.write { [self] transaction in
             let before = try Self.changes(in: transaction)
-            let result = try body(transaction)
-            guard try Self.changes(in: transaction) != before else { return (result, false, nil as Fault?) }
+            try body(transaction)
+            guard try Self.changes(in: transaction) != before else { return (false, nil as Fault?) }
             let fault = decided.withLock { decided in
                 if let decided { return decided }
                 let fault = nextFault()
@@ -163,12 +163,11 @@ final class FaultyStore: VaultStore {
             switch fault {
             case .before: throw StoreError(.full, "the disk is full")
             case .lost: throw StoreError(.ownershipLost, "the lock is gone")
-            case .after, nil: return (result, true, fault)
+            case .after, nil: return (true, fault)
             }
         }
         if fault != nil { throw StoreError(.io(1), "the commit is not known to be durable") }
         if hasChanged { await committed() }
-        return result
     }
 
     /// Rows that the transaction has changed so far, or changes that it has sent.

@@ -52,27 +52,24 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
         try await base.survey(body)
     }
 
-    func write<R: Sendable>(
-        _ body: @escaping @Sendable (WriteTransaction) throws -> R
-    ) async throws -> R {
+    func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
         await pause()
         let fault = fault(.commit)
-        let result: Result<R, any Error>
+        let result: Result<Void, any Error>
         do {
-            let value = try await base.write { transaction in
-                let value = try body(transaction)
+            try await base.perform { transaction in
+                try body(transaction)
                 if fault == .before { throw StoreError(.full, "the disk is full") }
-                return value
             }
             ledger.look(by: owner)
             result =
                 fault == .after
-                ? .failure(StoreError(.io(1), "the commit is not known to be durable")) : .success(value)
+                ? .failure(StoreError(.io(1), "the commit is not known to be durable")) : .success(())
         } catch {
             result = .failure(error)
         }
         await pause()
-        return try result.get()
+        try result.get()
     }
 }
 

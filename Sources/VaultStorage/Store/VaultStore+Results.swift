@@ -1,0 +1,26 @@
+/// What a body has given, on its way to the caller. Written where the body runs, and read once its operation is over: so
+/// that nothing between the two has to look up its type.
+@usableFromInline
+package final class BodyResult<R: Sendable>: @unchecked Sendable {
+    @usableFromInline package var value: R?
+
+    @inlinable package init() {}
+}
+
+extension VaultStore {
+    package func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+        let result = BodyResult<R>()
+        try await perform { result.value = try body($0) }
+        guard let value = result.value else { throw StoreError.closed }
+        return value
+    }
+
+    package func updateLogin<R: Sendable>(
+        _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> R
+    ) async throws -> R {
+        let result = BodyResult<R>()
+        try await changeLogin(handle) { result.value = try body(&$0) }
+        guard let value = result.value else { throw StoreError.closed }
+        return value
+    }
+}
