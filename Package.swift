@@ -49,8 +49,9 @@ let package = Package(
         // C libraries, each with one importer.
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "SQLite3", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CSQLite", dependencies: ["SQLite3"], linkerSettings: [.linkedLibrary("sqlite3")]),
+        // Loads libpq when it is first used, and links nothing of it.
+        .target(name: "CPostgreSQL", linkerSettings: [.linkedLibrary("dl")]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
         .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("TOKENVAULT_COMMIT", to: "\"\(commit)\"")]),

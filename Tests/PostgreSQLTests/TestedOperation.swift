@@ -11,10 +11,17 @@ final class TestedOperation: WriteOperation {
     private let failure = Mutex<StoreError??>(nil)
     let runs = Atomic<Int>(0)
 
-    init(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) { self.body = body }
+    let foresight: Foresight
+
+    init(
+        _ foresight: Foresight = .nothing, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) {
+        self.foresight = foresight
+        self.body = body
+    }
 
     static func relabel(_ login: LoginHandle, _ label: String) -> TestedOperation {
-        TestedOperation { try $0.updateLogin(login) { $0.session.label = label } }
+        TestedOperation(.rows(.login, login.bytes)) { try $0.updateLogin(login) { $0.session.label = label } }
     }
 
     var comesAfterCommit: Bool { false }

@@ -11,7 +11,9 @@ import TokenVault
 
 let arguments = CommandLine.arguments
 
-@Sendable func misuse() -> Never { BenchProgram.stop("vault-worker", "see the comment in main.swift for the arguments") }
+@Sendable func misuse() -> Never {
+    BenchProgram.stop("vault-worker", "see the comment in main.swift for the arguments")
+}
 
 @Sendable func run() async throws {
     guard arguments.count >= 5 else { misuse() }

@@ -65,7 +65,9 @@ package final class MemoryVaultStore: VaultStore {
 
     // MARK: Reading
 
-    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+    package func read<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
         let reader = try take()
         defer { giveBack(reader) }
         return try reader.readNewest(body)
@@ -91,7 +93,9 @@ package final class MemoryVaultStore: VaultStore {
 
     // MARK: Writing
 
-    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+    package func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws {
         if readers.withLock({ $0.isClosed }) { throw StoreError(.closed, "the vault is closed") }
         try writer.withLock { kept in
             let writer = if let kept { kept } else { try Writer(vault, context) }

@@ -8,7 +8,7 @@ import VaultStorage
 /// A read is a part of its caller's task that runs here: its body need not be copied nor outlive the call.
 final class ReadingThreads: TaskExecutor {
     /// Of the process, whatever the number of vaults: so many connections for reading may be in use at once.
-    static let shared = ReadingThreads(limit: 4)
+    static let shared = ReadingThreads(limit: ServerReaders.limit)
 
     private struct State {
         var jobs: [UnownedJob] = []

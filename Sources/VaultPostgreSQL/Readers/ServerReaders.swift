@@ -1,32 +1,19 @@
 import Synchronization
 import VaultStorage
 
-/// A connection that only reads, with what reads by it. Used by one thread at a time.
-struct OpenReader: @unchecked Sendable {
-    let tables: ServerTables
-    let reader: Reader
-
-    init(
-        _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,
-        isSurvey: Bool = false
-    ) throws(StoreError) {
-        let connection = try ServerConnection(address)
-        try SessionSettings.apply(to: connection, address, isSurvey: isSurvey)
-        try watch.require(connection.history)
-        try self.init(ServerTables(connection, address, peers), context)
-    }
-
-    init(_ tables: ServerTables, _ context: VaultContext) throws(StoreError) {
-        self.tables = tables
-        reader = try Reader(tables, context)
-    }
-}
-
 /// Connections for reading. One that has met an error of the network is given up.
 final class ServerReaders: Sendable {
+    /// How many there are at once.
+    static let limit = 4
+
     private struct State {
         var idle: [OpenReader] = []
+        /// Those in use too.
+        var count: Int
+        /// Threads that wait for one.
+        var waiting = 0
         var isClosed = false
+        var patience = BriefPatience()
     }
 
     private let address: ServerAddress
@@ -34,6 +21,7 @@ final class ServerReaders: Sendable {
     private let peers: PeerLiveness
     private let watch: HistoryWatch
     private let state: Mutex<State>
+    private let freed = WakeUp()
 
     init(
         _ address: ServerAddress, _ context: VaultContext, _ peers: PeerLiveness, _ watch: HistoryWatch,
@@ -43,8 +31,46 @@ final class ServerReaders: Sendable {
         self.context = context
         self.peers = peers
         self.watch = watch
-        state = Mutex(State(idle: [first]))
+        state = Mutex(State(idle: [first], count: 1))
     }
+
+    // MARK: On a thread that must not wait
+
+    /// Reads what one question brings, if the server answers it within a moment. To change threads and back costs more than
+    /// that, and where the server is further away nothing is tried for long.
+    ///
+    /// - Returns: nil if it did not, or if the body asked more. Then it has to run on a thread that may wait.
+    func readAtOnce<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) throws(StoreError) -> R? {
+        var questions: [Question] = []
+        foresight.addQuestions(to: &questions, context)
+        guard !questions.isEmpty, let open = takeIdle() else { return nil }
+        defer { giveBack(open) }
+        let start = SuspendingClock.now
+        let isAnswered = open.tables.askBriefly(questions)
+        let time = isAnswered ? start.duration(to: .now) : nil
+        state.withLock { $0.patience.note(time) }
+        guard isAnswered else { return nil }
+        open.tables.beginAtOnce()
+        let result: R
+        do throws(StoreError) { result = try open.reader.readNewest(body) } catch {
+            if open.tables.endAtOnce() { throw error }
+            return nil
+        }
+        return open.tables.endAtOnce() ? result : nil
+    }
+
+    private func takeIdle() -> OpenReader? {
+        state.withLock { state in
+            guard !state.isClosed, let last = state.idle.last, last.tables.connection.isSettled,
+                state.patience.isWorthTrying()
+            else { return nil }
+            return state.idle.removeLast()
+        }
+    }
+
+    // MARK: On a thread that may wait
 
     /// On the calling thread, which waits for the server.
     func read<R>(_ body: (Reader) throws(StoreError) -> R) throws(StoreError) -> R {
@@ -54,12 +80,13 @@ final class ServerReaders: Sendable {
             giveBack(open)
             return result
         } catch {
-            let isLost = open.tables.connection.end != nil
-            giveBack(open)
-            // The server may have been started anew since the connection was last used: a new one tells.
-            guard isLost else { throw error }
+            guard open.tables.connection.end != nil else {
+                giveBack(open)
+                throw error
+            }
         }
-        let fresh = try OpenReader(address, context, peers, watch)
+        // The server may have been started anew since the connection was last used: a new one tells.
+        let fresh = try make()
         defer { giveBack(fresh) }
         return try fresh.reader.readNewest(body)
     }
@@ -77,29 +104,74 @@ final class ServerReaders: Sendable {
         if state.withLock({ $0.isClosed }) { throw .closed }
     }
 
+    private enum Place {
+        case idle(OpenReader)
+        case free
+        case none
+    }
+
     private func take() throws(StoreError) -> OpenReader {
-        try requireOpen()
-        if let idle = state.withLock({ $0.idle.popLast() }) { return idle }
-        return try OpenReader(address, context, peers, watch)
+        while true {
+            try requireOpen()
+            let place = state.withLock { state -> Place in
+                if let idle = state.idle.popLast() { return .idle(idle) }
+                if state.count < Self.limit {
+                    state.count += 1
+                    return .free
+                }
+                state.waiting += 1
+                return .none
+            }
+            switch place {
+            case .idle(let open):
+                // It may owe an answer for which nobody has waited.
+                if !open.tables.connection.isSettled { try? open.tables.connection.sync() }
+                return open
+            case .free: return try make()
+            // Never for long: who has one does not wait for a thread.
+            case .none: freed.wait(milliseconds: nil)
+            }
+        }
+    }
+
+    /// In a place that is taken already.
+    private func make() throws(StoreError) -> OpenReader {
+        do throws(StoreError) { return try OpenReader(address, context, peers, watch) } catch {
+            leave { $0.count -= 1 }
+            throw error
+        }
     }
 
     private func giveBack(_ open: OpenReader) {
         open.tables.rollBack()
-        let isKept =
-            open.tables.connection.end == nil
-            && state.withLock { state in
-                if !state.isClosed { state.idle.append(open) }
-                return !state.isClosed
+        open.tables.forgetForeseen()
+        leave { state in
+            if open.tables.connection.end != nil || state.isClosed {
+                open.tables.connection.close()
+                state.count -= 1
+            } else {
+                state.idle.append(open)
             }
-        if !isKept { open.tables.connection.close() }
+        }
+    }
+
+    private func leave(_ change: (inout State) -> Void) {
+        let isAwaited = state.withLock { state in
+            change(&state)
+            guard state.waiting > 0 else { return false }
+            state.waiting -= 1
+            return true
+        }
+        if isAwaited { freed.send() }
     }
 
     func close() {
-        let idle = state.withLock { state in
+        let (idle, waiting) = state.withLock { state in
             state.isClosed = true
-            defer { state.idle = [] }
-            return state.idle
+            defer { (state.idle, state.waiting) = ([], 0) }
+            return (state.idle, state.waiting)
         }
         for open in idle { open.tables.connection.close() }
+        for _ in 0..<waiting { freed.send() }
     }
 }

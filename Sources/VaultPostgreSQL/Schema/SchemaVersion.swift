@@ -6,12 +6,20 @@ enum SchemaVersion {
     static var known: Int { Migrations.postgreSQL.last?.version ?? 0 }
 
     static func read(_ connection: ServerConnection) throws(StoreError) -> Int {
-        Int(try connection.answer(to: connection.send(question)).integer(0, 0))
+        Int(try connection.answer(to: ask(connection)).integer(0, 0))
+    }
+
+    /// Asks without waiting.
+    static func ask(_ connection: ServerConnection) throws(StoreError) -> Command {
+        try connection.send(question)
     }
 
     /// Refuses tables that are not those of this program.
-    static func check(_ connection: ServerConnection) throws(StoreError) {
-        let found = try read(connection)
+    static func check(_ connection: ServerConnection) throws(StoreError) { try check(read(connection)) }
+
+    static func check(_ answer: Answer) throws(StoreError) { try check(Int(answer.integer(0, 0))) }
+
+    private static func check(_ found: Int) throws(StoreError) {
         if found == known { return }
         if found < known {
             throw StoreError(

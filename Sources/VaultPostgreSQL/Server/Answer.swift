@@ -7,32 +7,32 @@ import VaultStorage
 
     init(_ result: OpaquePointer) { unsafe self.result = unsafe result }
 
-    deinit { unsafe PQclear(result) }
+    deinit { unsafe LibPQclear(result) }
 
-    var rowCount: Int32 { unsafe PQntuples(result) }
+    var rowCount: Int32 { unsafe LibPQntuples(result) }
 
-    private var columnCount: Int32 { unsafe PQnfields(result) }
+    var columnCount: Int32 { unsafe LibPQnfields(result) }
 
     /// How many rows the command changed.
-    var changeCount: Int { unsafe PQcmdTuples(result).map { unsafe Int(String(cString: $0)) ?? 0 } ?? 0 }
+    var changeCount: Int { unsafe LibPQcmdTuples(result).map { unsafe Int(String(cString: $0)) ?? 0 } ?? 0 }
 
     /// Such as `COMMIT`; a failed transaction answers that with `ROLLBACK`.
-    var tag: String { unsafe PQcmdStatus(result).map { unsafe String(cString: $0) } ?? "" }
+    var tag: String { unsafe LibPQcmdStatus(result).map { unsafe String(cString: $0) } ?? "" }
 
     private func has(_ row: Int32, _ column: Int32) -> Bool {
         row >= 0 && row < rowCount && (0..<columnCount).contains(column)
     }
 
     func isNull(_ row: Int32, _ column: Int32) -> Bool {
-        unsafe !has(row, column) || PQgetisnull(result, row, column) == 1
+        unsafe !has(row, column) || LibPQgetisnull(result, row, column) == 1
     }
 
     /// Valid for as long as the answer is.
     func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer {
-        guard !isNull(row, column), let start = unsafe PQgetvalue(result, row, column) else {
+        guard !isNull(row, column), let start = unsafe LibPQgetvalue(result, row, column) else {
             return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        return unsafe UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
+        return unsafe UnsafeRawBufferPointer(start: start, count: Int(LibPQgetlength(result, row, column)))
     }
 
     /// 0 where there is no integer.

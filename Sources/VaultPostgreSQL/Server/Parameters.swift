@@ -13,8 +13,8 @@ extension Table.FieldType {
 }
 
 /// What a command is given, in PostgreSQL's binary form.
-struct Parameters {
-    struct Value {
+struct Parameters: Hashable {
+    struct Value: Hashable {
         let type: Table.FieldType
         let bytes: [UInt8]
 

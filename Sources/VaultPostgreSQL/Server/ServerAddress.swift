@@ -55,14 +55,23 @@ package struct ServerAddress: Sendable {
         return (String(text[..<mark]) + (rest.isEmpty ? "" : "?" + rest), name)
     }
 
+    /// Everything that is done with a server begins here.
+    private static func loadLibrary() throws(StoreError) {
+        guard let reason = unsafe libpq_load() else { return }
+        throw StoreError(
+            .invalidValue, "a vault on a server needs libpq: \(unsafe String(cString: reason))",
+            hint: "install it, for instance: apt-get install libpq5")
+    }
+
     private static func parse(_ text: String) throws(StoreError) -> [String: String] {
+        try loadLibrary()
         var message: UnsafeMutablePointer<CChar>?
-        guard let options = unsafe PQconninfoParse(text, &message) else {
+        guard let options = unsafe LibPQconninfoParse(text, &message) else {
             // libpq's message quotes what it could not read, perhaps a password.
-            unsafe PQfreemem(message)
+            unsafe LibPQfreemem(message)
             throw malformed("it is not one that libpq can read")
         }
-        defer { unsafe PQconninfoFree(options) }
+        defer { unsafe LibPQconninfoFree(options) }
         var found: [String: String] = [:]
         var option = unsafe options
         while let keyword = unsafe option.pointee.keyword {

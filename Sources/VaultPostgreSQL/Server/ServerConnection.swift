@@ -14,9 +14,17 @@ import VaultStorage
     private let handle: OpaquePointer
     private let notices = Notices()
     private let socket: Int32
+    private let isEncrypted: Bool
     /// Sent, and not answered yet, in their order.
     private var waiting: [Command] = []
     private var syncsAwaited = 0
+    /// How often answers were waited for.
+    private(set) var journeys = 0
+    /// How much libpq may still keep to itself.
+    private var unflushed = 0
+    private static let mostUnflushed = 8_192
+    /// What a command takes beside its parameters, roughly.
+    private static let overhead = 64
     /// Whether something was sent since the last sync.
     private var hasUnsynced = false
     private var failure: ServerFailure?
@@ -39,15 +47,16 @@ import VaultStorage
         }
         do throws(StoreError) {
             try unsafe Self.finish(connection, Deadline(Self.connecting))
-            guard unsafe PQsetnonblocking(connection, 1) == 0, unsafe PQenterPipelineMode(connection) == 1 else {
+            guard unsafe LibPQsetnonblocking(connection, 1) == 0, unsafe LibPQenterPipelineMode(connection) == 1 else {
                 throw .unreachable
             }
         } catch {
-            unsafe PQfinish(connection)
+            unsafe LibPQfinish(connection)
             throw error
         }
         unsafe handle = connection
-        socket = unsafe PQsocket(connection)
+        socket = unsafe LibPQsocket(connection)
+        isEncrypted = unsafe LibPQsslInUse(connection) == 1
         // A child that keeps the socket open would keep this process alive for others.
         ForkGuard.add(socket)
         unsafe notices.listen(on: handle)
@@ -56,7 +65,7 @@ import VaultStorage
     deinit { close() }
 
     /// The number of the session, as it was announced when it began.
-    var announcedSession: Int64 { unsafe Int64(PQbackendPID(handle)) }
+    var announcedSession: Int64 { unsafe Int64(LibPQbackendPID(handle)) }
 
     func close() {
         // In a fork the connection is the parent's: not even its end may be told.
@@ -64,7 +73,7 @@ import VaultStorage
         isClosed = true
         end = end ?? .closed
         ForkGuard.remove(socket)
-        unsafe PQfinish(handle)
+        unsafe LibPQfinish(handle)
     }
 
     private static func start(_ parameters: [(keyword: String, value: String)]) -> OpaquePointer? {
@@ -78,18 +87,18 @@ import VaultStorage
         }
         unsafe keywords.append(nil)
         unsafe values.append(nil)
-        return unsafe PQconnectStartParams(keywords, values, 0)
+        return unsafe LibPQconnectStartParams(keywords, values, 0)
     }
 
     private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) {
-        guard unsafe PQstatus(connection) != CONNECTION_BAD else { throw unsafe StoreError(refusalOf: connection) }
+        guard unsafe LibPQstatus(connection) != CONNECTION_BAD else { throw unsafe StoreError(refusalOf: connection) }
         // With the server's codes, which are the same in every language.
-        unsafe _ = PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+        unsafe _ = LibPQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         var awaited = PGRES_POLLING_WRITING
         while awaited != PGRES_POLLING_OK {
             let events = awaited == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard try deadline.wait(for: unsafe PQsocket(connection), Int16(events)) else { throw .unreachable }
-            awaited = unsafe PQconnectPoll(connection)
+            guard try deadline.wait(for: unsafe LibPQsocket(connection), Int16(events)) else { throw .unreachable }
+            awaited = unsafe LibPQconnectPoll(connection)
             if awaited == PGRES_POLLING_FAILED { throw unsafe StoreError(refusalOf: connection) }
         }
     }
@@ -106,12 +115,14 @@ import VaultStorage
         let name = statement.isKept ? try prepare(statement) : nil
         let count = Int32(statement.types.count)
         let sent = unsafe parameters.withPointers(statement.types.count) { values, lengths, formats in
-            if let name { return unsafe PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) }
-            return unsafe PQsendQueryParams(
+            if let name { return unsafe LibPQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) }
+            return unsafe LibPQsendQueryParams(
                 handle, statement.sql, count, statement.types.map(\.oid), values, lengths, formats, 1)
         }
         guard sent == 1 else { throw lose(.unreachable) }
         hasUnsynced = true
+        unflushed += parameters.byteCount + Self.overhead
+        if unflushed >= Self.mostUnflushed { flush() }
         let command = Command()
         waiting.append(command)
         return command
@@ -123,7 +134,7 @@ import VaultStorage
         lastName += 1
         let name = "s\(lastName)"
         let sent = unsafe statement.types.map(\.oid).withUnsafeBufferPointer { types in
-            unsafe PQsendPrepare(handle, name, statement.sql, Int32(types.count), types.baseAddress)
+            unsafe LibPQsendPrepare(handle, name, statement.sql, Int32(types.count), types.baseAddress)
         }
         guard sent == 1 else { throw lose(.unreachable) }
         prepared[key] = (name, statement)
@@ -132,16 +143,22 @@ import VaultStorage
         return name
     }
 
+    /// Lets the server begin with what was sent so far: it works while this process prepares the rest.
+    private func flush() {
+        unflushed = 0
+        unsafe _ = LibPQflush(handle)
+    }
+
     /// Lets the server end what was sent, without waiting for that.
     func finishSoon() {
         guard end == nil, hasUnsynced else { return }
-        guard unsafe PQpipelineSync(handle) == 1 else {
+        guard unsafe LibPQpipelineSync(handle) == 1 else {
             _ = lose(.unreachable)
             return
         }
         syncsAwaited += 1
         hasUnsynced = false
-        unsafe _ = PQflush(handle)
+        flush()
     }
 
     // MARK: Waiting
@@ -153,9 +170,33 @@ import VaultStorage
         try requireUsable()
         finishSoon()
         let deadline = Deadline(patience)
-        while syncsAwaited > 0 { try pump(deadline) }
+        if syncsAwaited > 0 { journeys += 1 }
+        takeAnswers()
+        while syncsAwaited > 0 {
+            if let end { throw end }
+            try pump(deadline)
+        }
         defer { failure = nil }
         if let failure { throw failure.error }
+    }
+
+    /// Whether nothing is awaited.
+    var isSettled: Bool { syncsAwaited == 0 }
+
+    /// Waits a millisecond for what was sent, and gives whether all of it is answered by then. What has failed shows in its
+    /// command.
+    func settleAtOnce() throws(StoreError) -> Bool {
+        journeys += 1
+        takeAnswers()
+        while syncsAwaited > 0 {
+            if let end { throw end }
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&entry, 1, 1) > 0 else { return false }
+            try receive()
+        }
+        forgetFailure()
+        if let end { throw end }
+        return true
     }
 
     /// Whether nothing has failed in the open transaction, as far as the server has answered.
@@ -181,38 +222,50 @@ import VaultStorage
     func takeWarning() -> Bool { notices.take() }
 
     private func pump(_ deadline: Deadline) throws(StoreError) {
-        guard unsafe PQconsumeInput(handle) == 1 else { throw lose(.unreachable) }
-        while syncsAwaited > 0, unsafe PQisBusy(handle) == 0 {
-            guard let result = unsafe PQgetResult(handle) else {
+        let flushed = unsafe LibPQflush(handle)
+        guard flushed >= 0 else { throw lose(.unreachable) }
+        let events = Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0)
+        guard try deadline.wait(for: socket, events) else { throw lose(.unreachable) }
+        try receive()
+    }
+
+    /// Takes what has come. What TLS has taken from the socket beyond what libpq had room for shows on no socket: a record
+    /// holds 16 KiB, and libpq takes at least 8 KiB at a time.
+    private func receive() throws(StoreError) {
+        for _ in 0..<(isEncrypted ? 3 : 1) {
+            guard unsafe LibPQconsumeInput(handle) == 1 else { throw lose(.unreachable) }
+            takeAnswers()
+        }
+    }
+
+    /// Those that are here as a whole.
+    private func takeAnswers() {
+        while syncsAwaited > 0, end == nil, unsafe LibPQisBusy(handle) == 0 {
+            guard let result = unsafe LibPQgetResult(handle) else {
                 // The end of a command's answer: the next one's follows.
-                if unsafe PQstatus(handle) == CONNECTION_BAD { throw lose(.unreachable) }
+                if unsafe LibPQstatus(handle) == CONNECTION_BAD { _ = lose(.unreachable) }
                 continue
             }
             unsafe note(result)
         }
-        guard syncsAwaited > 0 else { return }
-        let flushed = unsafe PQflush(handle)
-        guard flushed >= 0 else { throw lose(.unreachable) }
-        let events = Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0)
-        guard try deadline.wait(for: socket, events) else { throw lose(.unreachable) }
     }
 
     private func note(_ result: OpaquePointer) {
-        switch unsafe PQresultStatus(result) {
+        switch unsafe LibPQresultStatus(result) {
         case PGRES_PIPELINE_SYNC:
-            unsafe PQclear(result)
+            unsafe LibPQclear(result)
             syncsAwaited -= 1
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
             let answer = unsafe Answer(result)
             take()?.answer(answer)
         case PGRES_PIPELINE_ABORTED:
-            unsafe PQclear(result)
+            unsafe LibPQclear(result)
             forget(take())?.skip()
         default:
             let state =
-                unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                unsafe LibPQresultErrorField(result, Int32(UInt8(ascii: "C")))
                 .map { unsafe String(cString: $0) } ?? ""
-            unsafe PQclear(result)
+            unsafe LibPQclear(result)
             let met = state == "25P02" ? cause ?? ServerFailure(state: state) : ServerFailure(state: state)
             cause = cause ?? met
             forget(take())?.fail(met)
@@ -273,11 +326,11 @@ private final class Notices {
 
     func listen(on connection: OpaquePointer) {
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe _ = PQsetNoticeReceiver(
+        unsafe _ = LibPQsetNoticeReceiver(
             connection,
             { own, result in
                 guard let own = unsafe own else { return }
-                let state = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                let state = unsafe LibPQresultErrorField(result, Int32(UInt8(ascii: "C")))
                     .map { unsafe String(cString: $0) }
                 if state == "01000" {
                     unsafe Unmanaged<Notices>.fromOpaque(own).takeUnretainedValue().hasWarning = true

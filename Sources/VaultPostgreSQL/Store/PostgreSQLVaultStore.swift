@@ -67,8 +67,11 @@ package final class PostgreSQLVaultStore: Sendable {
 }
 
 extension PostgreSQLVaultStore: VaultStore {
-    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+    package func read<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
         try readers.requireOpen()
+        if let result = try readers.readAtOnce(foresight, body) { return result }
         return try await withTaskExecutorPreference(ReadingThreads.shared) { () async throws(StoreError) -> R in
             try readers.read(body)
         }
@@ -79,10 +82,12 @@ extension PostgreSQLVaultStore: VaultStore {
         return try await BlockingLane.care.run { [readers] in try readers.survey(body) }
     }
 
-    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+    package func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws {
         if ForkGuard.isForked { throw StoreError.ownershipLost }
         await changes.arrivals.settled()
-        try await writer.perform(body)
+        try await writer.perform(foresight, body)
     }
 
     package var owner: Int64 { lock.owner }

@@ -7,9 +7,11 @@ import VaultStorage
     private static let portion = 256
 
     private let query: Query
-    private let statement: Statement
+    let statement: Statement
+    private let reach: QueryReach?
     private unowned let tables: ServerTables
     private var parameters = Parameters()
+    private let isUnbounded: Bool
     private var answer: Answer?
     private var row: Int32 = -1
     /// The rest of a long answer, which the server keeps.
@@ -19,6 +21,8 @@ import VaultStorage
         self.query = query
         self.tables = tables
         statement = query.statement
+        reach = query.reach
+        isUnbounded = query.isUnbounded
     }
 
     func step() throws(StoreError) -> Bool {
@@ -45,7 +49,9 @@ import VaultStorage
             try tables.change(query, statement, given)
             return false
         }
-        if query.isUnbounded {
+        if let reach, let known = tables.foreseenAnswer(to: query, reach, given) {
+            answer = known
+        } else if isUnbounded {
             let opened = try tables.open(statement, given, Self.portion)
             (portal, answer) = opened
         } else {

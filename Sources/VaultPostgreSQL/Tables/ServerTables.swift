@@ -1,3 +1,4 @@
+import VaultCrypto
 import VaultMigrations
 import VaultStorage
 
@@ -10,6 +11,9 @@ final class ServerTables: TableAccess {
     let address: ServerAddress
     private let peers: PeerLiveness
     private var cursors: [Query: ServerCursor] = [:]
+    private var foreseen = ForeseenAnswers()
+    /// Asked together with the turn: the version of the schema, and the highest fence.
+    private var askedAtBegin: (version: Command, fence: Command)?
     private var transaction = Transaction.none
     private var lastChange: Command?
     private var lastInsert: Command?
@@ -20,6 +24,8 @@ final class ServerTables: TableAccess {
     /// The changes of the open transaction, or of the last one, as they would be done once more.
     private var record: [RecordedChange] = []
     private var recordAtSavepoint = 0
+    private var waits = true
+    private var wasRefused = false
     /// Whether the end of an operation waits until its changes are accepted. If not, the commit tells.
     var waitsForChanges = true
 
@@ -29,7 +35,9 @@ final class ServerTables: TableAccess {
         self.peers = peers
     }
 
-    func cursor(_ query: Query) throws(StoreError) -> any RowCursor {
+    func cursor(_ query: Query) throws(StoreError) -> any RowCursor { serverCursor(query) }
+
+    private func serverCursor(_ query: Query) -> ServerCursor {
         if let known = cursors[query] { return known }
         let cursor = ServerCursor(query, self)
         cursors[query] = cursor
@@ -39,6 +47,7 @@ final class ServerTables: TableAccess {
     // MARK: Questions and changes
 
     func ask(_ statement: Statement, _ parameters: Parameters = .init()) throws(StoreError) -> Answer {
+        try requireWaiting()
         let command = try connection.send(statement, parameters)
         try connection.sync()
         return try connection.answer(to: command)
@@ -49,7 +58,11 @@ final class ServerTables: TableAccess {
         let command = try connection.send(statement, parameters)
         lastChange = command
         record.append(RecordedChange(statement: statement, parameters: parameters))
-        if case .insert = query.operation { lastInsert = command }
+        foreseen.note(query.operation, parameters)
+        if case .insert(let table, _, _) = query.operation {
+            lastInsert = command
+            if table == .refreshIntent { askedAtBegin = nil }
+        }
     }
 
     /// Whether a change would change anything.
@@ -63,6 +76,7 @@ final class ServerTables: TableAccess {
     func open(
         _ statement: Statement, _ parameters: Parameters, _ portion: Int
     ) throws(StoreError) -> (Portal, Answer?) {
+        try requireWaiting()
         let isAlone = transaction == .none
         if isAlone { try begin(.reading) }
         lastPortal += 1
@@ -98,7 +112,10 @@ final class ServerTables: TableAccess {
         if waitsForChanges { try connection.sync() }
     }
 
-    func highestFence() throws(StoreError) -> Int64 { try ask(Self.highestFence).integer(0, 0) }
+    func highestFence() throws(StoreError) -> Int64 {
+        if let known = askedAtBegin?.fence.answer { return known.integer(0, 0) }
+        return try ask(Self.highestFence).integer(0, 0)
+    }
 
     func rawRows(of table: Table, where column: String, is number: Int64) throws(StoreError) -> [RawRow] {
         let names = [table.key] + table.fields.map(\.name)
@@ -120,13 +137,69 @@ final class ServerTables: TableAccess {
 
     /// One transaction that may change something. Waits for those of other processes; from here on no other can change
     /// anything.
-    func beginWriting() throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - questions: What is going to be asked. The server answers them when it has given the turn, on the same journey.
+    ///   - expectsOthers: Whether others are likely to have written since the last time, so that more has to be looked at.
+    func beginWriting(
+        _ questions: [Question] = [], expectsOthers: Bool = false
+    ) throws(StoreError) {
         try begin(.writing)
-        let mark = try ask(Self.takeTurn)
+        let turn = try connection.send(Self.takeTurn)
+        if expectsOthers {
+            askedAtBegin = (try SchemaVersion.ask(connection), try connection.send(Self.highestFence))
+        }
+        for question in questions { try foresee(question) }
+        try connection.sync()
+        let mark = try connection.answer(to: turn)
         guard mark.rowCount == 1 else { throw .lacksEngineState }
         let history = ServerHistory(system: mark.integer(0, 1), timeline: mark.integer(0, 2))
         guard history == connection.history else { throw .unsettled }
         noteTurn(mark.integer(0, 0))
+    }
+
+    /// Asks without waiting. Long answers are left to those who need them.
+    private func foresee(_ question: Question) throws(StoreError) {
+        let (query, parameters) = (question.query, Parameters(question.parameters.map(\.value)))
+        guard !query.isUnbounded, !foreseen.knows(query, parameters) else { return }
+        let command = try connection.send(serverCursor(query).statement, parameters)
+        foreseen.add(query, parameters, command)
+    }
+
+    /// What the server has answered to a question before it was asked, if that still holds.
+    func foreseenAnswer(to query: Query, _ reach: QueryReach, _ parameters: Parameters) -> Answer? {
+        // Outside a transaction, who asks again wants to know what is there by now.
+        foreseen.answer(to: query, reach, parameters, isLast: transaction == .none)
+    }
+
+    func forgetForeseen() { foreseen.forget() }
+
+    // MARK: On a thread that must not wait
+
+    /// Asks, and gives whether the answers came at once.
+    func askBriefly(_ questions: [Question]) -> Bool {
+        do throws(StoreError) {
+            for question in questions { try foresee(question) }
+            connection.finishSoon()
+            return try connection.settleAtOnce()
+        } catch {
+            return false
+        }
+    }
+
+    /// From here on a question that needs a journey is refused.
+    func beginAtOnce() { (waits, wasRefused) = (false, false) }
+
+    /// Gives whether nothing was refused: if something was, what came of it means nothing.
+    func endAtOnce() -> Bool {
+        waits = true
+        return !wasRefused
+    }
+
+    private func requireWaiting() throws(StoreError) {
+        if waits { return }
+        wasRefused = true
+        throw StoreError(.busy, "this thread must not wait for the database server")
     }
 
     func noteTurn(_ number: Int64) {
@@ -163,7 +236,8 @@ final class ServerTables: TableAccess {
         try connection.send(kind == .writing ? Self.begin : Self.beginReading)
         connection.forgetFailure()
         transaction = kind
-        (lastChange, lastInsert) = (nil, nil)
+        (lastChange, lastInsert, askedAtBegin) = (nil, nil, nil)
+        foreseen.forget()
         record = []
     }
 
@@ -231,6 +305,7 @@ final class ServerTables: TableAccess {
 
     func snapshot<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         if transaction != .none { return try body() }
+        try requireWaiting()
         try begin(.reading)
         defer { rollBack() }
         return try body()
@@ -245,9 +320,14 @@ final class ServerTables: TableAccess {
 
     func isOwnerAlive(_ owner: Int64) -> Bool { peers.isAlive(owner, self) }
 
-    func checkSchema() throws(StoreError) { try SchemaVersion.check(connection) }
+    func checkSchema() throws(StoreError) {
+        try requireWaiting()
+        guard let known = askedAtBegin?.version.answer else { return try SchemaVersion.check(connection) }
+        try SchemaVersion.check(known)
+    }
 
     func checkStorage(_ findings: any StorageFindings) throws(StoreError) {
+        try requireWaiting()
         try ServerSchema(address.schema).noteInvalidIndexes(connection, findings)
     }
 
@@ -285,6 +365,15 @@ final class ServerTables: TableAccess {
             (SELECT count(*) FROM pg_stat_replication)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'
         """, [.text])
+}
+
+extension Question.Parameter {
+    var value: Parameters.Value {
+        switch self {
+        case .number(let number): .integer(number)
+        case .bytes(let bytes): .bytes(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+        }
+    }
 }
 
 extension Answer {

@@ -42,6 +42,9 @@ final class ServerWriteBatch: WriteBatching {
         for operation in operations { operation.finish(failure) }
     }
 
+    /// How often answers were waited for on the present connection.
+    var journeys: Int { channel?.tables.connection.journeys ?? 0 }
+
     func close() { channel?.tables.connection.close() }
 
     // MARK: One transaction
@@ -77,7 +80,7 @@ final class ServerWriteBatch: WriteBatching {
         do throws(StoreError) { channel = try currentChannel() } catch { return .done(error) }
         channel.tables.waitsForChanges = isCareful
         do throws(StoreError) {
-            try begin(channel)
+            try begin(channel, foreseeing: isCareful ? [] : operations)
             for operation in operations {
                 let isDone = isCareful ? try run(operation, on: channel) : tryOut(operation, on: channel)
                 if isDone { continue }
@@ -92,7 +95,8 @@ final class ServerWriteBatch: WriteBatching {
                 return .again(error)
             }
             guard channel.tables.connection.end != nil else {
-                return error.code == .busy ? .again(error) : .done(error)
+                // A row that the server cannot read must fail no operation but that which needs it.
+                return error.code == .busy ? .again(error) : isCareful ? .done(error) : .carefully
             }
             // The connection was lost, perhaps long ago, and with it everything that was not committed.
             self.channel = nil
@@ -102,13 +106,19 @@ final class ServerWriteBatch: WriteBatching {
     }
 
     /// Waits for this process's turn.
-    private func begin(_ channel: Channel) throws(StoreError) {
-        let tables = channel.tables
-        try tables.beginWriting()
+    private func begin(
+        _ channel: Channel, foreseeing operations: [any WriteOperation] = []
+    ) throws(StoreError) {
+        let (tables, transaction) = (channel.tables, channel.transaction)
+        var questions: [Question] = []
+        let expectsOthers = !operations.isEmpty && transaction.hasLooked
+        if expectsOthers { questions += transaction.looks }
+        for operation in operations { operation.foresight.addQuestions(to: &questions, context) }
+        try tables.beginWriting(questions, expectsOthers: expectsOthers)
         if watch.history == nil { watch.settle(tables.connection.history, changes: tables.turn - 1) }
         // Others have settled what there was to settle, and this process has yet to look at it.
         guard watch.history == tables.connection.history else { throw .unsettled }
-        try channel.transaction.begin()
+        try transaction.begin()
     }
 
     /// Runs one operation; what it did is undone when it throws, and its neighbours feel nothing of it.

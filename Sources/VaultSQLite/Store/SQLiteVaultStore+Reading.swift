@@ -1,7 +1,10 @@
 package import VaultStorage
 
 extension SQLiteVaultStore: VaultStore {
-    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+    /// Each question is answered at once, so nothing need be foreseen.
+    package func read<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
         try readers.read(body)
     }
 

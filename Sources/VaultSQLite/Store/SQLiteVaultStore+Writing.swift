@@ -1,10 +1,12 @@
 package import VaultStorage
 
 extension SQLiteVaultStore {
-    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+    package func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws {
         try database.liveness.check()
         if let readOnlyRefusal { throw readOnlyRefusal }
-        try await writer.perform(body)
+        try await writer.perform(foresight, body)
     }
 
     package func removeRemnants() async -> Remnants {

@@ -114,5 +114,5 @@ final class KeyringSuccession: Sendable {
 }
 
 extension Query {
-    fileprivate static let vaultState = select(Table.vault.columns("revision", "incarnation"), from: .vault)
+    static let vaultState = select(Table.vault.columns("revision", "incarnation"), from: .vault)
 }

@@ -7,20 +7,22 @@ extension VaultStore {
     package func session(_ selector: LoginSelector) async throws(StoreError) -> SessionSnapshot {
         switch selector {
         case .user(let id):
-            return try await read(ofUser: id) { reader, index throws(StoreError) in
+            return try await read(ofUser: id, first: .sessionsOfUser) { reader, index throws(StoreError) in
                 try reader.session(ofUser: index, nil)
             }
         case .login(let handle):
-            return try await read { reader throws(StoreError) in try reader.session(ofLogin: handle) }
+            return try await read(.rows(.sessionOfLogin, handle.bytes)) { reader throws(StoreError) in
+                try reader.session(ofLogin: handle)
+            }
         case .userLogin(let id, let handle):
-            return try await read(ofUser: id) { reader, index throws(StoreError) in
+            return try await read(ofUser: id, first: .sessionsOfUser) { reader, index throws(StoreError) in
                 try reader.session(ofUser: index, handle)
             }
         }
     }
 
     package func login(_ handle: LoginHandle) async throws(StoreError) -> StoredLogin {
-        try await read { reader throws(StoreError) in try reader.login(handle) }
+        try await read(.rows(.login, handle.bytes)) { reader throws(StoreError) in try reader.login(handle) }
     }
 
     /// In the order of their handles. A damaged row is listed as such.
@@ -30,7 +32,7 @@ extension VaultStore {
         guard let userId else {
             return try await read { reader throws(StoreError) in try reader.logins(after: after, limit: limit) }
         }
-        return try await read(ofUser: userId) { reader, index throws(StoreError) in
+        return try await read(ofUser: userId, first: nil) { reader, index throws(StoreError) in
             try reader.logins(ofUser: index, after: after, limit: limit)
         }
     }
@@ -54,7 +56,7 @@ extension VaultStore {
     }
 
     package func user(_ id: String) async throws(StoreError) -> StoredUser {
-        try await read(ofUser: id) { reader, index throws(StoreError) in try reader.user(index) }
+        try await read(ofUser: id, first: .userByIndex) { reader, index throws(StoreError) in try reader.user(index) }
     }
 
     package func users(after: UserHandle?, limit: Int) async throws(StoreError) -> [UserListing] {
@@ -69,11 +71,12 @@ extension VaultStore {
     /// Reads by the index of a user id. One that is not found may be there under another index key.
     @inline(__always)
     private func read<R>(
-        ofUser id: String, _ body: (Reader, BlindIndex) throws(StoreError) -> R
+        ofUser id: String, first: Query?, _ body: (Reader, BlindIndex) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let keyring = context.keyring
         let index = keyring.blindIndex(ofUserId: id)
-        return try await read { reader throws(StoreError) in
+        let foresight = first.map { Foresight.rows($0, index.bytes) } ?? .nothing
+        return try await read(foresight) { reader throws(StoreError) in
             do throws(StoreError) { return try body(reader, index) } catch {
                 guard error.code == .notFound(.user) else { throw error }
                 return try reader.lookAgain(forUser: id, knownBy: keyring, body)
@@ -111,7 +114,7 @@ extension VaultStore {
     /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
     package func providers(ofUser userId: String) async throws(StoreError) -> Set<ProviderHandle> {
         do throws(StoreError) {
-            return try await read(ofUser: userId) { reader, index throws(StoreError) in
+            return try await read(ofUser: userId, first: nil) { reader, index throws(StoreError) in
                 let providers = try reader.providers(ofUser: index)
                 guard !providers.isEmpty else { throw .notFound(.user) }
                 return providers

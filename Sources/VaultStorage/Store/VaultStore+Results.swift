@@ -8,9 +8,16 @@ package final class BodyResult<R: Sendable>: @unchecked Sendable {
 }
 
 extension VaultStore {
-    package func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R { try await write(.nothing, body) }
+
+    /// - Parameter foresight: What the body asks first.
+    package func write<R: Sendable>(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> R
+    ) async throws -> R {
         let result = BodyResult<R>()
-        try await perform { result.value = try body($0) }
+        try await perform(foresight) { result.value = try body($0) }
         guard let value = result.value else { throw StoreError.closed }
         return value
     }

@@ -4,13 +4,15 @@ extension VaultStore {
     // MARK: Users and logins
 
     package func insertLogin(_ draft: LoginDraft) async throws -> StoredLogin {
-        try await write { try $0.insertLogin(draft) }
+        var first = [Foresight.rowsOfUser(.userByIndex, id: draft.userId)]
+        if let provider = draft.provider { first.append(.rows(.providerExists, provider.bytes)) }
+        return try await write(.each(first)) { try $0.insertLogin(draft) }
     }
 
     package func changeLogin(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> Void
     ) async throws {
-        try await perform { try $0.updateLogin(handle, body) }
+        try await perform(.rows(.login, handle.bytes)) { try $0.updateLogin(handle, body) }
     }
 
     /// The same of the login that is meant: chosen under the write lock where the user has no other one.
@@ -22,7 +24,9 @@ extension VaultStore {
         case .userLogin: try await changeLogin(try await session(login).login, body)
         case .user(let id):
             let isDone = BodyResult<Bool>()
-            try await perform { isDone.value = try $0.updateOnlyLogin(ofUserId: id, body) }
+            try await perform(.rowsOfUser(.loginsOfUser, id: id)) {
+                isDone.value = try $0.updateOnlyLogin(ofUserId: id, body)
+            }
             if isDone.value != true { try await changeLogin(try await session(login).login, body) }
         }
     }
@@ -31,7 +35,7 @@ extension VaultStore {
     package func updateEach<R: Sendable>(
         _ logins: [LoginHandle], _ body: @escaping @Sendable (inout LoginState) throws -> R
     ) async throws -> [(login: LoginHandle, value: R)] {
-        try await write { transaction in
+        try await write(.each(logins.map { .rows(.login, $0.bytes) })) { transaction in
             var results: [(login: LoginHandle, value: R)] = []
             for login in logins {
                 do {
@@ -47,7 +51,8 @@ extension VaultStore {
     package func updateUser<R: Sendable>(
         _ id: String, _ body: @escaping @Sendable (inout UserState) throws -> R
     ) async throws -> R {
-        try await write { try $0.updateUser(id, body) }
+        let first: [Foresight] = [.rowsOfUser(.userByIndex, id: id), .rowsOfUser(.loginsOfUser, id: id)]
+        return try await write(.each(first)) { try $0.updateUser(id, body) }
     }
 
     // MARK: Providers
@@ -122,7 +127,7 @@ extension VaultStore {
     }
 
     package func resolveOutbox(_ handle: OutboxHandle, _ resolution: OutboxResolution) async throws {
-        try await write { try $0.resolve(handle, resolution) }
+        try await write(.rows(.outboxEntry, handle.bytes)) { try $0.resolve(handle, resolution) }
     }
 
     /// Keeps an unusable reply until its login's chain moves on, or is gone.

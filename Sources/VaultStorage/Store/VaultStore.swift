@@ -14,17 +14,25 @@ package protocol VaultStore: Sendable {
 
     /// Reads, on the calling thread where the engine can. To be kept short.
     ///
-    /// - Parameter body: Runs again if what it read was older than what this process knew by then: what falls behind
-    ///   the same mark twice is older.
-    func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R
+    /// - Parameters:
+    ///   - foresight: What the body asks first.
+    ///   - body: Runs again if what it read was older than what this process knew by then: what falls behind
+    ///     the same mark twice is older. Also if the engine could not give it at once all that it asked.
+    func read<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) async throws(StoreError) -> R
 
     /// The same for what reads much: on a thread and a connection of its own, so that nothing else waits for it.
     ///
     /// Cancelling the task ends it; see ``BlockingWork/isCancelled``.
     func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R
 
-    /// Changes. What a body gives is handed on by ``write(_:)``.
-    func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws
+    /// Changes. What a body gives is handed on by ``write(_:_:)``.
+    ///
+    /// - Parameter foresight: What the body asks first.
+    func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws
 
     /// Told of each commit of this store. Other processes' commits are found by looking.
     var changes: ChangeSignal { get }
@@ -67,6 +75,17 @@ package protocol VaultStore: Sendable {
     func close()
     /// As ``close()``, without holding up the thread of the caller.
     func shutDown() async
+}
+
+extension VaultStore {
+    @inline(__always)
+    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        try await read(.nothing, body)
+    }
+
+    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+        try await perform(.nothing, body)
+    }
 }
 
 /// Keeps replies of servers beside the vault, so that no token is lost with a full or failing engine, nor with the

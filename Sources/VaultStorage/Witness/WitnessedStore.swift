@@ -59,9 +59,11 @@ package final class WitnessedStore: VaultStore {
         await advance()
     }
 
-    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+    package func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws {
         try await check()
-        let opened = try await store.write { transaction in
+        let opened = try await store.write(foresight) { transaction in
             let before = transaction.openedIntents.count
             try body(transaction)
             let sequence = transaction.head.sequence
@@ -178,8 +180,10 @@ package final class WitnessedStore: VaultStore {
     package func removeRemnants() async -> Remnants { await store.removeRemnants() }
     package func close() { store.close() }
 
-    package func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
-        try await store.read(body)
+    package func read<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+        try await store.read(foresight, body)
     }
 
     package func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { try store.pathOfBackup(plan) }

@@ -4,6 +4,9 @@ package protocol WriteOperation: AnyObject, Sendable {
     /// the body threw.
     func run(_ transaction: WriteTransaction) throws
 
+    /// What it asks first.
+    var foresight: Foresight { get }
+
     /// Whether it is no change, but is to be done once all changes are committed.
     var comesAfterCommit: Bool { get }
 
@@ -11,16 +14,22 @@ package protocol WriteOperation: AnyObject, Sendable {
     func finish(_ failure: StoreError?)
 }
 
+extension WriteOperation {
+    package var foresight: Foresight { .nothing }
+}
+
 /// The operation of a body.
 private final class BodyOperation: WriteOperation, @unchecked Sendable {
     private var body: (@Sendable (WriteTransaction) throws -> Void)?
     private let continuation: CheckedContinuation<Void, any Error>
     private var result: Result<Void, any Error>?
+    let foresight: Foresight
 
     init(
-        _ continuation: CheckedContinuation<Void, any Error>,
+        _ foresight: Foresight, _ continuation: CheckedContinuation<Void, any Error>,
         _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) {
+        self.foresight = foresight
         self.continuation = continuation
         self.body = body
     }
@@ -54,7 +63,11 @@ private final class BodyOperation: WriteOperation, @unchecked Sendable {
 
 extension WriterThread {
     /// Submits a body, and returns once what it has done is durable.
-    package func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { continuation in submit(BodyOperation(continuation, body)) }
+    package func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            submit(BodyOperation(foresight, continuation, body))
+        }
     }
 }

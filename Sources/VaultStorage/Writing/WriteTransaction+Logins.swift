@@ -316,7 +316,7 @@ extension Query {
         .login, "chain", "generation", "revision", "incarnation", "dueAt", "expiresAt", "refreshTag", "keyTag", "cell",
         first: 2, where: [.equal(Table.login["id"], 1)])
 
-    fileprivate static let providerExists = select(
+    static let providerExists = select(
         Table.provider.columns("id"), from: .provider, where: [.equal(Table.provider["handle"], 1)])
 
     fileprivate static let insertSecrets = insert(into: .loginSecret, "login", "refreshCell", "keyCell")

@@ -35,6 +35,8 @@ package final class WriteTransaction {
     /// How the vault was when this process had last written to it.
     private var lastCommit: (mark: Int64, lookedAt: SuspendingClock.Instant)?
     private var lookedAt = SuspendingClock.now
+    /// Whether the last ``begin()`` had to look, because others had written, or because nothing is believed for long.
+    package private(set) var hasLooked = false
     private var failure: StoreError?
 
     /// - Parameter committedHead: known from another transaction of this process.
@@ -62,8 +64,10 @@ package final class WriteTransaction {
             if !rows.isSame(as: context.rows) { rows.restore(context.rows.current) }
             head = committedHead
             headAtBegin = head
+            hasLooked = false
             return
         }
+        hasLooked = true
         highestFence = nil
         try tables.checkSchema()
         rows.restore(context.rows.current)
@@ -80,6 +84,12 @@ package final class WriteTransaction {
         throw StoreError(
             .rollbackSuspected, "the vault is older than what this process has already written to it",
             hint: "find out who replaced the file; nothing is written to it")
+    }
+
+    /// What ``begin()`` asks where others have written.
+    package var looks: [Question] {
+        let known = committedHead.map { Question(.auditLink, .number($0.sequence)) }
+        return [Question(.vaultState), Question(.lastLink)] + (known.map { [$0] } ?? [])
     }
 
     /// Whether the vault is as the last transaction of this process has left it. Believed for a second: after that is looked

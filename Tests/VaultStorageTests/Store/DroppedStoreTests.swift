@@ -71,7 +71,7 @@ import VaultCrypto
             return (store.owner, store.writer)
         }
         let wasLast = Flag()
-        try await writer.perform { transaction in
+        try await writer.perform(.nothing) { transaction in
             try transaction.audit(AuditEvent(.userChanged), about: AuditSubject())
             weak let left = holder.store.withLock { $0 }
             holder.store.withLock { $0 = nil }

@@ -44,20 +44,24 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     func close() { base.close() }
     func shutDown() async { base.close() }
 
-    func read<R>(_ body: (Reader) throws(StoreError) -> R) async throws(StoreError) -> R {
-        try await base.read(body)
+    func read<R>(
+        _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+        try await base.read(foresight, body)
     }
 
     func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
         try await base.survey(body)
     }
 
-    func perform(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+    func perform(
+        _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws {
         await pause()
         let fault = fault(.commit)
         let result: Result<Void, any Error>
         do {
-            try await base.perform { transaction in
+            try await base.perform(foresight) { transaction in
                 try body(transaction)
                 if fault == .before { throw StoreError(.full, "the disk is full") }
             }
