@@ -1,4 +1,5 @@
 import CPostgreSQL
+import Glibc
 package import VaultStorage
 
 /// Where a vault lies on a server: a connection string of libpq, checked, and the schema that holds the vault's tables.
@@ -59,7 +60,7 @@ package struct ServerAddress: Sendable {
     private static func loadLibrary() throws(StoreError) {
         guard let reason = unsafe libpq_load() else { return }
         throw StoreError(
-            .invalidValue, "a vault on a server needs libpq: \(unsafe String(cString: reason))",
+            .io(ENOENT), "a vault on a server needs libpq: \(unsafe String(cString: reason))",
             hint: "install it, for instance: apt-get install libpq5")
     }
 

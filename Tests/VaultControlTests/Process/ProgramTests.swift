@@ -30,6 +30,20 @@ struct ProgramTests {
         #expect(result.error.contains("the disk is full"))
     }
 
+    /// An empty file in the place of libpq, which cannot be loaded.
+    @Test(.aboutFiles("a vault on a server needs libpq")) func onlyAServerNeedsLibpq() async throws {
+        let harness = try await BadInputTests.filled()
+        let script = """
+            mkdir "$dir/libraries" && : >"$dir/libraries/libpq.so.5"
+            export LD_LIBRARY_PATH="$dir/libraries"
+            "$vaultctl" status --vault postgresql://vault@localhost/app; echo "$?"
+            "$vaultctl" user list >/dev/null; echo "$?"
+            """
+        let result = try await Program(harness: harness).shell(script)
+        #expect(result.output == "10\n0\n", "\(result.output) \(result.error)")
+        #expect(result.error.contains("a vault on a server needs libpq") && result.error.contains("hint: install it"))
+    }
+
     @Test func exitCodesReachTheShell() async throws {
         let harness = try await BadInputTests.filled()
         for (command, status) in [
