@@ -124,7 +124,7 @@ final class ServerReaders: Sendable {
             }
             switch place {
             case .idle(let open):
-                // It may owe an answer for which nobody has waited.
+                // It may still owe an answer that came too late for its reader.
                 if !open.tables.connection.isSettled { try? open.tables.connection.sync() }
                 return open
             case .free: return try make()
