@@ -66,4 +66,17 @@ struct ServerConnectionTests {
         #expect { try ServerConnection(address) } throws: { ($0 as? StoreError)?.code == .busy }
         try vault.sql("DROP ROLE \(role)")
     }
+
+    /// libpq's own words, where a connection ends before it is protected, and where it cannot be.
+    @Test(arguments: [
+        ("SSL SYSCALL error: EOF detected", StoreError.Code.busy),
+        ("SSL SYSCALL error: Connection reset by peer", .busy),
+        ("SSL error: unexpected eof while reading", .busy),
+        ("SSL error: certificate verify failed", .readOnly),
+        ("server does not support SSL, but SSL was required", .readOnly),
+        ("SSL SYSCALL error: EOF detected\nSSL error: certificate verify failed", .readOnly),
+    ])
+    func aConnectionThatIsLostIsNoneThatIsUnprotected(message: String, code: StoreError.Code) {
+        #expect(StoreError(refusal: "connection to server at \"db\", port 5432 failed: \(message)").code == code)
+    }
 }

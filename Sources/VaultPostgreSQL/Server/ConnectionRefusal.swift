@@ -5,7 +5,12 @@ extension StoreError {
     /// Why a connection came to nothing. libpq tells it by a message alone, with lines of several hosts if there are: only
     /// the server's codes and libpq's own words are looked for, and nothing of it is passed on.
     init(refusalOf connection: OpaquePointer) {
-        let message = unsafe LibPQerrorMessage(connection).map { unsafe String(cString: $0) } ?? ""
+        self.init(refusal: unsafe LibPQerrorMessage(connection).map { unsafe String(cString: $0) } ?? "")
+    }
+
+    init(refusal message: String) {
+        // A connection that is lost meanwhile says nothing about how it is protected.
+        let message = message.replacing("SSL SYSCALL error", with: "").replacing("SSL error: unexpected eof", with: "")
         func tells(_ parts: String...) -> Bool { parts.contains { message.contains($0) } }
         self =
             if tells("57P01:", "57P02:", "57P03:", "53300:") {
