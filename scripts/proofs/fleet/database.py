@@ -1,14 +1,15 @@
 """A PostgreSQL primary and its standby on two machines, with TLS, and the failover from one to the other."""
 
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from network import PREFIX, Machine
+from network import PREFIX, Machine, cut, heal
+from node import Node, Row, Standing, find_programs
 
 SETTINGS = """
 listen_addresses = '*'
@@ -22,81 +23,27 @@ shared_buffers = 64MB
 dynamic_shared_memory_type = mmap
 max_wal_senders = 8
 wal_keep_size = 512MB
-synchronous_standby_names = 'standby'
+synchronous_standby_names = '{demanded}'
 """
 
 
-def find_programs() -> Path:
-    own = shutil.which("pg_ctl")
-    return Path(own).resolve().parent if own else sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))[-1].parent
+@dataclass
+class Loss:
+    """What the lost primary had committed, and what of it the one in its place had received."""
 
-
-class Node:
-    """A server on a machine of its own."""
-
-    def __init__(self, machine: Machine, folder: Path, programs: Path):
-        self.machine = machine
-        self.folder = folder / machine.name
-        self.programs = programs
-        self.data = self.folder / "data"
-        self.folder.mkdir(mode=0o711)
-        self.process: subprocess.Popen | None = None
-
-    def become(self, *words: str) -> list[str]:
-        """The server refuses to run as root. It ends with this program."""
-        return ["setpriv", "--pdeathsig", "KILL", "--reuid=postgres", "--regid=postgres", "--clear-groups", "env", "-u", "HOME",
-                f"PGPASSFILE={self.folder}/pass", "PGOPTIONS=-c synchronous_commit=local", *words]
-
-    def tool(self, name: str, *words: str) -> None:
-        log = self.folder / "tools.log"
-        with log.open("a") as output:
-            code = subprocess.run(
-                self.machine.command(*self.become(str(self.programs / name), *words)),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/").returncode
-        if code != 0:
-            raise OSError(f"{self.machine.name}: {name} failed: {log.read_text()[-2000:]}")
-
-    def start(self) -> None:
-        with (self.folder / "log").open("a") as log:
-            self.process = self.machine.start(
-                *self.become(str(self.programs / "postgres"), "-D", str(self.data)), stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, cwd="/")
-        for _ in range(1200):
-            status = self.data / "postmaster.pid"
-            lines = status.read_text().split("\n") if status.exists() else []
-            if len(lines) > 7 and lines[0] == str(self.process.pid) and lines[7].strip() in ("ready", "standby"):
-                return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        raise OSError(f"{self.machine.name}: the server did not start: {(self.folder / 'log').read_text()[-2000:]}")
-
-    def kill(self) -> None:
-        """As a machine dies: no part of the server does anything more."""
-        if self.process is None or self.process.poll() is not None:
-            return
-        # Stopped first, so that no child is born or says goodbye while the others are ended.
-        self.process.send_signal(signal.SIGSTOP)
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        for pid in map(int, children):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
-        self.process = None
-
-    def sql(self, command: str) -> str:
-        return self.machine.run(
-            *self.become(str(self.programs / "psql"), "-X", "-A", "-t", "-U", "postgres", "-h", str(self.folder),
-                         "-d", "postgres", "-c", command), cwd="/").strip()
+    had: Standing
+    kept: Standing
+    # Of the lost one, behind what was received.
+    rows: list[Row]
 
 
 class Cluster:
-    """The primary has a synchronous standby: what it acknowledges is on both."""
+    """A primary and its standby. If that is synchronous, what the primary acknowledges is on both."""
 
     def __init__(self, machines: list[Machine], folder: Path):
         self.folder = folder
         self.password = os.urandom(12).hex()
+        self.is_synchronous = True
         programs = find_programs()
         self.primary, self.standby = (Node(machine, folder, programs) for machine in machines)
         self._certify()
@@ -109,11 +56,10 @@ class Cluster:
         self.join(self.standby)
         self.wait_for_standby()
 
-    @property
-    def address(self) -> str:
-        """For clients: both hosts, as an operator would write it."""
-        hosts = ",".join(sorted(node.machine.address for node in (self.primary, self.standby)))
-        return f"postgresql://vault@{hosts}/postgres?sslrootcert={self.folder}/authority.crt"
+    def address(self, vault: str) -> str:
+        """For clients: both hosts, first the one that is the primary now."""
+        hosts = ",".join(node.machine.address for node in (self.primary, self.standby))
+        return f"postgresql://vault@{hosts}/postgres?sslrootcert={self.folder}/authority.crt&schema={vault}"
 
     def _give(self, path: Path, mode: int) -> None:
         path.chmod(mode)
@@ -148,7 +94,8 @@ class Cluster:
 
     def _configure(self, node: Node) -> None:
         path = node.data / "machine.conf"
-        path.write_text(SETTINGS.format(socket=node.folder, folder=node.folder))
+        path.write_text(SETTINGS.format(
+            socket=node.folder, folder=node.folder, demanded="standby" if self.is_synchronous else ""))
         self._give(path, 0o600)
         main = node.data / "postgresql.conf"
         if "machine.conf" not in main.read_text():
@@ -165,30 +112,82 @@ class Cluster:
         node.start()
 
     def wait_for_standby(self) -> None:
+        state = "sync" if self.is_synchronous else "async"
         for _ in range(600):
-            if self.primary.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1":
+            if self.primary.sql(f"""
+                SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = '{state}'""") == "1":
                 return
             time.sleep(0.05)
         raise OSError("the standby does not follow")
 
+    def demand_standby(self, is_demanded: bool) -> None:
+        """Whether a commit waits for it."""
+        if self.is_synchronous == is_demanded:
+            return
+        self.is_synchronous = is_demanded
+        for node in (self.primary, self.standby):
+            self._configure(node)
+            node.sql("SELECT pg_reload_conf()")
+        self.wait_for_standby()
+
+    # From one to the other.
+
     def fail_over(self) -> None:
         """The primary's machine dies, the standby takes its place, and a new standby that of the dead."""
         self.primary.kill()
+        self._promote()
+        self.replace_standby()
+
+    def _promote(self) -> None:
         self.standby.tool("pg_ctl", "-D", str(self.standby.data), "-w", "promote")
         self.primary, self.standby = self.standby, self.primary
+
+    def replace_standby(self) -> None:
+        self.standby.kill()
         self.join(self.standby)
         self.wait_for_standby()
 
-    def is_settled(self) -> bool:
+    def fail_over_behind(self, vault: str, commits: int, at_the_same_time: Callable[[], None]) -> Loss:
+        """The standby is cut off, and takes the primary's place once it lacks so many commits."""
+        cut(self.standby.machine, [self.primary.machine], "both")
+        kept = self._last_received(vault)
+        for _ in range(6_000):
+            if self.primary.changes(vault) >= kept.changes + commits:
+                break
+            time.sleep(0.01)
+        else:
+            raise OSError("the vault is not changed any more")
+        at_the_same_time()
+        self.primary.kill()
+        self._promote()
+        # Not before: what the lost one has sent, and the network not delivered, would still be received.
+        heal(self.primary.machine)
+        # For no one else to see.
+        self.standby.start("listen_addresses=")
+        return Loss(had=self.standby.standing(vault), kept=kept, rows=self.standby.rows(vault, kept.head))
+
+    def _last_received(self, vault: str) -> Standing:
+        """Once the standby has replayed it. The last record may have come in part."""
+        before = ""
+        for _ in range(600):
+            found = self.standby.sql("""
+                SELECT pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn(), wait_event = 'RecoveryWalStream'
+                FROM pg_stat_activity WHERE backend_type = 'startup'""")
+            if found == before and found.endswith("|t"):
+                return self.standby.standing(vault)
+            before = found
+            time.sleep(0.1)
+        raise OSError(f"the standby does not come to an end: {before}")
+
+    def is_settled(self, vault: str) -> bool:
         """Whether the vault is changed in the server's present timeline."""
         return self.primary.sql(
-            """SELECT "timeline" = ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8
-            FROM tokenvault."engineState\"""") == "t"
+            f"""SELECT "timeline" = ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8
+            FROM {vault}."engineState\"""") == "t"
 
-    @property
-    def holds(self) -> int:
+    def holds(self, vault: str) -> int:
         """How often all logins were held."""
-        return int(self.primary.sql('SELECT "incarnation" - 1 FROM tokenvault."vault"'))
+        return int(self.primary.sql(f'SELECT "incarnation" - 1 FROM {vault}."vault"'))
 
     def stop(self) -> None:
         for node in (self.standby, self.primary):

@@ -36,9 +36,10 @@ class Authority:
         more = [] if body is None else ["-d", json.dumps(body)]
         return json.loads(self.machine.run("curl", "-sS", "-m", "20", "--fail", f"{self.url}/dev/{path}", *more))
 
-    def issue(self, user: str, client: str) -> tuple[str, str]:
+    def issue(self, user: str, client: str) -> tuple[str, str, str]:
+        """The grant's name, and its tokens."""
         grant = self.ask("grants", {"user": user, "client": client})
-        return grant["access_token"], grant["refresh_token"]
+        return grant["grant"], grant["access_token"], grant["refresh_token"]
 
     def stop(self) -> None:
         self.process.stdin.close()
@@ -64,6 +65,11 @@ class Ledger:
             elif words[0] == "failed":
                 self.failures[words[1]] = self.failures.get(words[1], 0) + 1
 
+    def forget(self) -> None:
+        """What was stored may be gone: its loss has been told."""
+        with self.lock:
+            self.stored.clear()
+
 
 class Place:
     """A place for one process after the other on a machine: a crash-probe, which forks them."""
@@ -78,6 +84,7 @@ class Place:
         self.is_open = False
         self.end: str | None = None
         self.trouble: list[str] = []
+        self.held = 0
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
@@ -93,6 +100,7 @@ class Place:
                 elif line.startswith("error"):
                     self.trouble.append(line)
                 elif not line.startswith("+"):
+                    self.held += line == "failed held"
                     self.ledger.note(line)
                 self.changed.notify_all()
 
@@ -129,6 +137,16 @@ class Place:
             os.kill(pid, signal.SIGKILL)
         self.probe.stdin.close()
         self.probe.wait(timeout=20)
+
+
+def operate(machine: Machine, program: str, environment: dict[str, str], *words: str) -> dict:
+    """What an operator does with vaultctl."""
+    done = subprocess.run(
+        machine.command(program, *words, "--json"), capture_output=True, text=True, timeout=60,
+        env=os.environ | environment)
+    if done.returncode != 0:
+        raise OSError(f"vaultctl {' '.join(words)}: {done.stderr[-500:]}")
+    return json.loads(done.stdout)
 
 
 def run_job(machine: Machine, program: str, job: str, environment: dict[str, str], patience: float) -> list[str]:

@@ -4,8 +4,10 @@ import contextlib
 import ctypes
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 PREFIX = "192.0.2"
 
@@ -109,6 +111,42 @@ def pull(machine: Machine) -> None:
 def heal(machine: Machine) -> None:
     machine.run("nft", "flush", "table", "ip", "cuts")
     machine.run("ip", "link", "set", "net", "up")
+
+
+class SlowWay:
+    """Everything between a machine and a port of others comes late. The kernels of tests have no netem, so a relay on the
+    machine itself does it, to which new connections are led by address translation: names and certificates stay as they are.
+    """
+
+    PORT = 5431
+
+    def __init__(self, machine: Machine, others: list[Machine], port: int):
+        self.machine = machine
+        self.relay = machine.start(
+            sys.executable, str(Path(__file__).with_name("relay.py")), str(self.PORT), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        if self.relay.stdout.readline() != "ready\n":
+            raise OSError(f"{machine.name}: no relay")
+        addresses = ", ".join(other.address for other in others)
+        machine.filter(f"""
+            table ip slow {{
+                chain out {{
+                    type nat hook output priority -100
+                    ip daddr {{ {addresses} }} tcp dport {port} meta mark != 1 dnat to {machine.address}:{self.PORT}
+                }}
+            }}
+            """)
+
+    def delay(self, seconds: float) -> None:
+        """Of each direction."""
+        self.relay.stdin.write(f"{seconds}\n")
+        self.relay.stdin.flush()
+
+    def close(self) -> None:
+        self.machine.run("nft", "delete", "table", "ip", "slow")
+        self.relay.stdin.close()
+        self.relay.wait(timeout=20)
+        self.relay.stdout.close()
 
 
 def lead_loopback(machine: Machine, port: int, to: Machine) -> None:
