@@ -106,7 +106,8 @@ class Asynchronously(Part):
 
     def judge_hold(self, loss: Loss) -> None:
         found = self.cluster.primary.standing(self.schema)
-        self.expect("logins are not held, though a process did not come back", self.holds_now() == 1)
+        if self.holds_now() != 1:
+            return self.expect("logins are not held, though a process did not come back", False)
         self.expect(f"{found.held} of {USERS} logins are held", found.held == USERS)
         self.counts["holds"] += 1
         numbers = sorted(found.generations, key=int)
@@ -125,7 +126,8 @@ class Asynchronously(Part):
         for place, before in heard:
             with place.changed:
                 is_held = place.changed.wait_for(lambda place=place, before=before: place.held >= before + 5, 60)
-            self.expect("a process is not told that logins are held", is_held)
+            if not is_held:
+                return self.expect("a process is not told that logins are held", False)
         self.expect("a held login was renewed", self.ledger.renewals == renewals and self.requests() == requests)
         self.expect("a token was presented again before an operator allowed it", self.tokens_again() == self.again)
 

@@ -146,7 +146,7 @@ class Part:
     def wait_for_goal(self) -> None:
         end = time.monotonic() + self.limit
         while not all(self.counts[what] >= number for what, number in self.goal.items()):
-            if self.done.wait(0.1):
+            if self.done.wait(0.1) or self.problems:
                 return
             if time.monotonic() > end:
                 return self.expect(f"after {self.limit:.0f} s only {dict(self.counts)} of {self.goal}", False)
