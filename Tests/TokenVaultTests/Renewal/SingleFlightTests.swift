@@ -60,6 +60,33 @@ struct SingleFlightTests {
         #expect(world.transport.requestCount == 1)
     }
 
+    /// The tokens are stored, and the renewal that brought them has yet to tell those who wait for it.
+    @Test func whoAsksForANewerTokenAfterTheCommitGetsOne() async throws {
+        let world = try await World()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        let (isStored, mayEnd) = (Gate(), Gate())
+        process.store.afterCommit { commit in
+            guard commit == 2 else { return }
+            isStored.open()
+            await mayEnd.pass()
+        }
+        world.transport.enqueue(.generation("2"), .generation("3"))
+        let first = Task { try await process.users.accessToken(for: .login(login.id), .renewed).name }
+        await isStored.pass()
+        // It waits with a deadline, so that it can be seen waiting.
+        let second = Task {
+            let request = TokenRequest(deadline: .seconds(60), renewsNow: true)
+            return try await process.users.accessToken(for: .login(login.id), request).name
+        }
+        await world.time.waitForSleepers()
+        mayEnd.open()
+        #expect(try await first.value == "2")
+        #expect(try await second.value == "3")
+        #expect(world.transport.requestCount == 2)
+        await process.vault.close()
+    }
+
     @Test func aCancelledCallerCancelsOnlyItsOwnWait() async throws {
         let world = try await World()
         try await world.addChain()

@@ -74,6 +74,8 @@ final class RenewalEngine: Sendable {
                 }
                 return token
             }
+            // What the flight brought may have been there already when this caller came: then it was not for him.
+            let isNew = current.position != known.position
             known = current
             if let token = try acceptable(current, target, demand) { return token }
             if flight.target == target { round += 1 }
@@ -86,7 +88,7 @@ final class RenewalEngine: Sendable {
                 && vault.timeSource.uptime() - started < deadline ?? Self.longestRetry:
                 round -= 1
             case .ended(let ending):
-                guard ending.allowsAnotherRound || flight.hasNewSecret, round < Self.mostRounds else {
+                guard ending.allowsAnotherRound(isNew: isNew) || flight.hasNewSecret, round < Self.mostRounds else {
                     throw VaultError(ending, current: current, now: vault.now)
                 }
             case .spooled(let reply):
@@ -158,10 +160,13 @@ final class RenewalEngine: Sendable {
 
 extension RenewalMachine.Ending {
     /// The renewal was another caller's, with another demand, or he gave it up, or another change came first.
-    fileprivate var allowsAnotherRound: Bool {
+    ///
+    /// - Parameter isNew: Whether the login has changed since the caller saw it.
+    fileprivate func allowsAnotherRound(isNew: Bool) -> Bool {
         switch self {
         case .satisfied, .superseded, .failed(.withdrawn), .failed(.notSent(.changed)): true
-        case .renewed, .refused, .failed, .successorOnly: false
+        case .renewed: !isNew
+        case .refused, .failed, .successorOnly: false
         }
     }
 }
