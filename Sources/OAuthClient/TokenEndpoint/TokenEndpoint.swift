@@ -7,7 +7,7 @@ package struct TokenEndpoint: Sendable {
     private let sender: EndpointSender
     private let timeLeft: (@Sendable () -> Duration)?
     private let nonces: ServerNonces?
-    private let mayRepeat: (@Sendable () async -> Bool)?
+    private let mayGoOn: (@Sendable () async -> Bool)?
 
     /// What a repeat for the proof or the scope must have: with less it is left to the next call.
     private static let leastForRepeat = Duration.seconds(10)
@@ -15,25 +15,26 @@ package struct TokenEndpoint: Sendable {
     /// - Parameters:
     ///   - timeLeft: For all requests of a call together; nil: each has the time of the binding.
     ///   - nonces: Nonces that are shared with other requests.
-    ///   - mayRepeat: Asked after a repeat has waited for others.
+    ///   - mayGoOn: Asked before each request of a call that follows another one: a reply was waited for since the caller decided
+    ///     to send, and much may have happened. False: nothing more is sent.
     package init(
         binding: ServerBinding, transport: any HTTPTransport, now: @escaping @Sendable () -> Date,
         timeLeft: (@Sendable () -> Duration)? = nil, nonces: ServerNonces? = nil,
-        mayRepeat: (@Sendable () async -> Bool)? = nil
+        mayGoOn: (@Sendable () async -> Bool)? = nil
     ) {
         self.init(
             EndpointSender(binding: binding, transport: transport, now: now), timeLeft: timeLeft, nonces: nonces,
-            mayRepeat: mayRepeat)
+            mayGoOn: mayGoOn)
     }
 
     private init(
         _ sender: EndpointSender, timeLeft: (@Sendable () -> Duration)?, nonces: ServerNonces?,
-        mayRepeat: (@Sendable () async -> Bool)?
+        mayGoOn: (@Sendable () async -> Bool)?
     ) {
         self.sender = sender
         self.timeLeft = timeLeft
         self.nonces = nonces
-        self.mayRepeat = mayRepeat
+        self.mayGoOn = mayGoOn
     }
 
     package var binding: ServerBinding { sender.binding }
@@ -122,7 +123,7 @@ package struct TokenEndpoint: Sendable {
         var attempt = await run(request, ProofSession(dpop), context)
         for (index, candidate) in binding.candidates.enumerated().dropFirst() {
             guard case .misconfigured(.client(.invalidClient)) = attempt.outcome else { break }
-            let next = TokenEndpoint(sender.with(candidate), timeLeft: nil, nonces: nil, mayRepeat: nil)
+            let next = TokenEndpoint(sender.with(candidate), timeLeft: nil, nonces: nil, mayGoOn: nil)
             attempt = await next.run(request, ProofSession(dpop), context)
             attempt.refusedSecrets = index
         }
@@ -136,8 +137,16 @@ package struct TokenEndpoint: Sendable {
         if request.takesNewestNonce, let nonces { running.takeNewest(nonces) }
         if let failure = await fetchNonce(&running) { return attempt(.failure(failure), running) }
         var isRepeat = false
+        var last: TokenAttempt?
         // Each way round uses up one of the repeats for a nonce, of one for the proof otherwise, and of one for the scope.
         while true {
+            if running.requestsSent > 0 {
+                guard await mayGoOn?() ?? true else {
+                    nonces?.leaveGate(&running, isRefused: false)
+                    return last ?? attempt(.failure(HTTPTransportError(.notSent, .refused)), running)
+                }
+                if last != nil, let nonces { running.takeNewest(nonces) }
+            }
             prepare(&running, isRepeat: isRepeat)
             guard let form = form(running), isRepeat || !Task.isCancelled else {
                 nonces?.leaveGate(&running, isRefused: false)
@@ -148,6 +157,7 @@ package struct TokenEndpoint: Sendable {
             running.grantsSent += 1
             let result = await send(form, &running)
             let attempt = attempt(result, running)
+            last = attempt
             nonces?.learn(from: result, attempt.outcome, &running)
             guard timeLeft.map({ $0() >= Self.leastForRepeat }) ?? true else { return attempt }
             switch attempt.outcome {
@@ -170,13 +180,6 @@ package struct TokenEndpoint: Sendable {
         running.pass = await Task { await nonces.gate.enter(origin, tries: tries, within: time) }.value
         // Without a time of its own it goes on beside the gate.
         guard running.pass != nil || timeLeft == nil else { return false }
-        if running.pass?.hasWaited != false, let mayRepeat {
-            guard await mayRepeat() else {
-                nonces.leaveGate(&running, isRefused: false)
-                return false
-            }
-        }
-        running.takeNewest(nonces)
         return true
     }
 

@@ -180,6 +180,35 @@ struct RecheckTests {
         #expect(world.transport.requestCount == 0)
     }
 
+    /// A nonce is fetched first, or was refused: until the reply is there, much may happen to a login.
+    @Test(arguments: [true, false])
+    func aTokenWhoseTimeIsOverDoesNotFollowAnotherRequest(isFetched: Bool) async throws {
+        var registration = try Sample.provider()
+        registration.dpop = .required
+        if isFetched {
+            registration.profileDocument = Array(
+                """
+                {"profile":1,"name":"own","source":[{"url":"https://acme.example/","read":"2026-11-21"}],
+                "dpop":{"usage":"required","requiresNonce":true}}
+                """.utf8)
+        }
+        let world = try await World(provider: registration)
+        let login = try await world.addChain(dpopKey: .generate())
+        let process = try await world.faulty()
+        let answer = Gate()
+        world.transport.enqueue(.error("use_dpop_nonce", headers: [.dpopNonce: "n-1"]).behind(answer))
+        world.expire()
+        let caller = Task { await code { try await process.users.accessToken(for: .login(login.id)) } }
+        await world.transport.waitForRequests(1)
+        process.store.loseLock()
+        answer.open()
+        #expect(await caller.value == (isFetched ? .ownershipLost : .tryLater))
+        #expect(world.transport.requestCount == 1)
+        // Where the token has not travelled, nothing is in doubt.
+        await #expect(try (world.stored(login).intent == nil) == isFetched)
+        #expect(world.transport.requests.count { $0.form["refresh_token"] != nil } == (isFetched ? 0 : 1))
+    }
+
     @Test func anAttemptThatWasTakenOverBeforeItsRequestSendsNothing() async throws {
         let world = try await World()
         let login = try await world.addChain()

@@ -20,7 +20,7 @@ extension Renewal {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
-            mayRepeat: { await hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
+            mayGoOn: { await hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope =
@@ -38,6 +38,12 @@ extension Renewal {
         if let hindrance = await hindrance(current, claim) { return .replied(.verdict(.notSent(hindrance))) }
         budget.begin(uptime: vault.timeSource.uptime())
         let result = await endpoint.refresh(exchange, context: classification)
+        // A request came first that carries no refresh token. Perhaps this login's time was over when it was answered.
+        if result.grantsSent == 0, result.requestsSent > 0,
+            let hindrance = await hindrance(current, claim, since: vault.timeSource.uptime())
+        {
+            return .replied(.verdict(.notSent(hindrance)))
+        }
         if let offset = result.clockOffset {
             context.conduct.change(provider.handle) { $0.clockOffset = offset }
         }

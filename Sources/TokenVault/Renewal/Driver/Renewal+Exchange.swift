@@ -17,7 +17,8 @@ extension Renewal {
         responses.add(recorder)
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
-            timeLeft: { timeLeft(current) }, nonces: context.serverNonces)
+            timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
+            mayGoOn: { await hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
