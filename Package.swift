@@ -287,7 +287,7 @@ let package = Package(
             name: "VaultSimulation",
             dependencies: [
                 "CSodium", "OAuthClient", "TestSupport", "TokenVault", "TokenVaultTesting", "VaultCrypto",
-                "VaultStorage",
+                "VaultPostgreSQL", "VaultStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -16,6 +16,12 @@ struct SimulationTests {
         print(output, terminator: "")
     }
 
+    @Test func aThousandSchedulesWithMachinesKeepTheInvariants() async throws {
+        let (status, output) = try await simulate("--machines", "--from", "900001", "--schedules", "1000")
+        #expect(status == 0, "\(output)")
+        print(output, terminator: "")
+    }
+
     @Test func keptSeedsKeepTheInvariants() async throws {
         let (status, output) = try await simulate("--kept")
         #expect(status == 0, "\(output)")
@@ -28,6 +34,9 @@ struct SimulationTests {
             #expect(first.output == second.output)
             #expect(first.output.contains("hash "))
             #expect(first.output.split(separator: "\n").count > 10)
+            let third = try await simulate("--machines", "--seed", seed, "--trace")
+            #expect(try await simulate("--machines", "--seed", seed, "--trace").output == third.output)
+            #expect(third.output != first.output)
         }
         #expect(try await simulate("--seed", "1").output != simulate("--seed", "2").output)
     }

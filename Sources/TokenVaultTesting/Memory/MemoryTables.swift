@@ -45,6 +45,7 @@ package final class MemoryOwners: Sendable {
     private struct State {
         var last: Int64 = 0
         var living: Set<Int64> = []
+        var judge: (@Sendable (Int64) -> Bool)?
     }
 
     private let state = Mutex(State())
@@ -60,7 +61,13 @@ package final class MemoryOwners: Sendable {
     /// The process has ended, or has lost what shows others that it lives.
     package func leave(_ owner: Int64) { state.withLock { _ = $0.living.remove(owner) } }
 
-    package func isAlive(_ owner: Int64) -> Bool { state.withLock { $0.living.contains(owner) } }
+    package func isAlive(_ owner: Int64) -> Bool {
+        let (judge, isKnown) = state.withLock { ($0.judge, $0.living.contains(owner)) }
+        return judge?(owner) ?? isKnown
+    }
+
+    /// Lets somebody else say who lives, as far as whoever asks can know.
+    package func judge(by judge: @escaping @Sendable (Int64) -> Bool) { state.withLock { $0.judge = judge } }
 }
 
 /// One way to the tables: each query of a reader sees what was committed last, those of a snapshot or a transaction

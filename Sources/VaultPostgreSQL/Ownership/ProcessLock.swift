@@ -8,12 +8,6 @@ import VaultStorage
 /// A thread of its own holds the lock by a connection of its own, and proves once a second that the server still answers.
 /// When the connection is lost it takes the same lock by a new one.
 final class ProcessLock: Sendable {
-    /// After so long without a proof nothing more is sent: the server may have freed the lock.
-    static let longestSilence = Duration.seconds(3)
-    /// How old what was looked at last may be when a refresh token is sent.
-    static let longestWayToRequest = Duration.seconds(5)
-    /// How long a renewal has for all its requests, whatever its provider's profile says.
-    static let longestRenewal = Duration.seconds(45)
     private static let heartbeat = 1_000
 
     let owner: Int64
@@ -63,7 +57,7 @@ final class ProcessLock: Sendable {
         let now = uptime()
         return state.withLock { state in
             guard !state.hasEnded, let proof = state.lastProof else { return false }
-            return now - proof <= Self.longestSilence
+            return OwnershipRules.isSeen(lastProof: now - proof)
         }
     }
 
@@ -116,7 +110,7 @@ final class ProcessLock: Sendable {
 
     private func beat(_ connection: ServerConnection) throws(StoreError) {
         let command = try connection.send(Self.beat, Parameters([.integer(owner)]))
-        try connection.sync(Self.longestSilence)
+        try connection.sync(OwnershipRules.longestSilence)
         let answer = try connection.answer(to: command)
         if answer.rowCount == 1 { watch.note(answer.integer(0, 0), in: connection.history) }
     }
@@ -129,7 +123,7 @@ final class ProcessLock: Sendable {
         do throws(StoreError) {
             let command = try connection.send(
                 Self.depart, Parameters([.integer(owner), .integer(connection.history?.timeline ?? 0)]))
-            try connection.sync(Self.longestSilence)
+            try connection.sync(OwnershipRules.longestSilence)
             return try connection.answer(to: command).changeCount == 1
         } catch {
             // The row stays, and others wait as long as after a crash.

@@ -1,4 +1,4 @@
-import VaultStorage
+package import VaultStorage
 
 /// What PostgreSQL reported, by its SQLSTATE. Its message is not passed on: it quotes values of the rows.
 struct ServerFailure {
@@ -55,7 +55,7 @@ extension StoreError {
             hint: "try again; find what holds it if it lasts: SELECT * FROM pg_stat_activity")
     }
 
-    static var unreachable: StoreError {
+    package static var unreachable: StoreError {
         StoreError(
             .busy, "the database server cannot be reached",
             hint: "see whether it runs, and whether this machine reaches it")

@@ -92,8 +92,8 @@ extension PostgreSQLVaultStore: VaultStore {
 
     package var owner: Int64 { lock.owner }
     package var ownsItsLock: Bool { lock.isHeld }
-    package var longestWayToRequest: Duration? { ProcessLock.longestWayToRequest }
-    package var longestRenewal: Duration? { ProcessLock.longestRenewal }
+    package var longestWayToRequest: Duration? { OwnershipRules.longestWayToRequest }
+    package var longestRenewal: Duration? { OwnershipRules.longestRenewal }
     package var readOnlyRefusal: StoreError? { nil }
     package var spool: any ReplySpool { ServerSpool(store: self, file: spoolFile) }
 

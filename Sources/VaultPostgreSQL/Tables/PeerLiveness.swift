@@ -1,15 +1,7 @@
 import VaultStorage
 
-/// Which other processes may still send what they have begun.
-///
-/// A process that has the vault open holds an advisory lock, which the server frees when the connection ends. A free lock
-/// does not mean that the process is dead: its network may be cut, while it still reaches the authorization server. So it
-/// counts as alive until every request that it can have begun is over, by the server's clock.
+/// Which other processes may still send what they have begun: asks the server for what ``OwnershipRules`` decides by.
 struct PeerLiveness {
-    /// After the last proof of life: ``ProcessLock/longestSilence``, then ``ProcessLock/longestWayToRequest``, then
-    /// ``ProcessLock/longestRenewal``, and a margin.
-    static let longestAbsence = Duration.seconds(60)
-
     /// nil: this process has none.
     let own: Int64?
     /// Whether this machine's kernel knows that the process has ended: then nobody has to wait.
@@ -23,9 +15,11 @@ struct PeerLiveness {
         if owner == own { return true }
         if hasEndedHere(owner) { return false }
         do throws(StoreError) {
-            let answer = try tables.ask(
-                Self.question, Parameters([.integer(owner), .integer(Self.longestAbsence.components.seconds)]))
-            return answer.rowCount != 1 || answer.integer(0, 0) != 0
+            let answer = try tables.ask(Self.question, Parameters([.integer(owner)]))
+            guard answer.rowCount == 1 else { return true }
+            return OwnershipRules.maySend(
+                holdsLock: answer.integer(0, 0) != 0,
+                silence: answer.isNull(0, 1) ? nil : .milliseconds(answer.integer(0, 1)))
         } catch {
             return true
         }
@@ -34,13 +28,10 @@ struct PeerLiveness {
     /// A process that has ended in good order has taken its row away, and leaves nothing under way.
     private static let question = Statement(
         """
-        SELECT CASE
-            WHEN EXISTS (\(AdvisoryLock.holders)) THEN 1
-            WHEN EXISTS (
-                SELECT 1 FROM "process"
-                WHERE "owner" = $1 AND "lastSeenAt" > clock_timestamp() - $2 * interval '1 second') THEN 1
-            ELSE 0 END::int8
-        """, [.integer, .integer])
+        SELECT (EXISTS (\(AdvisoryLock.holders)))::int::int8,
+            (SELECT floor(extract(epoch FROM clock_timestamp() - "lastSeenAt") * 1000)::int8 FROM "process"
+            WHERE "owner" = $1)
+        """, [.integer])
 }
 
 /// The lock that a process holds for as long as its connection lives.

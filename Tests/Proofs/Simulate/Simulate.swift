@@ -8,7 +8,8 @@ enum Simulate {
         hashDeterministically()
         guard let order = Order(CommandLine.arguments.dropFirst()) else {
             print(
-                "usage: simulate [--seed N [--trace]] | [--from SEED] [--schedules COUNT] | --kept | --isolation COUNT")
+                "usage: simulate [--machines] [--seed N [--trace]] | [--machines] [--from SEED] [--schedules COUNT] | --kept"
+                    + " | --isolation COUNT")
             exit(1)
         }
         Simulation.takeOver()
@@ -16,7 +17,7 @@ enum Simulate {
             exit(isolate(from: order.from, scripts) ? 0 : 1)
         }
         if let seed = order.seed {
-            exit(play(seed, isTraced: order.isTraced) ? 0 : 1)
+            exit(play(seed, order) ? 0 : 1)
         }
         exit(run(order) ? 0 : 1)
     }
@@ -32,8 +33,8 @@ enum Simulate {
         exit(1)
     }
 
-    private static func play(_ seed: UInt64, isTraced: Bool) -> Bool {
-        let result = Simulation.play(seed: seed, isTraced: isTraced)
+    private static func play(_ seed: UInt64, _ order: Order) -> Bool {
+        let result = Simulation.play(seed: seed, hasMachines: order.hasMachines, isTraced: order.isTraced)
         for violation in result.violations { print("seed \(seed) (\(result.behaviour)): \(violation)") }
         print("hash \(String(result.hash, radix: 16)) \(result.counts.text)")
         return result.violations.isEmpty
@@ -54,10 +55,10 @@ enum Simulate {
         var failures = 0
         let seeds = order.isKept ? KeptSeeds.all : Array(order.from..<(order.from + order.schedules))
         for (index, seed) in seeds.enumerated() {
-            let result = Simulation.play(seed: seed)
+            let result = Simulation.play(seed: seed, hasMachines: order.hasMachines)
             counts += result.counts
             var violations = result.violations
-            if index % 50 == 0, Simulation.play(seed: seed).hash != result.hash {
+            if index % 50 == 0, Simulation.play(seed: seed, hasMachines: order.hasMachines).hash != result.hash {
                 violations.append("the same seed was played in two ways")
             }
             guard !violations.isEmpty else { continue }
@@ -76,6 +77,7 @@ private struct Order {
     var seed: UInt64?
     var isolation: UInt64?
     var isTraced = false
+    var hasMachines = false
     var isKept = false
     var from: UInt64 = 1
     var schedules: UInt64 = 1_000
@@ -85,6 +87,7 @@ private struct Order {
         while let argument = rest.popFirst() {
             switch argument {
             case "--trace": isTraced = true
+            case "--machines": hasMachines = true
             case "--kept": isKept = true
             case "--seed", "--from", "--schedules", "--isolation":
                 guard let text = rest.popFirst(), let number = UInt64(text), number < 1 << 48 else { return nil }

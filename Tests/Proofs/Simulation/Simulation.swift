@@ -15,8 +15,10 @@ package enum Simulation {
         Randomness.install()
     }
 
-    package static func play(seed: UInt64, isTraced: Bool = false) -> Result {
-        let world = World(seed: seed, isTraced: isTraced)
+    /// - Parameter hasMachines: Whether the vault is on a server that processes of several machines reach by a network; otherwise
+    ///   all of them are on the machine that has it.
+    package static func play(seed: UInt64, hasMachines: Bool = false, isTraced: Bool = false) -> Result {
+        let world = World(seed: seed, hasMachines: hasMachines, isTraced: isTraced)
         world.play()
         world.counts.schedules = 1
         return Result(

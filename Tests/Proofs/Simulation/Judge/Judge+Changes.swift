@@ -22,6 +22,7 @@ extension Judge: VaultObserver {
             intents[token] = Intent(
                 fence: intent.fence, owner: intent.owner, login: new.handle, chain: new.position.chain,
                 isInDoubt: intent.isInDoubt)
+            noteTakeOver(of: token, from: old?.intent?.owner, by: intent.owner)
         }
         guard let old else { return }
         if new.position.generation < old.position.generation || new.position.chain < old.position.chain {
@@ -29,6 +30,14 @@ extension Judge: VaultObserver {
         }
         judgeTokens(old, new)
         judgeVerdict(old, new)
+    }
+
+    /// Nobody promises that a process which has been away for long stores what still comes to it, and others cannot look into
+    /// another machine's spool.
+    private func noteTakeOver(of token: String, from former: Int64?, by owner: Int64) {
+        guard let room = world.room, let former, former != owner, room.isBeyondPromise(former) else { return }
+        let isElsewhere = room.machine(of: former) != room.machine(of: owner)
+        if isElsewhere || room.peers[former]?.hasEnded == false { beyondPromise.insert(token) }
     }
 
     /// I5: a reply is stored by the attempt that the login waits for, or not at all.
@@ -68,7 +77,7 @@ extension Judge: VaultObserver {
 
     /// A reply is lost if it came to nobody, or to a process that died with it.
     private func judgeLoss(of token: String, endedElsewhere: Bool) {
-        guard !endedElsewhere else { return }
+        guard !endedElsewhere, !beyondPromise.contains(token) else { return }
         if let successor = world.server.tokens[token]?.successor, delivered[successor] != nil,
             !lostWithProcess.contains(successor)
         {
@@ -106,9 +115,10 @@ extension Judge: VaultObserver {
         spooledTimes[token, default: 0] += 1
     }
 
-    /// A commit of this process happened, and was reported as failed.
-    func commitUnknown(by owner: Int64) {
-        guard let last = queuedLast[owner], last.time == world.now else { return }
+    func commitMark(of owner: Int64) -> Int64 { world.now }
+
+    func commitUnknown(by owner: Int64, _ mark: Int64?) {
+        guard let last = queuedLast[owner], last.time == mark else { return }
         for token in last.tokens { queuedUnknown[token, default: 0] += 1 }
     }
 

@@ -51,6 +51,8 @@ final class Judge: @unchecked Sendable {
     var lostWithProcess: Set<String> = []
     /// Taken from a process that lived, by order: then it may be sent twice, and nobody promises anything.
     var robbed: Set<String> = []
+    /// Taken over from a process that had been away from the database server for too long.
+    var beyondPromise: Set<String> = []
     var queued: [String: Int] = [:]
     /// What each process queued last, and when.
     var queuedLast: [Int64: (time: Int64, tokens: [String])] = [:]

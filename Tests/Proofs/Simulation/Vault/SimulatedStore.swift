@@ -1,4 +1,5 @@
 import TokenVaultTesting
+import VaultPostgreSQL
 import VaultStorage
 
 /// One simulated process's way to the vault: the real store, where others may come in between and writes may fail.
@@ -17,37 +18,50 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
 
     private let base: MemoryVaultStore
     private let ledger: VaultLedger
+    /// nil: the vault is on the same machine.
+    private let way: VaultWay?
     /// What happens to the next write of this kind.
     var fault: @Sendable (Write) -> Fault? = { _ in nil }
     /// Where others may come in: before and after each transaction.
     var pause: @Sendable () async -> Void = {}
 
-    init(_ base: MemoryVaultStore, _ ledger: VaultLedger) {
+    init(_ base: MemoryVaultStore, _ ledger: VaultLedger, _ way: VaultWay? = nil) {
         self.base = base
         self.ledger = ledger
+        self.way = way
     }
 
     var context: VaultContext { base.context }
     var changes: ChangeSignal { base.changes }
     var owner: Int64 { base.owner }
-    var ownsItsLock: Bool { base.ownsItsLock }
-    var longestWayToRequest: Duration? { base.longestWayToRequest }
-    var longestRenewal: Duration? { base.longestRenewal }
+    var ownsItsLock: Bool { way.map(\.isSeen) ?? base.ownsItsLock }
+    var longestWayToRequest: Duration? { way == nil ? nil : OwnershipRules.longestWayToRequest }
+    var longestRenewal: Duration? { way == nil ? nil : OwnershipRules.longestRenewal }
     var readOnlyRefusal: StoreError? { base.readOnlyRefusal }
-    var spool: any ReplySpool { SimulatedSpool(store: self, base: base.spool, ledger: ledger) }
+    var spool: any ReplySpool { SimulatedSpool(store: self, base: base.spool, ledger: ledger, way: way) }
     func files() -> [FileReport] { base.files() }
     func removeRemnants() async -> Remnants { await base.removeRemnants() }
     func backUp(
         _ plan: BackupPlan, _ progress: @escaping @Sendable (Int, Int) -> Void
     ) async throws -> BackupRecord { try await base.backUp(plan, progress) }
     func pathOfBackup(_ plan: BackupPlan) throws(StoreError) -> String { try base.pathOfBackup(plan) }
-    func close() { base.close() }
-    func shutDown() async { base.close() }
+    func close() {
+        base.close()
+        way?.leave()
+    }
+    func shutDown() async { close() }
 
     func read<R>(
         _ foresight: Foresight, _ body: (Reader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
-        try await base.read(foresight, body)
+        guard let way else { return try await base.read(foresight, body) }
+        try await way.arrive()
+        let result: Result<R, StoreError>
+        do throws(StoreError) { result = .success(try await base.read(foresight, body)) } catch {
+            result = .failure(error)
+        }
+        guard await way.hear() else { throw .unreachable }
+        return try result.get()
     }
 
     func survey<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
@@ -57,7 +71,10 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     func perform(
         _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
+        await way?.beginWriting()
+        defer { way?.endWriting() }
         await pause()
+        try await way?.arrive()
         let fault = fault(.commit)
         let result: Result<Void, any Error>
         do {
@@ -67,8 +84,8 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
             }
             ledger.look(by: owner)
             result =
-                fault == .after
-                ? .failure(StoreError(.io(1), "the commit is not known to be durable")) : .success(())
+                await isKnown(fault)
+                ? .success(()) : .failure(StoreError(.io(1), "the commit is not known to be durable"))
         } catch {
             result = .failure(error)
         }
@@ -77,11 +94,26 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
     }
 }
 
+extension SimulatedStore {
+    /// Whether this process finds out that its commit has happened.
+    private func isKnown(_ fault: Fault?) async -> Bool {
+        let mark = ledger.observer?.commitMark(of: owner)
+        var isKnown = fault != .after
+        if let way {
+            if isKnown { isKnown = await way.hear() }
+            if !isKnown { isKnown = await way.settle() }
+        }
+        if !isKnown { ledger.observer?.commitUnknown(by: owner, mark) }
+        return isKnown
+    }
+}
+
 /// The same for the replies that the vault could not take.
 private struct SimulatedSpool: ReplySpool {
     let store: SimulatedStore
     let base: any ReplySpool
     let ledger: VaultLedger
+    let way: VaultWay?
 
     func prepare(for count: Int) throws(StoreError) { try base.prepare(for: count) }
 
@@ -100,7 +132,9 @@ private struct SimulatedSpool: ReplySpool {
         if fault != nil { throw StoreError(.io(1), "the entry is not known to be gone") }
     }
 
-    func listings() throws(StoreError) -> [SpoolListing] { try base.listings() }
+    func listings() throws(StoreError) -> [SpoolListing] {
+        try base.listings().filter { way?.finds($0.owner) ?? true }
+    }
     func depth() throws(StoreError) -> SpoolDepth { try base.depth() }
     func roots() throws(StoreError) -> [SpooledRoot] { try base.roots() }
 }

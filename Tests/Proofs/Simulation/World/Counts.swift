@@ -16,6 +16,9 @@ package struct Counts: Equatable, Sendable {
     package var spooled = 0
     /// Tokens that came when their login was no longer theirs, and were queued for revocation.
     package var orphans = 0
+    /// Of a machine from the database server.
+    package var cuts = 0
+    package var failovers = 0
 
     package init() {}
 
@@ -25,7 +28,7 @@ package struct Counts: Equatable, Sendable {
         ("rotations", \.rotations), ("crashes", \.crashes), ("stalls", \.stalls),
         ("failedCommits", \.failedCommits), ("networkFaults", \.networkFaults), ("doubts", \.doubts),
         ("takeOvers", \.takeOvers), ("lostResponses", \.lostResponses), ("deadGrants", \.deadGrants),
-        ("spooled", \.spooled), ("orphans", \.orphans),
+        ("spooled", \.spooled), ("orphans", \.orphans), ("cuts", \.cuts), ("failovers", \.failovers),
     ]
 
     package static func += (left: inout Counts, right: Counts) {

@@ -4,10 +4,19 @@ import TokenVault
 import TokenVaultTesting
 
 extension World {
+    /// Begins a process, on a machine that reaches the vault. Nil if there is none.
     @discardableResult
-    func startProcess() -> SimulatedProcess {
+    func startProcess(on machine: Int? = nil) -> SimulatedProcess? {
         let number = processes.count + 1
-        let store = SimulatedStore(openVault(), ledger)
+        guard let room else { return start(number, SimulatedStore(openVault(), ledger)) }
+        guard let machine = machine ?? (room.open.isEmpty ? nil : random.pick(room.open)) else { return nil }
+        let store = openVault()
+        let way = VaultWay(self, room, process: number, owner: store.owner)
+        room.enter(store.owner, on: machine)
+        return start(number, SimulatedStore(store, ledger, way))
+    }
+
+    private func start(_ number: Int, _ store: SimulatedStore) -> SimulatedProcess {
         store.pause = { [unowned self] in
             hazard(number)
             await JobQueue.shared.pause()
@@ -25,11 +34,16 @@ extension World {
         let options = UserManagerOptions(recoveryInterval: .seconds(15), random: { [unowned self] in random.unit() })
         jobs.asProcess(number) {
             _ = Task {
-                do {
-                    process.users = try await UserManager(vault: vault, transport: transport, options: options)
-                } catch {
-                    process.problem = error
-                }
+                // One that does not reach its vault tries again, as its service manager would have it.
+                repeat {
+                    do {
+                        process.users = try await UserManager(vault: vault, transport: transport, options: options)
+                    } catch {
+                        process.problem = error
+                        guard room != nil else { return }
+                        try? await time.sleep(for: .seconds(1))
+                    }
+                } while process.users == nil && process.isAlive && process.state != .closing
             }
         }
         return process
@@ -45,6 +59,7 @@ extension World {
         counts.crashes += 1
         process.state = .dead
         ledger.vault.database.owners.leave(process.store.owner)
+        room?.crash(process.store.owner)
         graves.append(
             Grave(
                 jobs: jobs.removeJobs(of: process.number), events: events.removeEvents(of: process.number)))
@@ -56,18 +71,26 @@ extension World {
         trace.note("stall", process.number, Int(milliseconds), at: now)
         counts.stalls += 1
         process.state = .stalled
+        room?.stall(process.store.owner)
         events.add(after: milliseconds) { [self] in
             guard process.state == .stalled else { return }
             trace.note("continue", process.number, at: now)
-            process.state = .running
+            resume(process)
         }
+    }
+
+    func resume(_ process: SimulatedProcess) {
+        process.state = .running
+        room?.resume(process.store.owner)
     }
 
     /// A moment at which much depends on what this process has done already.
     func hazard(_ number: Int) {
         guard doomed == nil, random.chance(chaos.hazardRate) else { return }
         let process = processes[number - 1]
-        if chaos.crashes > 0, random.chance(60) {
+        if let room, let machine = room.machine(of: process.store.owner), chaos.cuts > 0, random.chance(50) {
+            cut(room, machine)
+        } else if chaos.crashes > 0, random.chance(60) {
             chaos.crashes -= 1
             doomed = (process, true)
         } else if chaos.stalls > 0 {
@@ -100,6 +123,7 @@ extension World {
         }
     }
 
+    /// What happens to the next durable write of a process.
     func commitFault(_ kind: SimulatedStore.Write, _ store: SimulatedStore) -> SimulatedStore.Fault? {
         let fault: SimulatedStore.Fault
         switch kind {
@@ -114,7 +138,6 @@ extension World {
         }
         counts.failedCommits += 1
         trace.note("commitFault", Int(store.owner), fault == .before ? 0 : 1, at: now, "\(kind)")
-        if kind == .commit, fault == .after { judge.commitUnknown(by: store.owner) }
         return fault
     }
 
@@ -124,7 +147,7 @@ extension World {
     func bury() {
         for process in processes where process.state != .ended {
             if !process.isAlive { process.store.close() }
-            process.state = .running
+            resume(process)
             close(process)
         }
         chaos = .none

@@ -7,7 +7,9 @@ extension World {
         trace.note("settle", at: now)
         meetDoom()
         chaos = .none
-        for process in processes where process.state == .stalled { process.state = .running }
+        room?.healAll()
+        for process in processes where process.state == .stalled { resume(process) }
+        lookAfterMachines()
         if !processes.contains(where: { $0.state == .running }) { startProcess() }
         _ = run(for: 10_000) { processes.contains { $0.state == .running && $0.users != nil } }
         // Two stall limits: whoever waits for another process has given up by then.
@@ -21,8 +23,23 @@ extension World {
             for login in restless { wake(login) }
             _ = run(for: 1_000_000) { calls.isEmpty }
         }
-        // Two passes of recovery.
-        _ = run(for: 31_000) { false }
+        // Who was to leave may have left something since.
+        lookAfterMachines()
+        // Two passes of recovery, once those count as dead who are.
+        _ = run(for: room == nil ? 31_000 : 92_000) { false }
+    }
+
+    /// Starts a process on each machine on which others have left replies: nobody else finds them.
+    private func lookAfterMachines() {
+        guard let room else { return }
+        for owner in ledger.spooled.keys.sorted() {
+            guard let machine = room.machine(of: owner),
+                !processes.contains(where: {
+                    $0.state == .running && room.machine(of: $0.store.owner) == machine
+                })
+            else { continue }
+            startProcess(on: machine)
+        }
     }
 
     /// Waits until the login may be renewed, and renews it.

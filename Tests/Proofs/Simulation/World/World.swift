@@ -16,6 +16,8 @@ final class World: @unchecked Sendable {
     let ledger: VaultLedger
     let server: SimulatedServer
     let judge: Judge
+    /// nil: all processes are on the machine that has the vault.
+    private(set) var room: MachineRoom?
     var trace: Trace
     var counts = Counts()
 
@@ -49,6 +51,8 @@ final class World: @unchecked Sendable {
         var spool: Int
         var crashes: Int
         var stalls: Int
+        var cuts = 0
+        var failovers = 0
         /// How often it does, in percent, as long as there is some left.
         var networkRate = 0
         var commitRate = 0
@@ -60,7 +64,7 @@ final class World: @unchecked Sendable {
 
     static let stepLimit = 60_000
 
-    init(seed: UInt64, isTraced: Bool) {
+    init(seed: UInt64, hasMachines: Bool, isTraced: Bool) {
         self.seed = seed
         var random = SeededRandom(seed: seed)
         time = SimulatedTime(events)
@@ -75,14 +79,26 @@ final class World: @unchecked Sendable {
         server = SimulatedServer(random.pick(Behaviour.allCases), lifetime: random.pick([20, 60, 600]))
         judge = Judge()
         trace = Trace(isPrinted: isTraced)
-        actionsLeft = random.between(5, 22)
-        plannedChaos = Chaos(
+        actionsLeft = random.between(5, hasMachines ? 40 : 22)
+        var planned = Chaos(
             network: random.between(0, 4), commits: random.between(0, 3), spool: random.between(0, 1),
             crashes: random.between(0, 2), stalls: random.chance(30) ? 1 : 0, networkRate: random.pick([10, 40, 80]),
             commitRate: random.pick([5, 15, 40]), hazardRate: random.pick([0, 2, 8]))
+        if hasMachines {
+            (planned.cuts, planned.failovers) = (random.between(0, 4), random.between(0, 1))
+            planned.stalls += random.between(0, 1)
+            planned.hazardRate = random.pick([2, 10, 30])
+        }
+        plannedChaos = planned
         self.random = random
         ledger.observer = judge
         judge.world = self
+        guard hasMachines else { return }
+        let room = MachineRoom(self)
+        self.room = room
+        ledger.vault.database.owners.judge { [unowned self] owner in
+            room.isAlive(owner, seenBy: jobs.current == 0 ? nil : processes[jobs.current - 1].store.owner)
+        }
     }
 
     var now: Int64 { events.now }
@@ -136,7 +152,7 @@ final class World: @unchecked Sendable {
         while actionsLeft > 0, counts.steps < Self.stepLimit {
             if random.chance(10) || !step(until: now + 3_000) {
                 actionsLeft -= 1
-                act()
+                if let room, random.chance(25) { disturb(room) } else { act() }
             }
         }
         settle()
