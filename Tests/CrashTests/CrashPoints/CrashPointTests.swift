@@ -51,17 +51,13 @@ final class CrashCourse: Sendable {
     }
 
     let world: CrashWorld
-    let template: [String: Data]
+    let template: CrashTemplate
     let zygotes: [Zygote]
 
-    init(_ world: CrashWorld, width: Int) async throws {
+    /// - Parameter server: Where the vaults are; nil: in files.
+    init(_ world: CrashWorld, width: Int, on server: PostgreSQLServer? = nil) async throws {
         self.world = world
-        let place = try await world.makeVault("template-\(UUID().uuidString)")
-        var files: [String: Data] = [:]
-        for name in ["vault.db", "vault.db-wal", "vault.key"] {
-            files[name] = FileManager.default.contents(atPath: place.directory + "/" + name)
-        }
-        template = files
+        template = if let server { .server(server) } else { try await .files(world) }
         zygotes = try (0..<width).map { _ in try Zygote() }
     }
 
@@ -80,15 +76,19 @@ final class CrashCourse: Sendable {
         return ((1...count).map { .operation($0) } + [.afterOperation(count)]).map { model.struck($0) }
     }
 
+    /// Every place on the way of a request, which is the same on every engine.
+    func everySeam(of model: CrashCase) -> [CrashCase] {
+        let again = model.course == .answers ? [] : ["requestSent", "replyBegun"].map { CrashCase.Strike.seam($0, 1) }
+        return (CrashCase.seams.map { .seam($0, model.lastRequest) } + again).map { model.struck($0) }
+    }
+
     func everyPlace(of model: CrashCase) async throws -> [CrashCase] {
-        var strikes = CrashCase.seams.map { CrashCase.Strike.seam($0, model.lastRequest) }
+        var strikes: [CrashCase.Strike] = []
         if model.course == .answers {
             strikes += [0, 1, 64, 119, 120, 200, 512, 1_000, 2_048, 4_095].map { .spool($0) } + [.served]
             strikes += (1...6).map { .unspooling($0) }
-        } else {
-            strikes += ["requestSent", "replyBegun"].map { .seam($0, 1) }
         }
-        return try await everyOperation(of: model) + strikes.map { model.struck($0) }
+        return try await everyOperation(of: model) + everySeam(of: model) + strikes.map { model.struck($0) }
     }
 
     /// All of them, several at a time.

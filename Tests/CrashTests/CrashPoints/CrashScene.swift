@@ -9,6 +9,38 @@ import VaultStorage
 
 import TokenVault
 
+/// What each scene begins with: a vault without logins.
+enum CrashTemplate: Sendable {
+    /// Copies of these files.
+    case files([String: Data])
+    /// A schema of its own on this server.
+    case server(PostgreSQLServer)
+
+    static func files(_ world: CrashWorld) async throws -> CrashTemplate {
+        let place = try await world.makeVault("template-\(UUID().uuidString)")
+        var files: [String: Data] = [:]
+        for name in ["vault.db", "vault.db-wal", "vault.key"] {
+            files[name] = FileManager.default.contents(atPath: place.directory + "/" + name)
+        }
+        return .files(files)
+    }
+
+    func makeVault(_ name: String, _ world: CrashWorld) async throws -> CrashVault {
+        switch self {
+        case .files(let files):
+            let place = CrashVault(try world.directory.subdirectory(name))
+            for (name, data) in files {
+                #expect(
+                    FileManager.default.createFile(
+                        atPath: place.directory + "/" + name, contents: data, attributes: [.posixPermissions: 0o600]))
+            }
+            return place
+        case .server(let server):
+            return try await world.makeVault(name, on: server.address(schema: PostgreSQLServer.newSchema()))
+        }
+    }
+}
+
 /// One vault with one login, the process that is struck, and the one that comes after it.
 final class CrashScene: Sendable {
     let world: CrashWorld
@@ -23,17 +55,12 @@ final class CrashScene: Sendable {
 
     private static let numbers = Atomic<Int>(0)
 
-    init(_ world: CrashWorld, _ template: [String: Data], _ crash: CrashCase, keepsSibling: Bool) async throws {
+    init(_ world: CrashWorld, _ template: CrashTemplate, _ crash: CrashCase, keepsSibling: Bool) async throws {
         self.world = world
         self.crash = crash
         let number = Self.numbers.add(1, ordering: .relaxed).newValue
         user = "user-\(number)"
-        place = CrashVault(try world.directory.subdirectory("\(number)"))
-        for (name, data) in template {
-            #expect(
-                FileManager.default.createFile(
-                    atPath: place.directory + "/" + name, contents: data, attributes: [.posixPermissions: 0o600]))
-        }
+        place = try await template.makeVault("\(number)", world)
         let vault = try await place.open()
         let users = try await world.users(vault)
         if [.login, .add].contains(crash.action) {

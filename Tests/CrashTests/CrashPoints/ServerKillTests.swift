@@ -8,6 +8,33 @@ import TokenVault
 /// The same as in ``RandomKillTests``, with a vault on a PostgreSQL server, which goes on when a process is killed.
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct ServerKillTests {
+    @Test func noPlaceOfARequestLosesAChainThatCanBeKept() async throws {
+        try await CrashWorld.with { world in
+            let course = try await CrashCourse(world, width: 6, on: PostgreSQLServer.shared())
+            let cases = ServerBehaviour.allCases.flatMap { behaviour in
+                CrashCase.Course.allCases.filter { Depth.isDeep || $0 == .answers || behaviour == .strict }
+                    .flatMap { course.everySeam(of: CrashCase(action: .refresh, behaviour: behaviour, course: $0)) }
+            }
+            let tally = try await course.run(cases)
+            #expect(tally.problems == [])
+            #expect(cases.count >= 70 && tally.killed >= cases.count * 3 / 4)
+            print("crash points beside a server: \(cases.count) cases, \(tally.description)")
+        }
+    }
+
+    @Test func aStoppedOwnerIsWaitedForAndNeverRobbed() async throws {
+        try await CrashWorld.with { world in
+            let course = try await CrashCourse(world, width: 6, on: PostgreSQLServer.shared())
+            let cases = ServerBehaviour.allCases.flatMap { behaviour in
+                CrashCase.seams.filter { $0 != "replyDelivered" }.map {
+                    CrashCase(action: .refresh, behaviour: behaviour, strike: .seam($0, 1))
+                }
+            }
+            #expect(try await StoppedOwnerTests.problems(cases, course) == [])
+            print("stopped owners beside a server: \(cases.count) cases, no token sent twice")
+        }
+    }
+
     @Test func killsSpendNoTokenTwiceAndLoseNoChain() async throws {
         let kills = Depth.number("TOKENVAULT_SERVER_KILLS", or: Depth.isDeep ? 5_000 : 100)
         let server = try PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema())

@@ -18,18 +18,23 @@ struct StoppedOwnerTests {
                     // Inside the transaction that stores the intent, and inside the one that stores the tokens.
                     + [2, 12].map { CrashCase(action: .refresh, behaviour: behaviour, strike: .operation($0)) }
             }
-            let problems = Mutex<[String]>([])
-            let queue = Mutex(cases)
-            try await course.zygotes.concurrently { zygote in
-                while let crash = queue.withLock({ $0.popLast() }) {
-                    let found = try await Self.stop(crash, course, zygote)
-                    problems.withLock { $0 += found.map { "\(crash): \($0)" } }
-                }
-            }
-            #expect(problems.withLock { $0 } == [])
+            #expect(try await Self.problems(cases, course) == [])
             #expect(cases.count >= 40)
             print("stopped owners: \(cases.count) cases, no token sent twice")
         }
+    }
+
+    /// What went wrong in these cases.
+    static func problems(_ cases: [CrashCase], _ course: CrashCourse) async throws -> [String] {
+        let problems = Mutex<[String]>([])
+        let queue = Mutex(cases)
+        try await course.zygotes.concurrently { zygote in
+            while let crash = queue.withLock({ $0.popLast() }) {
+                let found = try await stop(crash, course, zygote)
+                problems.withLock { $0 += found.map { "\(crash): \($0)" } }
+            }
+        }
+        return problems.withLock { $0 }
     }
 
     private static func stop(_ crash: CrashCase, _ course: CrashCourse, _ zygote: Zygote) async throws -> [String] {
