@@ -11,6 +11,8 @@ import subprocess
 import time
 import urllib.request
 
+import psycopg
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -70,10 +72,26 @@ class Postgres(Server):
         data = os.path.join(self.place, "data")
         self.run(tool("initdb"), "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C")
         settings = [word for pair in self.SETTINGS.items() for word in ("-c", "%s=%s" % pair)]
-        self.process = subprocess.Popen(
-            [tool("postgres"), "-D", data, "-p", str(self.port), "-k", self.place, "-h", "127.0.0.1", *settings],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.identity())
+        self.log = os.path.join(self.place, "log")
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [tool("postgres"), "-D", data, "-p", str(self.port), "-k", self.place, "-h", "127.0.0.1", *settings],
+                stdout=subprocess.DEVNULL, stderr=log, **self.identity())
         self.wait_until(self.answers, "PostgreSQL")
+
+    def log_statements(self, on: bool) -> None:
+        """From now on, or no longer, the log has a line for each statement, with the name of the program that sends it."""
+        with psycopg.connect(self.unix, autocommit=True) as db:
+            db.execute("ALTER SYSTEM SET log_statement = '%s'" % ("all" if on else "none"))
+            db.execute("ALTER SYSTEM SET log_line_prefix = '%a '")
+            db.execute("SELECT pg_reload_conf()")
+        # Sessions take the settings over with their next statement.
+        time.sleep(2)
+
+    def statements(self, program: str) -> int:
+        start = f"{program} LOG:  execute "
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return sum(line.startswith(start) for line in log)
 
     def identity(self) -> dict:
         return {"user": self.user, "group": self.user, "extra_groups": [], "cwd": "/"} if os.geteuid() == 0 else {}

@@ -93,15 +93,16 @@ final class Flight: Sendable {
         as seat: Seat, deadline: Duration?, timeSource: any TimeSource,
         accepts: @escaping @Sendable (SpooledReply) -> Bool = { _ in false }
     ) async -> Wait {
+        // What is there already is there also for who waits for no time at all.
+        let served = state.withLock { state -> SpooledReply? in
+            state.waiters[seat.id]?.accepts = accepts
+            return state.spooled.flatMap { accepts($0) ? $0 : nil }
+        }
+        if let served { settle(seat, .spooled(served)) }
         let alarm = deadline.map { timeSource.alarm(after: $0) { self.settle(seat, .deadlinePassed) } }
         defer { alarm?.cancel() }
         return await withTaskCancellationHandler {
-            let served = state.withLock { state -> SpooledReply? in
-                state.waiters[seat.id]?.accepts = accepts
-                return state.spooled.flatMap { accepts($0) ? $0 : nil }
-            }
-            if let served { settle(seat, .spooled(served)) }
-            return await seat.answer.value()
+            await seat.answer.value()
         } onCancel: {
             cancelWait(seat)
         }
