@@ -15,9 +15,21 @@ NAMES = {
 }
 
 
+PARTS = ("ratios", "service", "scale")
+
+
 def recorded(row: str) -> dict:
-    with open(os.path.join(RESULTS, f"peers-{row}.json"), encoding="utf-8") as file:
+    return read(f"peers-{row}.json")
+
+
+def read(name: str) -> dict:
+    with open(os.path.join(RESULTS, name), encoding="utf-8") as file:
         return json.load(file)
+
+
+def documents() -> list[dict]:
+    """What was recorded, of `Benchmarks/run` and of `Benchmarks/peers`."""
+    return [read(f"run-{part}.json") for part in PARTS] + [recorded(row) for row in ROWS]
 
 
 def samples(row: str) -> list[dict]:

@@ -2,7 +2,7 @@
 import collections
 import statistics
 
-from .recorded import NAMES, ROWS, lost, medians, ordered_days, recorded, samples, short
+from .recorded import NAMES, PARTS, ROWS, documents, lost, medians, ordered_days, read, recorded, samples, short
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -140,11 +140,10 @@ def server_table() -> str:
 
 def machine_table() -> str:
     rows = []
-    for row in ROWS:
-        document = recorded(row)
+    for document in documents():
         machine = document["machine"]
         rows.append([
-            f"`{document['command'].split(' --binaries')[0]}`", document["measured"][:16], document["commit"],
+            f"`{document['command'].split(' --binaries')[0].strip()}`", document["measured"][:16], document["commit"],
             f"{machine['load']:.1f}", f"{machine['fdatasync_us'] / 1000:.2f} ms"])
     return table(["command", "when", "commit", "load at the start", "a 4 KiB write and its fdatasync"], rows)
 
@@ -158,6 +157,16 @@ def goals_table() -> str:
             [f"`{row}`", figure["title"], short(figure["value"]), figure["goal"], "" if figure["isMet"] else "**missed**"]
             for figure in figures]
     return table(["row", "figure", "measured", "goal", ""], rows)
+
+
+def plain_table() -> str:
+    """What `Benchmarks/run` has measured, beside C and by itself."""
+    rows = []
+    for part in PARTS:
+        rows += [
+            [figure["title"], f"{figure['value']:.2f}", figure["goal"], "" if figure["isMet"] else "**missed**", figure["note"]]
+            for figure in read(f"run-{part}.json")["figures"]]
+    return table(["work", "measured", "goal", "", "how much that is"], rows)
 
 
 def cost_table() -> str:
@@ -185,4 +194,4 @@ def cost_table() -> str:
 
 TABLES = (
     reads_table, commits_table, thousand_table, opening_table, flight_table, day_table, growth_table, tick_table, upkeep_table,
-    cells_table, server_table, goals_table, machine_table)
+    cells_table, server_table, plain_table, goals_table, machine_table)
