@@ -27,6 +27,8 @@ final class LoginPulls: Sendable {
         guard vault.flightStarted() else { throw VaultError(.closed, now: vault.now) }
         defer { vault.flightEnded() }
         let name = try ArgumentCheck.source(source.name)
+        // Another pull may have ended since the caller was told that the vault does not know the user.
+        if await vault.knows(userId) { return }
         let released = try await source.release(userId: userId)
         guard !released.isEmpty else { return }
         var logins: [ImportedLogin] = []
@@ -45,6 +47,16 @@ final class LoginPulls: Sendable {
                 throw VaultError(.quarantined, "a login of the user is damaged, so it may be one that was released")
             }
         }
+    }
+}
+
+extension Vault {
+    /// Whether the user is there, in whatever state.
+    fileprivate func knows(_ userId: String) async -> Bool {
+        do { _ = try await session(of: .user(userId)) } catch {
+            return (error as? VaultError)?.code != .unknownUser
+        }
+        return true
     }
 }
 

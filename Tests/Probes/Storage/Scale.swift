@@ -1,9 +1,11 @@
 import Foundation
 import VaultCrypto
+import VaultPostgreSQL
 import VaultSQLite
 import VaultStorage
 
-/// What `Benchmarks/run --scale` asks of the store, with a package's access to it.
+/// What `Benchmarks/run --scale` and `Benchmarks/peers server` ask of the store, with a package's access to it. VAULT is a file
+/// or, but for `trail`, a connection string.
 ///
 ///     storage-probe make VAULT KEY LOGINS     a new vault, with one login for each user
 ///     storage-probe tick VAULT KEY COUNT      asks COUNT times for the logins that are due, which are 100
@@ -24,11 +26,29 @@ enum Scale {
         }
     }
 
+    private static func createStore(_ place: String, _ key: KeyFileUnlocker) throws -> any VaultStore {
+        guard let address = try address(place) else {
+            return try SQLiteVaultStore.create(at: place, firstSlot: key, label: "scale", clock: clock)
+        }
+        return try PostgreSQLVaultStore.create(
+            at: address, state: StateDirectory(nil), firstSlot: key, label: "scale", clock: clock)
+    }
+
+    private static func openStore(_ place: String, _ key: KeyFileUnlocker) throws -> any VaultStore {
+        guard let address = try address(place) else {
+            return try SQLiteVaultStore.open(at: place, unlocker: key, clock: clock)
+        }
+        return try PostgreSQLVaultStore.open(at: address, state: StateDirectory(nil), unlocker: key, clock: clock)
+    }
+
+    private static func address(_ place: String) throws -> ServerAddress? {
+        place.hasPrefix("postgresql://") ? try ServerAddress(place) : nil
+    }
+
     /// As many insertions as the writer takes into one commit are under way at any time.
     private static func make(_ path: String, _ key: String, _ count: Int) async throws {
         _ = try KeyFile.create(at: key)
-        let store = try SQLiteVaultStore.create(
-            at: path, firstSlot: KeyFileUnlocker(path: key), label: "scale", clock: clock)
+        let store = try createStore(path, KeyFileUnlocker(path: key))
         let provider = try await store.putProvider(
             ProviderRecord(
                 name: "acme", issuer: "https://issuer.example", tokenEndpoint: "https://issuer.example/token",
@@ -66,7 +86,7 @@ enum Scale {
     }
 
     private static func tick(_ path: String, _ key: String, _ count: Int) async throws {
-        let store = try SQLiteVaultStore.open(at: path, unlocker: KeyFileUnlocker(path: key), clock: clock)
+        let store = try openStore(path, KeyFileUnlocker(path: key))
         let end = firstDue.advanced(by: .seconds(dueCount - 1))
         guard try await store.dueLogins(before: end, limit: 1_000).logins.count == dueCount else { exit(1) }
         var found = 0

@@ -4,8 +4,9 @@ import OAuthClient
 import Synchronization
 import TestSupport
 import Testing
-import TokenVault
 import TokenVaultTesting
+
+@testable import TokenVault
 
 /// Users who are in another system until they are needed here.
 struct LoginSourceTests {
@@ -45,6 +46,18 @@ struct LoginSourceTests {
         let users = try await UserManager(vault: temporary.vault, transport: transport, options: options)
         try await body(temporary, users, transport)
         #expect(try await temporary.vault.verify().isClean)
+    }
+
+    /// He was told so before another pull had ended.
+    @Test func whoComesAfterAPullForAnUnknownUserAsksNobody() async throws {
+        let system = OldSystem(["alice": [try Self.login("1")]])
+        try await scene(system) { temporary, _, _ in
+            let pulls = LoginPulls()
+            try await pulls.pull("alice", from: system, into: temporary.vault)
+            try await pulls.pull("alice", from: system, into: temporary.vault)
+            #expect(system.asked.withLock { $0 } == ["alice"])
+            #expect(try await temporary.vault.logins(ofUser: "alice").count == 1)
+        }
     }
 
     @Test func aUserWhomTheVaultDoesNotKnowIsPulledOnce() async throws {

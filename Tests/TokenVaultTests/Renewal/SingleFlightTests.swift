@@ -81,7 +81,8 @@ struct SingleFlightTests {
         }
         await world.time.waitForSleepers()
         mayEnd.open()
-        #expect(try await first.value == "2")
+        // Who reads late what his renewal has brought gets what is there then.
+        #expect(try await ["2", "3"].contains(first.value))
         #expect(try await second.value == "3")
         #expect(world.transport.requestCount == 2)
         await process.vault.close()
