@@ -51,6 +51,7 @@ def run(report, programs, servers, place: str, rounds: int, logins: int) -> None
     single(report, vault, rounds)
     together(report, vault, rounds)
     idle(report, vault)
+    tick(report, vault, place, rounds)
     with Standby(servers.postgres, place) as standby:
         standby.demand()
         figures = [vault.run("change", 4_096, seed, CALLERS) for seed in range(1, 4)]
@@ -139,6 +140,25 @@ def idle(report, vault: Vault, seconds: int = 20) -> None:
     process.wait()
     report.figure("server", "idle service: statements a second", rate, "≤ 3")
     report.figure("server", "idle service: connections", connections, "≤ 7")
+
+
+def tick(report, vault: Vault, place: str, rounds: int, sizes: tuple[int, int] = (1_000, 100_000)) -> None:
+    """The scheduler's question which logins are due: a hundred, of few and of many."""
+
+    def probe(verb: str, size: int, count: int) -> str:
+        key = os.path.join(place, f"due-{size}.key")
+        return subprocess.run(
+            [vault.programs.probe, verb, f"{vault.url}&schema=due{size}", key, str(count)], check=True, stdout=subprocess.PIPE,
+            text=True, env=vault.environment).stdout
+
+    for size in sizes:
+        probe("make", size, size)
+    ratios = []
+    for number in range(1, rounds + 1):
+        times = [float(probe("tick", size, 200).split()[0]) for size in sizes]
+        report.sample("server", "TokenVault", {"work": "tick with 100 due", "round": number, "ns_by_size": dict(zip(sizes, times))})
+        ratios.append(times[1] / times[0])
+    report.figure("server", f"tick with 100 due: {sizes[1]} logins over {sizes[0]}", statistics.median(ratios), "≤ 1.5")
 
 
 class Standby:

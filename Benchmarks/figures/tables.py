@@ -128,6 +128,11 @@ def server_table() -> str:
         found[sample["work"], sample["name"]].append(sample)
     rows = []
     for (work, name), some in found.items():
+        if "ns_by_size" in some[0]:
+            rows += [[f"{work}, of {short(float(size))} logins", name,
+                      f"{short(statistics.median(sample['ns_by_size'][size] for sample in some) / 1000)} µs", "", ""]
+                     for size in some[0]["ns_by_size"]]
+            continue
         if "rate" in some[0]:
             rows.append([work, name, "", "", short(statistics.median(sample["rate"] for sample in some))])
             continue
