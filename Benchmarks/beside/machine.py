@@ -1,13 +1,17 @@
 """What a figure depends on: the machine, the commit, the versions."""
+import datetime
 import importlib.metadata
+import json
 import os
 import platform
 import re
 import sqlite3
 import subprocess
+import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RESULTS = os.path.join(ROOT, "Benchmarks", "results")
 PACKAGES = (
     "aws-encryption-sdk", "cryptography", "Django", "django-allauth", "msal-extensions", "procrastinate", "psycopg", "redis",
     "SQLAlchemy", "SQLAlchemy-Utils", "tink")
@@ -48,6 +52,17 @@ def versions() -> dict:
 def commit() -> str:
     """The last one that changed the library."""
     return first_line("git", "-C", ROOT, "log", "-1", "--format=%h", "--", "Sources", "Migrations", "Package.swift")
+
+
+def record(name: str, title: dict, program: str, facts: dict, found: dict) -> None:
+    """Writes what was measured, with when, by which command, of which commit and on what."""
+    os.makedirs(RESULTS, exist_ok=True)
+    document = title | {
+        "measured": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": f"{program} {' '.join(sys.argv[1:])}", "commit": commit(), "machine": facts} | found
+    with open(os.path.join(RESULTS, name), "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
 
 
 def flush_time(place: str) -> float:

@@ -1,12 +1,9 @@
 """Samples, figures and goals, on the terminal and as JSON: one file for each row, with what it was measured on."""
-import datetime
 import json
 import os
 import sys
 
 from . import machine
-
-RESULTS = os.path.join(machine.ROOT, "Benchmarks", "results")
 
 
 class Report:
@@ -28,7 +25,10 @@ class Report:
             return json.load(file)
 
     def path(self, row: str) -> str:
-        return os.path.join(RESULTS, f"peers-{row}.json")
+        return os.path.join(machine.RESULTS, self.name(row))
+
+    def name(self, row: str) -> str:
+        return f"peers-{row}.json"
 
     def sample(self, row: str, name: str, values: dict) -> None:
         self.samples[row].append({"name": name} | values)
@@ -46,14 +46,8 @@ class Report:
     def end(self, row: str) -> None:
         if not self.records:
             return
-        os.makedirs(RESULTS, exist_ok=True)
-        document = {
-            "row": row, "measured": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "command": "Benchmarks/peers " + " ".join(sys.argv[1:]), "commit": machine.commit(), "machine": self.facts,
-            "versions": machine.versions(), "figures": self.figures[row], "samples": self.samples[row]}
-        with open(self.path(row), "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+        machine.record(self.name(row), {"row": row}, "Benchmarks/peers", self.facts, {
+            "versions": machine.versions(), "figures": self.figures[row], "samples": self.samples[row]})
 
     @property
     def is_good(self) -> bool:

@@ -136,16 +136,16 @@ package struct TokenEndpoint: Sendable {
         var running = RunningRequest(request: request, session: session, context: context)
         if request.takesNewestNonce, let nonces { running.takeNewest(nonces) }
         if let failure = await fetchNonce(&running) { return attempt(.failure(failure), running) }
-        var isRepeat = false
         var last: TokenAttempt?
         // Each way round uses up one of the repeats for a nonce, of one for the proof otherwise, and of one for the scope.
         while true {
+            let isRepeat = last != nil
             if running.requestsSent > 0 {
                 guard await mayGoOn?() ?? true else {
                     nonces?.leaveGate(&running, isRefused: false)
                     return last ?? attempt(.failure(HTTPTransportError(.notSent, .refused)), running)
                 }
-                if last != nil, let nonces { running.takeNewest(nonces) }
+                if isRepeat, let nonces { running.takeNewest(nonces) }
             }
             prepare(&running, isRepeat: isRepeat)
             guard let form = form(running), isRepeat || !Task.isCancelled else {
@@ -153,7 +153,6 @@ package struct TokenEndpoint: Sendable {
                 let code: HTTPTransportError.Code = Task.isCancelled ? .cancelled : .refused
                 return attempt(.failure(HTTPTransportError(.notSent, code)), running)
             }
-            isRepeat = true
             running.grantsSent += 1
             let result = await send(form, &running)
             let attempt = attempt(result, running)
@@ -179,8 +178,7 @@ package struct TokenEndpoint: Sendable {
         // What was begun is brought to its end, cancelled or not.
         running.pass = await Task { await nonces.gate.enter(origin, tries: tries, within: time) }.value
         // Without a time of its own it goes on beside the gate.
-        guard running.pass != nil || timeLeft == nil else { return false }
-        return true
+        return running.pass != nil || timeLeft == nil
     }
 
     /// Where the server spends what it is given before it asks for a nonce, one is fetched first, by a request that

@@ -28,7 +28,10 @@ final class LoginPulls: Sendable {
         defer { vault.flightEnded() }
         let name = try ArgumentCheck.source(source.name)
         // Another pull may have ended since the caller was told that the vault does not know the user.
-        if await vault.knows(userId) { return }
+        do {
+            _ = try await vault.user(userId)
+            return
+        } catch let error as VaultError where error.code == .unknownUser {}
         let released = try await source.release(userId: userId)
         guard !released.isEmpty else { return }
         var logins: [ImportedLogin] = []
@@ -47,16 +50,6 @@ final class LoginPulls: Sendable {
                 throw VaultError(.quarantined, "a login of the user is damaged, so it may be one that was released")
             }
         }
-    }
-}
-
-extension Vault {
-    /// Whether the user is there, in whatever state.
-    fileprivate func knows(_ userId: String) async -> Bool {
-        do { _ = try await session(of: .user(userId)) } catch {
-            return (error as? VaultError)?.code != .unknownUser
-        }
-        return true
     }
 }
 

@@ -66,7 +66,7 @@ package final class MemoryOwners: Sendable {
         return judge?(owner) ?? isKnown
     }
 
-    /// Lets somebody else say who lives, as far as whoever asks can know.
+    /// From now on this says who is alive. What it says may depend on which process is asking.
     package func judge(by judge: @escaping @Sendable (Int64) -> Bool) { state.withLock { $0.judge = judge } }
 }
 

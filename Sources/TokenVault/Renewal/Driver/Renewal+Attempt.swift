@@ -20,7 +20,7 @@ extension Renewal {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
-            mayGoOn: { await hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
+            mayGoOn: { await hindranceNow(current, claim) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope =
@@ -40,7 +40,7 @@ extension Renewal {
         let result = await endpoint.refresh(exchange, context: classification)
         // A request came first that carries no refresh token. Perhaps this login's time was over when it was answered.
         if result.grantsSent == 0, result.requestsSent > 0,
-            let hindrance = await hindrance(current, claim, since: vault.timeSource.uptime())
+            let hindrance = await hindranceNow(current, claim)
         {
             return .replied(.verdict(.notSent(hindrance)))
         }

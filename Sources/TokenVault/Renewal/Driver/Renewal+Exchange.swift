@@ -18,11 +18,11 @@ extension Renewal {
         let endpoint = TokenEndpoint(
             binding: binding, transport: recorder ?? context.transport, now: vault.wallClock,
             timeLeft: { timeLeft(current) }, nonces: context.serverNonces,
-            mayGoOn: { await hindrance(current, claim, since: vault.timeSource.uptime()) == nil })
+            mayGoOn: { await hindranceNow(current, claim) == nil })
         var dpop = stored.key.flatMap { DPoPContext($0) }
         dpop?.clockOffset = context.conduct[provider.handle].clockOffset
         let scope = rules.sendsScope ? stored.session.grantedScope.flatMap { try? Scope($0) } : nil
-        if let hindrance = await hindrance(current, claim, since: vault.timeSource.uptime()) {
+        if let hindrance = await hindranceNow(current, claim) {
             return .replied(.verdict(.notSent(hindrance)))
         }
         budget.begin(uptime: vault.timeSource.uptime())

@@ -36,4 +36,9 @@ extension Renewal {
         let longest = min(attempt.longestWay, vault.store.longestWayToRequest ?? attempt.longestWay)
         return vault.timeSource.uptime() - since < longest ? nil : .tooLate
     }
+
+    /// The same where the app or the provider was asked since the claim: how long that took does not count.
+    func hindranceNow(_ attempt: RenewalAttempt, _ claim: RenewalClaim) async -> RenewalVerdict.Hindrance? {
+        await hindrance(attempt, claim, since: vault.timeSource.uptime())
+    }
 }

@@ -32,8 +32,8 @@ extension Judge: VaultObserver {
         judgeVerdict(old, new)
     }
 
-    /// Nobody promises that a process which has been away for long stores what still comes to it, and others cannot look into
-    /// another machine's spool.
+    /// A process that has been away for long may lose what still comes to it, and a machine's spool is seen by that machine
+    /// alone.
     private func noteTakeOver(of token: String, from former: Int64?, by owner: Int64) {
         guard let room = world.room, let former, former != owner, room.isBeyondPromise(former) else { return }
         let isElsewhere = room.machine(of: former) != room.machine(of: owner)
@@ -115,10 +115,10 @@ extension Judge: VaultObserver {
         spooledTimes[token, default: 0] += 1
     }
 
-    func commitMark(of owner: Int64) -> Int64 { world.now }
+    var now: Int64 { world.now }
 
-    func commitUnknown(by owner: Int64, _ mark: Int64?) {
-        guard let last = queuedLast[owner], last.time == mark else { return }
+    func commitUnknown(by owner: Int64, at time: Int64) {
+        guard let last = queuedLast[owner], last.time == time else { return }
         for token in last.tokens { queuedUnknown[token, default: 0] += 1 }
     }
 

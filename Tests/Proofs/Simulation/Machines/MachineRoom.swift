@@ -74,8 +74,8 @@ final class MachineRoom: @unchecked Sendable {
         return OwnershipRules.isSeen(lastProof: .milliseconds(now - lastProof(peer)))
     }
 
-    /// Whether nobody could promise any longer that this process stores what comes to it: its session has ended, and it has
-    /// been away for a minute. Not the library's own rule: what the documentation promises.
+    /// Whether this process may lose what comes to it: its session has ended, and the server has not heard of it for a minute.
+    /// Not the library's own rule: what the documentation promises.
     func isBeyondPromise(_ owner: Int64) -> Bool {
         guard let peer = peers[owner] else { return true }
         return peer.hasEnded || !peer.holdsLock && now - lastSeen(peer) >= 60_000

@@ -97,13 +97,13 @@ final class SimulatedStore: VaultStore, @unchecked Sendable {
 extension SimulatedStore {
     /// Whether this process finds out that its commit has happened.
     private func isKnown(_ fault: Fault?) async -> Bool {
-        let mark = ledger.observer?.commitMark(of: owner)
+        let time = ledger.observer?.now
         var isKnown = fault != .after
         if let way {
             if isKnown { isKnown = await way.hear() }
             if !isKnown { isKnown = await way.settle() }
         }
-        if !isKnown { ledger.observer?.commitUnknown(by: owner, mark) }
+        if !isKnown, let time { ledger.observer?.commitUnknown(by: owner, at: time) }
         return isKnown
     }
 }

@@ -108,10 +108,9 @@ protocol VaultObserver: AnyObject {
         from old: StoredLogin?, to new: StoredLogin?, by owner: Int64, telling events: [AuditEvent])
     func revocationQueued(_ record: OutboxRecord, by owner: Int64)
     func spooled(_ reply: SpooledReply, by owner: Int64)
-    /// A commit of this process has just happened; what is said of it later says which one by this.
-    func commitMark(of owner: Int64) -> Int64
-    /// A commit happened, and was reported as failed.
-    func commitUnknown(by owner: Int64, _ mark: Int64?)
+    var now: Int64 { get }
+    /// The process was told that its commit of this moment failed, and it had happened.
+    func commitUnknown(by owner: Int64, at time: Int64)
     /// The vault cannot be read back.
     func unreadable(_ problem: String)
 }

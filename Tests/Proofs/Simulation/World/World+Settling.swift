@@ -29,7 +29,7 @@ extension World {
         _ = run(for: room == nil ? 31_000 : 92_000) { false }
     }
 
-    /// Starts a process on each machine on which others have left replies: nobody else finds them.
+    /// Starts a process on each machine that has spooled replies and runs none: only its own processes find them.
     private func lookAfterMachines() {
         guard let room else { return }
         for owner in ledger.spooled.keys.sorted() {
