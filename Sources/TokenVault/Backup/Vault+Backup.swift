@@ -93,7 +93,8 @@ extension Vault {
     ///   - path: The backup.
     ///   - source: A key that opened the vault when the backup was made; nil: what can be checked without one.
     ///   - options: How the key may be tried.
-    ///   - progress: Called now and then with how many rows have been checked, of how many.
+    ///   - progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while the
+    ///     bytes are.
     /// - Returns: What was found with the key; nil without one.
     /// - Throws: ``VaultError``, such as ``VaultError/Code/damaged``.
     public static func verifyBackup(
@@ -104,6 +105,8 @@ extension Vault {
         let source = try await source?.resolved()
         let report = try await VaultError.translating {
             try await BlockingLane.care.run {
+                // Reading all bytes takes its time.
+                progress(0, 0)
                 let file = try BackupFile(at: path)
                 try file.checkBytes()
                 try file.checkDatabase()

@@ -10,7 +10,8 @@ extension Vault {
     /// Checks every cell, every manifest and the audit chain. Memory stays bounded, and writers and everything else go
     /// on. Ends early when the task is cancelled.
     ///
-    /// - Parameter progress: Called now and then with how many rows have been checked, of how many.
+    /// - Parameter progress: Called now and then with how many rows have been checked, of how many; first with 0 of 0, while
+    ///   the database looks at its own file.
     public func verify(
         progress: @escaping @Sendable (_ checked: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> VerificationReport {

@@ -34,7 +34,8 @@ struct Listing {
         count += 1
     }
 
-    /// Appends page after page, each from the cursor that the one before it gave, and ends the list.
+    /// Appends page after page, each from the cursor that the one before it gave, and ends the list. Ends before a page
+    /// once the task is cancelled.
     ///
     /// - Parameters:
     ///   - name: of a further member of the JSON document, if it is to have one.
@@ -46,6 +47,7 @@ struct Listing {
     ) async throws {
         var cursor: Cursor?
         repeat {
+            try Task.checkCancellation()
             let page = try await page(cursor)
             for sheet in page.sheets { try append(sheet) }
             try endPage(isOnly: isFirstPage && page.next == nil)

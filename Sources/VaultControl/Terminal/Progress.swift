@@ -18,9 +18,10 @@ final class Progress: Sendable {
         isShown = console.isRich(.error) && !isQuiet
     }
 
+    /// A total of 0 is one that is not known yet.
     func update(done: Int, total: Int) {
-        guard isShown, total > 0 else { return }
-        let percent = min(100, done * 100 / total)
+        guard isShown else { return }
+        let percent = total > 0 ? min(100, done * 100 / total) : 0
         let isNews = state.withLock { state in
             defer { state = State(lastPercent: percent, isShown: true) }
             return state.lastPercent != percent

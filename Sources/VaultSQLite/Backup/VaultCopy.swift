@@ -166,9 +166,6 @@ enum QuickCheck {
 
 /// Looks after a statement that takes long: how far it is, and whether it is still wanted.
 @safe private final class CopyWatch {
-    /// Of SQLite's virtual machine: some milliseconds' worth.
-    private static let steps: Int32 = 20_000
-
     private let file: PartialFile
     private let size: Int64
     private let progress: @Sendable (Int, Int) -> Void
@@ -181,7 +178,7 @@ enum QuickCheck {
 
     func during(_ connection: Connection, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         unsafe sqlite3_progress_handler(
-            connection.handle, Self.steps,
+            connection.handle, Connection.stepsBetweenLooks,
             { watch in
                 guard let watch = unsafe watch else { return 0 }
                 return unsafe Unmanaged<CopyWatch>.fromOpaque(watch).takeUnretainedValue().look()

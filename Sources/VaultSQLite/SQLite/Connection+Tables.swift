@@ -76,7 +76,20 @@ extension Connection: TableAccess {
     func longReading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         let announcement = announceLongReading()
         defer { withExtendedLifetime(announcement) {} }
-        return try body()
+        return try whileWanted(body)
+    }
+
+    /// Of SQLite's virtual machine: some milliseconds' worth.
+    static let stepsBetweenLooks: Int32 = 20_000
+
+    /// Lets SQLite end what takes long once nobody wants it any more. See ``BlockingWork/isCancelled``.
+    private func whileWanted<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        unsafe sqlite3_progress_handler(
+            handle, Self.stepsBetweenLooks, { _ in BlockingWork.isCancelled ? 1 : 0 }, nil)
+        defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
+        let result = Result(catching: body)
+        if BlockingWork.isCancelled { throw StoreError(.closed, "the work was ended before it was complete") }
+        return try result.get()
     }
 }
 

@@ -39,6 +39,8 @@ package final class VaultCheck {
     }
 
     package func run(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
+        // Long before the first row is looked at.
+        progress(VerificationProgress(checked: 0, total: 0))
         try countRows(of: Self.countedTables)
         try tables.checkStorage(self)
         try checkVault()
@@ -59,6 +61,7 @@ package final class VaultCheck {
     /// The trail alone, and whether vault, providers and users are in the state that it records last. Cells of users and
     /// logins are not opened.
     package func runAudit(_ progress: (VerificationProgress) -> Void) throws(StoreError) -> VerificationReport {
+        progress(VerificationProgress(checked: 0, total: 0))
         try countRows(of: [.user, .audit])
         try checkVault()
         try walk(.user, progress) { row throws(StoreError) in

@@ -31,6 +31,25 @@ struct OutputTests {
         #expect(!document.unicodeScalars.contains { Printable.isDeceptive($0) })
     }
 
+    @Test func aListOfAMillionRowsEndsWithThePageAtWhichItIsInterrupted() async throws {
+        let nowhere = try FileHandle(forWritingTo: URL(filePath: "/dev/null"))
+        let output = nowhere.fileDescriptor
+        let pages = try await Task {
+            let console = Console(input: STDIN_FILENO, output: output, error: output, environment: [:])
+            var listing = Listing("rows", ["ROW"], Invocation(console: console, isJSON: false, isQuiet: true))
+            var pages = 0
+            do {
+                try await listing.appendAll { (cursor: Int?) in
+                    pages += 1
+                    unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                    return ([[Field("row", pages)]], pages < 1_000 ? pages : nil)
+                }
+            } catch is CancellationError {}
+            return pages
+        }.value
+        #expect(pages == 1)
+    }
+
     @Test func tablesHaveHeadingsOnATerminalAndTabsInAPipe() {
         let rows: [Sheet] = [("alice", "good"), ("b\tob\u{1B}[2J", "dead")].map { user, state in
             [Field("user", user).column("USER"), Field("state", state).column("STATE")]

@@ -20,6 +20,7 @@ import VaultStorage
         // Users, three cells for each login, providers, pending log-ins and revocations, the keyring, and some details.
         #expect(report.cells >= 4 + 30 + 2 + 2 + 2 + 1)
         #expect(report.auditRows == Int(try RawDatabase(vault.path).integer("SELECT count(*) FROM audit")))
+        #expect(steps.first?.total == 0, "something is told before the file itself has been looked at")
         let last = try #require(steps.last)
         #expect(last.checked == last.total)
         #expect(steps.map(\.checked) == steps.map(\.checked).sorted())

@@ -40,6 +40,7 @@ struct AuditExportCommand: VaultCommand {
             var export = Export(position: since)
             var next: Int64? = since
             while let position = next, position < head {
+                try Task.checkCancellation()
                 let page = try await vault.auditRecords(after: position, limit: 500)
                 for record in page.records where record.sequence <= head {
                     try export.write(record, invocation)

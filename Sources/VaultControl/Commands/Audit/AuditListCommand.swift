@@ -77,6 +77,7 @@ struct AuditListCommand: VaultCommand {
         var records: [AuditRecord] = []
         var next: Int64? = count > 0 ? end : nil
         while let before = next {
+            try Task.checkCancellation()
             let page = try await vault.auditRecords(before: before, query, limit: min(count - records.count, Self.page))
             records += page.records
             next = records.count < count ? page.next : nil
@@ -91,6 +92,7 @@ struct AuditListCommand: VaultCommand {
         var hasDamage = false
         var next: Int64? = start
         while let position = next, position < end {
+            try Task.checkCancellation()
             let page = try await vault.auditRecords(after: position, query, limit: Self.page)
             for record in page.records where record.sequence <= end {
                 try await lines.print(record)
