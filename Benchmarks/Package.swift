@@ -9,6 +9,7 @@ let package = Package(
         .package(name: "token-vault", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     ],
     targets: [
         .target(name: "BenchProgram"),
@@ -29,6 +30,7 @@ let package = Package(
             name: "service-bench",
             dependencies: [
                 "BenchProgram",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OAuthClient", package: "token-vault"),
                 .product(name: "TokenVault", package: "token-vault"),

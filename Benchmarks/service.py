@@ -122,13 +122,18 @@ class Service(Report):
                     f"of a user with a tenth of them {middle('list.few') / 1000:.1f}")
 
     def renewal_share(self) -> None:
-        """CPU time of a renewal in our process: the token endpoint is in another one, and answers at once."""
-        times = []
+        """CPU time of a renewal in our process: the token endpoint is in another one, and answers at once. Ours is what is more
+        than AsyncHTTPClient takes to send such a request."""
+        renewals, requests = [], []
         with token_endpoint() as port:
             for number in range(self.rounds):
                 vault, key = self.place(f"share-{number}")
-                times.append(float(output(self.service, "renew", vault, key, str(port), "200").split()[0]))
-        self.report("our CPU time for a renewal, ms", statistics.median(times) / 1e6, "≤ 1", "")
+                words = output(self.service, "renew", vault, key, str(port), "200").split()
+                renewals.append(float(words[0]) / 1e6)
+                requests.append(float(words[1]) / 1e6)
+        whole, request = statistics.median(renewals), statistics.median(requests)
+        self.report("our CPU time for a renewal, ms", statistics.median(a - b for a, b in zip(renewals, requests)), "≤ 1",
+                    f"{whole:.2f} in all, of which a request by AsyncHTTPClient alone takes {request:.2f}")
 
     def service_memory(self, vault: str, key: str, logins: int) -> None:
         with token_endpoint() as port:

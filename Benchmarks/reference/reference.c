@@ -36,7 +36,7 @@ static long peak_memory(void) {
 
 int main(int argc, char **argv) {
     if (argc != 7) {
-        fprintf(stderr, "reference: read|update|open|memory|tick VAULT KEY LOGINS COUNT SEED\n");
+        fprintf(stderr, "reference: read|update|update64|open|memory|tick VAULT KEY LOGINS COUNT SEED\n");
         return 64;
     }
     const char *verb = argv[1], *path = argv[2], *key_file = argv[3];
@@ -66,13 +66,17 @@ int main(int argc, char **argv) {
         start = now();
         if (strcmp(verb, "read") == 0 || strcmp(verb, "memory") == 0) {
             for (size_t i = 0; i < count; i++) bytes += vault_read(&vault, ids[i], token);
-        } else if (strcmp(verb, "update") == 0) {
+        } else if (strcmp(verb, "update") == 0 || strcmp(verb, "update64") == 0) {
+            /* The second is what a writer does for 64 callers who wait for it: one commit for all of them. */
+            size_t together = strcmp(verb, "update") == 0 ? 1 : 64;
             char text[1001];
             for (size_t i = 0; i < count; i++) {
+                if (i % together == 0) vault_begin(&vault);
                 int length = snprintf(text, sizeof text, "token-%zu-1-", i);
                 memset(text + length, 'x', 1000 - (size_t)length);
                 text[1000] = 0;
                 vault_update(&vault, ids[i], text);
+                if (i % together == together - 1 || i == count - 1) vault_commit(&vault);
             }
             bytes = 1;
         } else if (strcmp(verb, "tick") == 0) {

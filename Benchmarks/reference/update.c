@@ -168,8 +168,6 @@ static void set_user(
 
 void vault_update(Vault *v, const char *user_id, const char *token) {
     uint8_t manifest[40];
-    if (v->begin == NULL) prepare_update(v);
-    run(v, v->begin);
     Open open;
     open.token = NULL;
     sqlite3_stmt *row = find(v, v->find_whole, user_id, &open);
@@ -181,5 +179,11 @@ void vault_update(Vault *v, const char *user_id, const char *token) {
     int64_t sequence = add_audit(v, row, &open, now, revision);
     set_user(v, row, &open, revision, sequence, manifest);
     finish(row, &open);
-    run(v, v->commit);
 }
+
+void vault_begin(Vault *v) {
+    if (v->begin == NULL) prepare_update(v);
+    run(v, v->begin);
+}
+
+void vault_commit(Vault *v) { run(v, v->commit); }

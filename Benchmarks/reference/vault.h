@@ -45,8 +45,10 @@ void vault_close(Vault *v);
 /* Opens the user's cell and his login's session cell; copies the access token to `token` and returns its length. */
 size_t vault_read(Vault *v, const char *user_id, uint8_t *token);
 /* Stores a new access token of a login that lives, which its refresh token tells: session cell, user cell with its manifest,
-   audit row with the login's look, one durable commit. */
+   audit row with the login's look. Between `vault_begin` and `vault_commit`, which is durable. */
 void vault_update(Vault *v, const char *user_id, const char *token);
+void vault_begin(Vault *v);
+void vault_commit(Vault *v);
 /* Reads the logins that are due in the vault that `storage-probe make` has made, and when the next one is. Ends the program if
    they are not as many as expected, and returns their number. */
 size_t vault_tick(Vault *v, size_t expected);

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import BenchProgram
 import FoundationEssentials
 import Glibc
@@ -11,7 +12,8 @@ import TokenVaultTesting
 // answers at once; `Benchmarks/run` starts it.
 //
 //     service-bench memory VAULT KEY PORT            prints the resident memory and its peak, in KiB, of a service that idles
-//     service-bench renew  VAULT KEY PORT COUNT      makes a vault, and prints nanoseconds of CPU for each renewal
+//     service-bench renew  VAULT KEY PORT COUNT      makes a vault, and prints nanoseconds of CPU for each renewal, and for
+//                                                    each request that AsyncHTTPClient alone sends to the same endpoint
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 5, let port = Int(arguments[4]) else {
@@ -58,13 +60,48 @@ guard arguments.count >= 5, let port = Int(arguments[4]) else {
     _ = try await service.users.addLogin(
         userId: user, provider: "acme", accessToken: AccessToken("first"), expiresAt: Date().addingTimeInterval(86_400),
         refreshToken: RefreshToken("first"))
-    for _ in 0..<20 { _ = try await service.users.updateAccessToken(userId: user) }
-    let before = processorTime()
-    for _ in 0..<count { _ = try await service.users.updateAccessToken(userId: user) }
-    let spent = processorTime() - before
-    print("\(spent / .nanoseconds(1) / Double(count)) \(count)")
+    let renewal = try await processorTime(of: count) { _ = try await service.users.updateAccessToken(userId: user) }
     run.cancel()
     _ = await run.result
+    let plain = try await PlainClient(port: port)
+    let request = try await processorTime(of: count) { try await plain.request() }
+    try await plain.end()
+    print("\(renewal / .nanoseconds(1)) \(request / .nanoseconds(1))")
+}
+
+/// For each time that `work` is done, after it was done a few times.
+@Sendable func processorTime(of count: Int, _ work: () async throws -> Void) async throws -> Duration {
+    for _ in 0..<20 { try await work() }
+    let before = processorTime()
+    for _ in 0..<count { try await work() }
+    return (processorTime() - before) / count
+}
+
+/// AsyncHTTPClient as anybody would use it to renew a token, with a connection for each request as ours has it: a request
+/// that meets the end of an idle connection may have spent its refresh token.
+struct PlainClient {
+    let client: HTTPClient
+    let request: HTTPClientRequest
+
+    init(port: Int) async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.httpVersion = .http1Only
+        configuration.maximumUsesPerConnection = 1
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/token")
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+        let token = String(repeating: "x", count: 100)
+        request.body = .bytes(.init(string: "grant_type=refresh_token&refresh_token=\(token)&client_id=bench"))
+        self.request = request
+    }
+
+    func request() async throws {
+        let reply = try await client.execute(request, timeout: .seconds(30))
+        guard reply.status == .ok, try await reply.body.collect(upTo: 1 << 20).readableBytes > 1_000 else { exit(70) }
+    }
+
+    func end() async throws { try await client.shutdown() }
 }
 
 BenchProgram.run("service-bench") {

@@ -88,11 +88,11 @@ struct Workload: Sendable {
         report(elapsed, order.count, bytes)
     }
 
-    func awaitTwice(_ order: [String]) async throws {
+    func await(_ order: [String], tasks: Int) async throws {
         let users = try await users(of: open())
         let elapsed = try await ContinuousClock().measure {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<2 {
+                for _ in 0..<tasks {
                     group.addTask {
                         for user in order { _ = try await users.accessToken(userId: user) }
                     }
@@ -100,7 +100,7 @@ struct Workload: Sendable {
                 try await group.waitForAll()
             }
         }
-        report(elapsed, 2 * order.count, 1)
+        report(elapsed, tasks * order.count, 1)
     }
 
     func update(_ order: [String]) async throws {
@@ -112,6 +112,27 @@ struct Workload: Sendable {
             for (index, user) in order.enumerated() {
                 try await users.updateAccessToken(
                     userId: user, accessToken: tokens[index % tokens.count], expiresAt: expiresAt)
+            }
+        }
+        report(elapsed, order.count, 1)
+    }
+
+    /// The same change by many callers at a time, who share commits.
+    func update(_ order: [String], callers: Int) async throws {
+        let users = try await users(of: open())
+        let expiresAt = Date().addingTimeInterval(86_400)
+        let tokens = try (0..<64).map { try Self.token($0, generation: 1) }
+        let elapsed = try await ContinuousClock().measure {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for caller in 0..<callers {
+                    group.addTask {
+                        for index in stride(from: caller, to: order.count, by: callers) {
+                            try await users.updateAccessToken(
+                                userId: order[index], accessToken: tokens[index % tokens.count], expiresAt: expiresAt)
+                        }
+                    }
+                }
+                try await group.waitForAll()
             }
         }
         report(elapsed, order.count, 1)

@@ -11,8 +11,9 @@ import TokenVaultTesting
 //     vault-bench make    VAULT KEY LOGINS
 //     vault-bench read    VAULT KEY LOGINS COUNT SEED     synchronous read of a good token
 //     vault-bench await   VAULT KEY LOGINS COUNT SEED     await users.accessToken(userId:)
-//     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each
+//     vault-bench await2  VAULT KEY LOGINS COUNT SEED     the same on two tasks, COUNT each; await4 on four
 //     vault-bench update  VAULT KEY LOGINS COUNT SEED     one durable update after the other
+//     vault-bench update64 VAULT KEY LOGINS COUNT SEED    durable updates by 64 callers at a time
 //     vault-bench open    VAULT KEY LOGINS COUNT SEED     open, one read, close
 //     vault-bench rotate  VAULT KEY LOGINS COUNT SEED     one rotation of the root key, for each login
 //     vault-bench rows    VAULT KEY SOURCE                reads a store of another system; also prints the peak memory in KiB
@@ -43,8 +44,10 @@ let workload = Workload(vault: arguments[2], key: arguments[3], logins: logins)
     switch arguments[1] {
     case "read": try await workload.read(order)
     case "await": try await workload.await(order)
-    case "await2": try await workload.awaitTwice(order)
+    case "await2": try await workload.await(order, tasks: 2)
+    case "await4": try await workload.await(order, tasks: 4)
     case "update": try await workload.update(order)
+    case "update64": try await workload.update(order, callers: 64)
     case "renew64": try await workload.renewTogether(order)
     case "grow": try await workload.renewAll(count)
     case "many": try await workload.manyLogins(count)
