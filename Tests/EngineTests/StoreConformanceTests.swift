@@ -294,7 +294,7 @@ import VaultStorage
         let vault = try place.make()
         let (store, other) = (vault.store, try vault.open())
         let fired = Atomic<Int>(0)
-        let token = store.changes.observe { fired.add(1, ordering: .relaxed) }
+        let token = store.changes.observe { _ in fired.add(1, ordering: .relaxed) }
         let login = try await store.insertLogin(vault.draft("alice")).handle
         #expect(fired.load(ordering: .relaxed) == 1)
         store.changes.cancel(token)
@@ -307,6 +307,23 @@ import VaultStorage
         #expect(fired.load(ordering: .relaxed) == 1)
         other.close()
         #expect(try await store.verify().findings == [])
+    }
+
+    /// Who waits for what is due next need not look because of a change that comes later.
+    @Test(arguments: TestedPlace.allCases)
+    func aChangeOfALoginSaysFromWhenItIsDue(_ place: TestedPlace) async throws {
+        let vault = try place.make()
+        let store = vault.store
+        let told = Mutex<[Timestamp]>([])
+        let token = store.changes.observe { dueFrom in told.withLock { $0.append(dueFrom) } }
+        let login = try await store.insertLogin(vault.draft("alice")).handle
+        let (soon, later) = (Timestamp(milliseconds: 5_000), Timestamp(milliseconds: 90_000))
+        for due in [soon, nil, later] { try await store.updateLogin(login) { $0.dueAt = due } }
+        try await store.updateLogin(login) { $0.session.attempts += 1 }
+        _ = try await store.updateEach([login]) { $0.dueAt = nil }
+        try await store.updateLogin(login) { $0.isRemoved = true }
+        store.changes.cancel(token)
+        #expect(told.withLock { $0 } == [.earliest, soon, .latest, later, later, .earliest, .latest])
     }
 
     @Test(arguments: TestedPlace.allCases) func manyWritersAtOnceLoseNothing(_ place: TestedPlace) async throws {

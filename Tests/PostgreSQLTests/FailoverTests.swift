@@ -157,7 +157,7 @@ struct FailoverTests {
         try cluster.leaveGhost()
         try await cluster.detach()
         let ghost = ServerWriteBatch(cluster.vault.address, cluster.store.context, .unknown)
-        ghost.perform([TestedOperation.relabel(login, "of the ghost")], committed: {})
+        ghost.perform([TestedOperation.relabel(login, "of the ghost")], committed: { _ in })
         ghost.close()
         try await cluster.store.updateLogin(login) { $0.session.label = "after the ghost" }
         try cluster.failOver()

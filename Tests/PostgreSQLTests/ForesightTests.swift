@@ -22,10 +22,10 @@ struct ForesightTests {
         for number in 0..<20 { logins.append(try await vault.store.insertLogin(vault.draft("u\(number)")).handle) }
         let batch = batch(vault)
         // The first transaction has to look at what others have written.
-        batch.perform([label(logins[0], adding: "a")], committed: {})
+        batch.perform([label(logins[0], adding: "a")], committed: { _ in })
         let before = batch.journeys
         let operations = logins.map { label($0, adding: "b") }
-        batch.perform(operations, committed: {})
+        batch.perform(operations, committed: { _ in })
         #expect(batch.journeys - before == 2)
         #expect(operations.allSatisfy { $0.isStored == true })
         #expect(try await vault.store.login(logins[0]).session.label == "ab")
@@ -39,10 +39,10 @@ struct ForesightTests {
         let login = try await vault.store.insertLogin(vault.draft("a")).handle
         let (first, second) = (batch(vault), batch(vault))
         for _ in 0..<2 {
-            for batch in [first, second] { batch.perform([label(login, adding: "x")], committed: {}) }
+            for batch in [first, second] { batch.perform([label(login, adding: "x")], committed: { _ in }) }
         }
         let before = first.journeys
-        first.perform([label(login, adding: "y")], committed: {})
+        first.perform([label(login, adding: "y")], committed: { _ in })
         #expect(first.journeys - before == 2)
         #expect(try await vault.store.login(login).session.label == "xxxxy")
     }
@@ -51,7 +51,7 @@ struct ForesightTests {
         let vault = try ServerVault()
         let login = try await vault.store.insertLogin(vault.draft("a")).handle
         let operations = ["1", "2", "3"].map { label(login, adding: $0) }
-        batch(vault).perform(operations, committed: {})
+        batch(vault).perform(operations, committed: { _ in })
         #expect(operations.map(\.isStored) == [true, true, true])
         #expect(try await vault.store.login(login).session.label == "123")
         #expect(try await vault.store.verify().findings == [])
@@ -62,7 +62,7 @@ struct ForesightTests {
         let draft = vault.draft("a")
         let first = TestedOperation(.rowsOfUser(.userByIndex, id: "a")) { _ = try $0.insertLogin(draft) }
         let second = TestedOperation(.rowsOfUser(.loginsOfUser, id: "a")) { transaction in
-            guard try transaction.updateOnlyLogin(ofUserId: "a", { $0.session.label = "found" }) else {
+            guard try transaction.changeOnlyLogin(ofUserId: "a", { $0.session.label = "found" }) else {
                 throw StoreError.notFound(.user)
             }
         }
@@ -70,11 +70,11 @@ struct ForesightTests {
             try transaction.updateUser("a") { state in state.logins[0].isRemoved = true }
         }
         let last = TestedOperation(.rowsOfUser(.loginsOfUser, id: "a")) { transaction in
-            let isFound = try transaction.updateOnlyLogin(ofUserId: "a", { _ in })
+            let isFound = try transaction.changeOnlyLogin(ofUserId: "a", { _ in })
             if isFound { throw StoreError.notFound(.user) }
         }
         let operations = [first, second, third, last]
-        batch(vault).perform(operations, committed: {})
+        batch(vault).perform(operations, committed: { _ in })
         #expect(operations.map(\.isStored) == [true, true, true, true])
         #expect(try await vault.store.verify().findings == [])
     }

@@ -19,10 +19,10 @@ struct LostCommitTests {
         var (cuts, stored, undone) = (0, 0, 0)
         for after in stride(from: Depth.isDeep ? 0 : Int.random(in: 0..<step), through: count, by: step) {
             let batch = ServerWriteBatch(address, vault.store.context, .unknown)
-            batch.perform([TestedOperation.relabel(login, "warm")], committed: {})
+            batch.perform([TestedOperation.relabel(login, "warm")], committed: { _ in })
             let change = TestedOperation.relabel(login, "after \(after)")
             proxy.cut(.init(direction: direction, after: after))
-            batch.perform([change], committed: {})
+            batch.perform([change], committed: { _ in })
             if proxy.hasCut { cuts += 1 }
             proxy.cut(nil)
             let isThere = try await vault.store.login(login).session.label == "after \(after)"
@@ -41,9 +41,9 @@ struct LostCommitTests {
         _ login: LoginHandle
     ) throws -> Int {
         let batch = ServerWriteBatch(address, vault.store.context, .unknown)
-        batch.perform([TestedOperation.relabel(login, "warm")], committed: {})
+        batch.perform([TestedOperation.relabel(login, "warm")], committed: { _ in })
         let before = proxy.passed[direction] ?? 0
-        batch.perform([TestedOperation.relabel(login, "counted")], committed: {})
+        batch.perform([TestedOperation.relabel(login, "counted")], committed: { _ in })
         batch.close()
         return (proxy.passed[direction] ?? 0) - before
     }

@@ -24,7 +24,7 @@ struct WriteBatchTests {
             },
             TestedOperation.relabel(logins[2], "third"),
         ]
-        batch(vault).perform(operations, committed: {})
+        batch(vault).perform(operations, committed: { _ in })
         #expect(operations.map(\.isStored) == [true, false, true])
         let labels = try await logins.asyncMap { try await vault.store.login($0).session.label }
         #expect(labels == ["first", nil, "third"])
@@ -44,7 +44,7 @@ struct WriteBatchTests {
             },
             TestedOperation.relabel(logins[1], "third"),
         ]
-        batch(vault).perform(operations, committed: {})
+        batch(vault).perform(operations, committed: { _ in })
         #expect(operations.map(\.isStored) == [true, false, true])
         let labels = try await logins.asyncMap { try await vault.store.login($0).session.label }
         #expect(labels == ["first", "third"])
@@ -59,7 +59,7 @@ struct WriteBatchTests {
             TestedOperation.relabel(login, "first"), TestedOperation { _ in throw Refusal() },
             TestedOperation { try $0.updateLogin(LoginHandle(.zero)) { _ in } }, TestedOperation.relabel(login, "last"),
         ]
-        batch(vault).perform(operations, committed: {})
+        batch(vault).perform(operations, committed: { _ in })
         #expect(operations.map(\.isStored) == [true, false, false, true])
         #expect(operations.map { $0.runs.load(ordering: .relaxed) } == [1, 1, 1, 1])
         #expect(try await vault.store.login(login).session.label == "last")

@@ -156,7 +156,7 @@ final class SessionFeed: Sendable {
             inbox.notices = []
             return inbox.logIns
         }
-        state.signal = store.changes.observe { wake.signal() }
+        state.signal = store.changes.observe { _ in wake.signal() }
         let epoch = state.epoch
         let timeSource = timeSource
         let token = (timeSource as? any WorkClock).map { WorkToken($0) }

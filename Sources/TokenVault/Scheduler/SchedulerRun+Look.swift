@@ -84,6 +84,7 @@ extension SchedulerRun {
         guard let provider = due.provider else { return true }
         let room = await rooms.room(at: provider) { await self.room(at: provider, uptime) }
         guard room.count <= 0 else { return true }
+        plan.waitsForRoom = true
         if let after = room.lookAgainAfter {
             plan.pause = min(plan.pause, after)
             if room.isRate { plan.isUnfinished = true }

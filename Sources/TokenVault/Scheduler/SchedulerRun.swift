@@ -16,12 +16,16 @@ final class SchedulerRun: Sendable {
         var pause: Duration
         /// Something that is due waits for its provider's rate, or was not come to yet.
         var isUnfinished = false
+        /// Something that is due waits until others have ended what they do at its provider.
+        var waitsForRoom = false
     }
 
     let users: UserManager
     let options: SchedulerOptions
     let isOnce: Bool
     let wakeup = Wakeup()
+    /// When it looks again if nothing happens, in milliseconds since 1970; the latest there is while anything may matter.
+    private let nextLook = Atomic<Int64>(.max)
     let state = Mutex(SchedulerState())
     let report: @Sendable ((inout SchedulerReport) -> Void) -> Void
     let providers = Mutex<[ProviderHandle: KnownProvider]>([:])
@@ -53,7 +57,10 @@ final class SchedulerRun: Sendable {
 
     func run() async {
         let wakeup = wakeup
-        let observation = vault.store.changes.observe { wakeup.signal() }
+        // A change that makes nothing due until then is seen then. Most are renewals, which put it off.
+        let observation = vault.store.changes.observe { [self] dueFrom in
+            if dueFrom.milliseconds <= nextLook.load(ordering: .sequentiallyConsistent) { wakeup.signal() }
+        }
         defer { vault.store.changes.cancel(observation) }
         let closing = vault.whenClosing { [weak self] in self?.stop() }
         defer { vault.forgetClosingAction(closing) }
@@ -61,6 +68,7 @@ final class SchedulerRun: Sendable {
         await withDiscardingTaskGroup { group in
             while !wakeup.isStopped {
                 takeCare()
+                nextLook.store(.max, ordering: .sequentiallyConsistent)
                 let plan = await look()
                 for candidate in plan.start {
                     let token = vault.workClock.map { WorkToken($0) }
@@ -73,6 +81,10 @@ final class SchedulerRun: Sendable {
                     }
                 }
                 if isOnce, plan.start.isEmpty, !plan.isUnfinished, state.withLock({ $0.inFlight.isEmpty }) { return }
+                if !plan.isUnfinished, !plan.waitsForRoom {
+                    nextLook.store(
+                        vault.now.advanced(by: plan.pause).milliseconds, ordering: .sequentiallyConsistent)
+                }
                 await wakeup.wait(for: plan.pause, vault.timeSource)
             }
         }

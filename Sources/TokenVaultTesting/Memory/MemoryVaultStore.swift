@@ -97,7 +97,7 @@ package final class MemoryVaultStore: VaultStore {
         _ foresight: Foresight, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws {
         if readers.withLock({ $0.isClosed }) { throw StoreError(.closed, "the vault is closed") }
-        try writer.withLock { kept in
+        let dueFrom = try writer.withLock { kept in
             let writer = if let kept { kept } else { try Writer(vault, context) }
             kept = writer
             let transaction = writer.transaction
@@ -106,7 +106,8 @@ package final class MemoryVaultStore: VaultStore {
                 try transaction.perform(body)
             }
             transaction.committed()
+            return transaction.dueFrom
         }
-        changes.fire()
+        changes.fire(dueFrom: dueFrom)
     }
 }

@@ -36,9 +36,9 @@ final class ServerWriteBatch: WriteBatching {
         incarnation = context.incarnation
     }
 
-    func perform(_ operations: [any WriteOperation], committed: () -> Void) {
+    func perform(_ operations: [any WriteOperation], committed: (_ dueFrom: Timestamp) -> Void) {
         let failure = commit(operations)
-        committed()
+        committed(channel?.transaction.dueFrom ?? .earliest)
         for operation in operations { operation.finish(failure) }
     }
 

@@ -8,6 +8,6 @@ extension SQLiteVaultStore {
 
     /// Never throws: what cannot be written now is told at the next opening.
     func tellOfMigrations() {
-        WriteBatch(database, context, place).perform([MigrationTale()], committed: {})
+        WriteBatch(database, context, place).perform([MigrationTale()], committed: { _ in })
     }
 }

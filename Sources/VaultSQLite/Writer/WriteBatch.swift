@@ -23,7 +23,7 @@ final class WriteBatch: WriteBatching {
         mustStartOver = place.isWALDoubtful
     }
 
-    func perform(_ operations: [any WriteOperation], committed: () -> Void) {
+    func perform(_ operations: [any WriteOperation], committed: (_ dueFrom: Timestamp) -> Void) {
         let afterwards = operations.filter(\.comesAfterCommit)
         var rest = afterwards.isEmpty ? operations[...] : operations.filter { !$0.comesAfterCommit }[...]
         var commits = 0
@@ -31,7 +31,7 @@ final class WriteBatch: WriteBatching {
         while !rest.isEmpty {
             commits += 1
             let outcome = commit(rest)
-            committed()
+            committed(channel?.transaction.dueFrom ?? .earliest)
             for operation in outcome.done { operation.finish(outcome.failure) }
             isLastDone = outcome.failure == nil
             rest = rest.dropFirst(outcome.done.count)

@@ -12,7 +12,7 @@ extension VaultStore {
     package func changeLogin(
         _ handle: LoginHandle, _ body: @escaping @Sendable (inout LoginState) throws -> Void
     ) async throws {
-        try await perform(.rows(.login, handle.bytes)) { try $0.updateLogin(handle, body) }
+        try await perform(.rows(.login, handle.bytes)) { try $0.changeLogin(handle, body) }
     }
 
     /// The same of the login that is meant: chosen under the write lock where the user has no other one.
@@ -25,7 +25,7 @@ extension VaultStore {
         case .user(let id):
             let isDone = BodyResult<Bool>()
             try await perform(.rowsOfUser(.loginsOfUser, id: id)) {
-                isDone.value = try $0.updateOnlyLogin(ofUserId: id, body)
+                isDone.value = try $0.changeOnlyLogin(ofUserId: id, body)
             }
             if isDone.value != true { try await changeLogin(try await session(login).login, body) }
         }

@@ -8,7 +8,7 @@ package final class ChangeSignal: Sendable {
 
     private struct State {
         var last = 0
-        var observers: [Int: @Sendable () -> Void] = [:]
+        var observers: [Int: @Sendable (_ dueFrom: Timestamp) -> Void] = [:]
     }
 
     /// Observers to come: a change that begins after them waits for them.
@@ -18,8 +18,9 @@ package final class ChangeSignal: Sendable {
 
     package init() {}
 
-    /// - Parameter action: Called on the writer's thread after commits; it must not wait for anything.
-    package func observe(_ action: @escaping @Sendable () -> Void) -> Token {
+    /// - Parameter action: Called on the writer's thread after commits; it must not wait for anything. Before `dueFrom` nothing
+    ///   that was changed makes a login due.
+    package func observe(_ action: @escaping @Sendable (_ dueFrom: Timestamp) -> Void) -> Token {
         state.withLock { state in
             state.last += 1
             state.observers[state.last] = action
@@ -35,8 +36,8 @@ package final class ChangeSignal: Sendable {
         }
     }
 
-    package func fire() {
+    package func fire(dueFrom: Timestamp) {
         guard isObserved.load(ordering: .sequentiallyConsistent) else { return }
-        for action in state.withLock({ Array($0.observers.values) }) { action() }
+        for action in state.withLock({ Array($0.observers.values) }) { action(dueFrom) }
     }
 }

@@ -4,6 +4,9 @@ package struct Timestamp: Hashable, Sendable {
 
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    package static let earliest = Timestamp(milliseconds: .min)
+    package static let latest = Timestamp(milliseconds: .max)
+
     /// The instant `duration` later, clamped to what can be stored.
     package func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components

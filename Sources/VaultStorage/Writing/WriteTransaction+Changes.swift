@@ -28,18 +28,25 @@ extension WriteTransaction {
         try update(try loadLogin(handle), body)
     }
 
-    /// Changes the login of a user who has exactly one.
+    /// The same as an operation that does nothing else: it tells from when the login is due.
+    func changeLogin(_ handle: LoginHandle, _ body: (inout LoginState) throws -> Void) throws {
+        makesNothingDue(before: try update(try loadLogin(handle), body))
+    }
+
+    /// Changes the login of a user who has exactly one, as an operation that does nothing else.
     ///
     /// - Returns: Whether that is so; otherwise nothing was changed.
-    func updateOnlyLogin(ofUserId id: String, _ body: (inout LoginState) throws -> Void) throws -> Bool {
+    func changeOnlyLogin(ofUserId id: String, _ body: (inout LoginState) throws -> Void) throws -> Bool {
         guard let found = try loadOnlyLogin(ofUserId: id) else { return false }
-        try update(found, body)
+        makesNothingDue(before: try update(found, body))
         return true
     }
 
+    /// - Returns: When the login is due now.
+    @discardableResult
     private func update(
         _ found: (user: OpenUser, login: OpenLogin), _ body: (inout LoginState) throws -> Void
-    ) throws {
+    ) throws -> Timestamp? {
         let login = found.login
         var user = found.user
         var state = login.state(of: user, context, nextFence: try nextFence())
@@ -54,6 +61,7 @@ extension WriteTransaction {
             try tell(tale, of: user)
         }
         try queue(state.outbox)
+        return state.isRemoved ? nil : state.dueAt
     }
 
     func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {

@@ -32,6 +32,11 @@ package final class WriteTransaction {
     var highestFence: Int64?
     /// Whether the operation under way is a step of the vault's move.
     var isMoving = false
+    /// Before this instant nothing that the operations have changed makes a login due; the earliest there is where one of them
+    /// did not say.
+    package var dueFrom: Timestamp { operationsAreDueFrom ?? .earliest }
+    private var operationsAreDueFrom: Timestamp?
+    private var operationIsDueFrom: Timestamp?
     /// How the vault was when this process had last written to it.
     private var lastCommit: (mark: Int64, lookedAt: SuspendingClock.Instant)?
     private var lookedAt = SuspendingClock.now
@@ -60,6 +65,7 @@ package final class WriteTransaction {
         userHandles = HandleSource()
         loginHandles = HandleSource()
         openedIntents.removeAll(keepingCapacity: true)
+        operationsAreDueFrom = nil
         if let committedHead, isAsLeft() {
             if !rows.isSame(as: context.rows) { rows.restore(context.rows.current) }
             head = committedHead
@@ -116,10 +122,15 @@ package final class WriteTransaction {
     /// Runs an operation. What it has done is to be undone if this throws.
     package func perform<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
         isMoving = false
+        operationIsDueFrom = nil
         let result = try body(self)
         try requireUnmoved()
+        operationsAreDueFrom = min(operationsAreDueFrom ?? .latest, operationIsDueFrom ?? .earliest)
         return result
     }
+
+    /// What the operation under way has changed makes no login due before this instant; nil: none at all.
+    func makesNothingDue(before instant: Timestamp?) { operationIsDueFrom = instant ?? .latest }
 
     /// Refuses what was done to a vault that only its move may change.
     private func requireUnmoved() throws(StoreError) {

@@ -6,8 +6,8 @@ package protocol WriteBatching: AnyObject {
     /// Runs and finishes all operations.
     ///
     /// - Parameter committed: Called after each commit, before those who waited for it go on: what observers of this
-    ///   process begin because of it has begun then.
-    func perform(_ operations: [any WriteOperation], committed: () -> Void)
+    ///   process begin because of it has begun then. See ``WriteTransaction/dueFrom``.
+    func perform(_ operations: [any WriteOperation], committed: (_ dueFrom: Timestamp) -> Void)
 
     /// What is to be done once nothing more will be written.
     func close()
@@ -168,9 +168,9 @@ package final class WriterThread: Sendable {
         do throws(StoreError) {
             let current = if let batch { batch } else { try makeBatch() }
             batch = current
-            current.perform(operations) {
+            current.perform(operations) { dueFrom in
                 commitCount.add(1, ordering: .relaxed)
-                changes.fire()
+                changes.fire(dueFrom: dueFrom)
             }
         } catch {
             for operation in operations { operation.finish(error) }

@@ -57,6 +57,20 @@ struct RenewalSchedulerTests {
         }
     }
 
+    @Test func anUpdateThatBringsTheNextRenewalNearerWakesIt() async throws {
+        let world = try await World()
+        let server = RotatingServer(world)
+        let login = try await world.addChain(lifetime: .seconds(50_000)).id
+        try await world.scheduling(SchedulerOptions(longestPause: .seconds(100_000))) { _ in
+            await world.settle()
+            _ = try await world.users.updateAccessToken(
+                for: .login(login), accessToken: Sample.accessToken("short"),
+                expiresAt: world.now.addingTimeInterval(10))
+            await world.pass(upTo: .seconds(20)) { server.count == 1 }
+            #expect(server.count == 1)
+        }
+    }
+
     /// Tokens of twenty seconds are due before half a minute is over.
     @Test func tokensThatLiveForSecondsAreRenewedAheadToo() async throws {
         let world = try await World()

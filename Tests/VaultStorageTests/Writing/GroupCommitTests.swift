@@ -36,7 +36,7 @@ struct GroupCommitTests {
         let store = try fixture.create()
         let login = try await store.insertLogin(fixture.draft("alice"))
         let told = Mutex(0)
-        let token = store.changes.observe { told.withLock { $0 += 1 } }
+        let token = store.changes.observe { _ in told.withLock { $0 += 1 } }
         for number in 1...300 {
             try await store.updateLogin(login.handle) { $0.session.attempts += 1 }
             #expect(told.withLock { $0 } == number)
