@@ -82,7 +82,7 @@ extension Connection: TableAccess {
     /// Of SQLite's virtual machine: some milliseconds' worth.
     static let stepsBetweenLooks: Int32 = 20_000
 
-    /// Lets SQLite end what takes long once nobody wants it any more. See ``BlockingWork/isCancelled``.
+    /// Interrupts long statements once their caller has cancelled. See ``BlockingWork/isCancelled``.
     private func whileWanted<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         unsafe sqlite3_progress_handler(
             handle, Self.stepsBetweenLooks, { _ in BlockingWork.isCancelled ? 1 : 0 }, nil)
