@@ -98,7 +98,12 @@ struct LoginRefTests {
         let patience = TokenRequest(deadline: .zero, renewsNow: true)
         #expect(await code { try await world.users.accessToken(for: .login(login.id), patience) } == .deadlineExceeded)
         await world.transport.waitForRequests(1)
-        let caller = Task { try await world.users.accessToken(for: .login(login.id), .renewed).name }
+        // It waits with a deadline, so that it can be seen waiting: after the renewal, it would ask for one more.
+        let caller = Task {
+            let patience = TokenRequest(deadline: .seconds(60), renewsNow: true)
+            return try await world.users.accessToken(for: .login(login.id), patience).name
+        }
+        await world.time.waitForSleepers()
         gate.open()
         #expect(try await caller.value == "2")
     }
