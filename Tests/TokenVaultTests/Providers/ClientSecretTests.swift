@@ -162,6 +162,27 @@ struct ClientSecretTests {
         #expect(world.transport.requestCount == requests)
     }
 
+    /// A login that another one's refusal has stopped, and that asks what became of it when all is over.
+    @Test func whoAsksTooLateForTheOutcomeOfATrialGoesOnAllTheSame() async throws {
+        let world = try await world()
+        let login = try await world.addChain()
+        let process = try await world.faulty()
+        let context = process.users.context
+        let provider = try await world.vault.store.provider(named: "acme")
+        take("CANARY-client-secret", in: world)
+        world.expire()
+        context.openBreaker(provider)
+        process.store.beforeReading {
+            guard world.logs.text.contains("renewal ended") else { return }
+            context.conduct.change(provider.handle) { $0.breaker = Breaker() }
+        }
+        let wait = await process.users.engine.joinInBackground(login.id.handle, demand: .due)
+        #expect(wait == .ended(.renewed))
+        #expect(world.transport.requestCount == 1)
+        process.store.beforeReading(nil)
+        await process.vault.close()
+    }
+
     @Test func recoveryThatFindsTheGoodSecretGoesOnWithIt() async throws {
         let world = try await world()
         let login = try await world.addChain()

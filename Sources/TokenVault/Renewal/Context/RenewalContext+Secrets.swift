@@ -11,8 +11,15 @@ extension RenewalContext {
     /// - Parameter time: What is left of the renewal's.
     func findWorkingSecret(of provider: StoredProvider, within time: Duration) async -> Bool {
         guard provider.record.clientSecrets.count > 1 else { return false }
-        guard secretTrials.begin(provider.handle) else {
-            return await secretTrials.outcome(provider.handle, within: time, timeSource: vault.timeSource)
+        return await findWorkingSecret(of: provider, within: time, hasBegun: secretTrials.begin(provider.handle))
+    }
+
+    /// - Parameter hasBegun: Whether the trial is this caller's. Otherwise another's outcome is waited for.
+    func findWorkingSecret(of provider: StoredProvider, within time: Duration, hasBegun: Bool) async -> Bool {
+        guard hasBegun else {
+            if await secretTrials.outcome(provider.handle, within: time, timeSource: vault.timeSource) { return true }
+            // It may have ended before it was asked.
+            return await hasOtherSecret(than: provider)
         }
         var hasFound = await hasOtherSecret(than: provider)
         if !hasFound, case .other(let index)? = await trial(of: provider, within: time)?.run() {

@@ -95,12 +95,10 @@ struct Renewal: Sendable {
                     responses.announce()
                 case .openBreaker:
                     guard let provider = attempt?.provider else { continue }
-                    context.openBreaker(provider)
-                    await tryOtherSecrets(of: provider, attempt)
+                    await tryOtherSecrets(of: provider, attempt) { context.openBreaker(provider) }
                 case .countRefusal:
                     guard let provider = attempt?.provider else { continue }
-                    context.noteRefusal(of: login, by: provider)
-                    await tryOtherSecrets(of: provider, attempt)
+                    await tryOtherSecrets(of: provider, attempt) { context.noteRefusal(of: login, by: provider) }
                 case .closeBreaker:
                     guard let provider = attempt?.provider else { continue }
                     context.conduct.change(provider.handle) { $0.breaker = Breaker() }
@@ -140,10 +138,16 @@ struct Renewal: Sendable {
     }
 
     /// What the provider said may be about the secret: then another one may be good.
-    private func tryOtherSecrets(of provider: StoredProvider, _ attempt: RenewalAttempt?) async {
-        guard attempt?.refusal == .told, await context.findWorkingSecret(of: provider, within: timeLeft(attempt)) else {
-            return
-        }
+    ///
+    /// - Parameter note: Opens the breaker, perhaps. Who is stopped by it finds the trial under way.
+    private func tryOtherSecrets(
+        of provider: StoredProvider, _ attempt: RenewalAttempt?, after note: () -> Void
+    ) async {
+        guard attempt?.refusal == .told, provider.record.clientSecrets.count > 1 else { return note() }
+        let isFirst = context.secretTrials.begin(provider.handle)
+        note()
+        let time = timeLeft(attempt)
+        guard await context.findWorkingSecret(of: provider, within: time, hasBegun: isFirst) else { return }
         // Nothing is wrong with the login: its pause was for the secret.
         try? await vault.change(login) { $0.session.clearPostponements() }
         flight.noteNewSecret()

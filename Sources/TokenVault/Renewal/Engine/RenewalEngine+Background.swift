@@ -18,11 +18,19 @@ extension RenewalEngine {
         case .refused(.breakerOpen):
             // Another login has just been refused, and secrets are being tried.
             guard let provider else { return false }
-            hasFound = await context.secretTrials.outcome(
+            let isFoundNow = await context.secretTrials.outcome(
                 provider, within: ReplayPolicy().budget, timeSource: vault.timeSource)
+            hasFound = if isFoundNow { true } else { await !isLeftAlone(provider) }
         default: return false
         }
         if hasFound, let provider { context.conduct.change(provider) { $0.pace.release() } }
         return hasFound
+    }
+
+    /// Whether the provider still is what another login's refusal has made it: the trial may have ended before this one
+    /// asked for it.
+    private func isLeftAlone(_ provider: ProviderHandle) async -> Bool {
+        guard let stored = try? await vault.store.provider(provider) else { return true }
+        return context.conduct[provider].breaker.openUntil(revision: stored.revision, now: vault.now) != nil
     }
 }
