@@ -138,11 +138,6 @@ extension RowOpener {
     private func damagedPart(_ number: Int, _ user: UserColumns, _ reason: String) -> StoreError {
         .quarantined(ManifestPart.tableName, nil, "part \(number) of the user \(user.handle.text): \(reason)")
     }
-
-    /// Outside of a snapshot, a user and a part of the manifest may have been read at two moments.
-    private func noteTear() {
-        if !reading.isInSnapshot { reading.isTorn = true }
-    }
 }
 
 extension Query {

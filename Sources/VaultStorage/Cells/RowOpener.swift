@@ -48,6 +48,12 @@ struct RowOpener {
     /// The keys that are known. Of a transaction, those that it has made itself too.
     var keyring: Keyring { rows === context.rows ? context.keyring : rows.keyring }
 
+    /// Says that two rows do not fit together. Outside of a snapshot they may have been read at two moments, as an open
+    /// cursor does not hold the moment on each engine.
+    func noteTear() {
+        if !reading.isInSnapshot { reading.isTorn = true }
+    }
+
     /// Whether something is so by the keys that are known, or else by those that the vault has in this snapshot: another
     /// process may have replaced some.
     func holds(_ test: (Keyring) -> Bool) throws(StoreError) -> Bool {
@@ -83,6 +89,7 @@ struct RowOpener {
     func require(provider: Bytes16, _ tag: CellTag) throws(StoreError) {
         let row = try vaultRow()
         guard row.hasManifest, row.manifest.providers[provider] != tag else { return }
+        noteTear()
         throw .quarantined("provider", provider, "it is not the one that the vault knows last")
     }
 

@@ -74,7 +74,21 @@ package final class VaultContext: Sendable {
     ///
     /// - Parameter isAnew: Opens every cell, those too that are known already.
     func load(_ tables: any TableAccess, known: VaultRow, isAnew: Bool = false) throws(StoreError) -> VaultRow {
-        guard let id = try VaultRow.vaultKeyID(tables), id != known.vaultKey.id else {
+        var id = try VaultRow.vaultKeyID(tables)
+        while true {
+            do throws(StoreError) { return try load(tables, under: id, known, isAnew) } catch {
+                // It may have been replaced between one query and the next.
+                let newest = try VaultRow.vaultKeyID(tables)
+                if newest == id { throw error }
+                id = newest
+            }
+        }
+    }
+
+    private func load(
+        _ tables: any TableAccess, under id: KeyID?, _ known: VaultRow, _ isAnew: Bool
+    ) throws(StoreError) -> VaultRow {
+        guard let id, id != known.vaultKey.id else {
             return try VaultRow.load(tables, vault: vaultID, opened: known.opened, known: isAnew ? nil : known)
         }
         let slots = try KeySlotRows.all(tables).slots

@@ -54,7 +54,10 @@ package struct ProviderRows {
         if let found = try find(known.blindIndexes(ofProviderName: name), body) { return found }
         // Another process may have replaced the index key.
         let newest = try opener.vaultRow().keyring
-        return newest === known ? nil : try find(newest.blindIndexes(ofProviderName: name), body)
+        if newest === known { return nil }
+        // And may do so again before the next look.
+        opener.noteTear()
+        return try find(newest.blindIndexes(ofProviderName: name), body)
     }
 
     private func find<R>(

@@ -3,6 +3,20 @@ import VaultCrypto
 extension Reader {
     package var providers: ProviderRows { ProviderRows(tables: tables, opener: opener) }
 
+    // What is read of a provider must fit what the vault's row says of it.
+
+    func providers(after sequence: Int64?, limit: Int) throws(StoreError) -> [ProviderListing] {
+        try consistently { () throws(StoreError) in try providers.listings(after: sequence, limit: limit) }
+    }
+
+    func provider(_ handle: ProviderHandle) throws(StoreError) -> StoredProvider {
+        try consistently { () throws(StoreError) in try providers.provider(handle) }
+    }
+
+    func provider(named name: String) throws(StoreError) -> StoredProvider {
+        try consistently { () throws(StoreError) in try providers.provider(named: name) }
+    }
+
     package func use(of handle: ProviderHandle) throws(StoreError) -> ProviderUse {
         let count = try tables.cursor(.refreshableLoginsOfProvider)
         return try count.withBinding(1, handle.bytes) { () throws(StoreError) in
@@ -125,8 +139,11 @@ extension Reader {
     package func hasOpenIntents() throws(StoreError) -> Bool { try tables.has(.anyIntent) }
 
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        let manifest = try opener.vaultRow().manifest
-        return try KeySlotRows.all(tables).slots.map { StoredKeySlot($0.description, manifest) }
+        // One that was added between two queries would look like one that the vault does not know.
+        try withSnapshot { () throws(StoreError) in
+            let manifest = try opener.vaultRow().manifest
+            return try KeySlotRows.all(tables).slots.map { StoredKeySlot($0.description, manifest) }
+        }
     }
 }
 
@@ -147,6 +164,7 @@ extension RowOpener {
             try isIndex(index) { $0.blindIndexes(ofProviderName: record.name) }
         }
         guard isItsOwn ?? row.isNull(3) else {
+            noteTear()
             throw .quarantined("provider", bytes, "its index does not belong to the name in its cell")
         }
         return StoredProvider(handle: handle, revision: revision, record: record)

@@ -91,8 +91,10 @@ extension VaultStore {
     /// The slots that the vault itself has made, and its row, of one moment.
     private func knownSlots() async throws -> (VaultRow, [KeySlot]) {
         try await read { reader throws(StoreError) in
-            let row = try reader.opener.vaultRow()
-            return (row, try KeySlotRows.all(reader.tables).slots.filter { row.knows($0) })
+            try reader.withSnapshot { () throws(StoreError) in
+                let row = try reader.opener.vaultRow()
+                return (row, try KeySlotRows.all(reader.tables).slots.filter { row.knows($0) })
+            }
         }
     }
 

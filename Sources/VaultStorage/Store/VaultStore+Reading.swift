@@ -89,7 +89,7 @@ extension VaultStore {
     /// In the order in which they came; a page begins after ``ProviderListing/sequence`` of the one before, the first
     /// after nil. A damaged row is listed as such.
     package func providers(after sequence: Int64?, limit: Int) async throws(StoreError) -> [ProviderListing] {
-        try await read { reader throws(StoreError) in try reader.providers.listings(after: sequence, limit: limit) }
+        try await read { reader throws(StoreError) in try reader.providers(after: sequence, limit: limit) }
     }
 
     package func providers() async throws(StoreError) -> [ProviderListing] {
@@ -103,12 +103,12 @@ extension VaultStore {
     }
 
     package func provider(_ handle: ProviderHandle) async throws(StoreError) -> StoredProvider {
-        try await read { reader throws(StoreError) in try reader.providers.provider(handle) }
+        try await read { reader throws(StoreError) in try reader.provider(handle) }
     }
 
     /// By a keyed hash of the name: opens no other provider.
     package func provider(named name: String) async throws(StoreError) -> StoredProvider {
-        try await read { reader throws(StoreError) in try reader.providers.provider(named: name) }
+        try await read { reader throws(StoreError) in try reader.provider(named: name) }
     }
 
     /// Of the user's logins, damaged ones too. Nothing authenticates them: for reading ahead.
