@@ -48,5 +48,8 @@ package enum Migrations {
             sql: text(PackageResources.v008_cut_manifests_into_parts_sql)),
     ]
 
+    /// What all steps together make of an empty vault of SQLite: see `SQL/schema.txt`, which a test compares with them.
+    package static var schema: [UInt8] { PackageResources.schema_txt }
+
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -13,23 +13,47 @@ struct VaultSchema: Equatable, Sendable {
         let sql: String
     }
 
-    let objects: Set<Object>
-    /// The same, in the order in which they were made.
-    private let rows: [[[UInt8]]]
+    /// Type, name, table and SQL of each object, in the order in which they were made.
+    let rows: [[[UInt8]]]
 
     private static let query: StaticString = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema"
 
     init(of connection: Connection) throws(StoreError) {
         let found = try Statement(connection, Self.query.description)
-        var objects: Set<Object> = []
         var rows: [[[UInt8]]] = []
-        while try found.step() {
-            let texts = (0..<4).map { found.text($0) }
-            objects.insert(Object(type: texts[0], name: texts[1], table: texts[2], sql: texts[3]))
-            rows.append(texts.map { Array($0.utf8) })
-        }
-        self.objects = objects
+        while try found.step() { rows.append((0..<4).map { Array(found.text($0).utf8) }) }
         self.rows = rows
+    }
+
+    /// What ``text`` says.
+    init(text: [UInt8]) {
+        var rows: [[[UInt8]]] = []
+        for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            if line.starts(with: "# ".utf8) {
+                let names = line.dropFirst(2).split(separator: UInt8(ascii: " "))
+                rows.append(names.map { Array($0) } + [[]])
+            } else if var object = rows.popLast(), var sql = object.popLast() {
+                if !line.isEmpty { sql += sql.isEmpty ? line : [UInt8(ascii: "\n")] + line }
+                rows.append(object + [sql])
+            }
+        }
+        self.rows = rows
+    }
+
+    /// `# type name table` for each object, and below it its SQL, if it has any.
+    var text: String {
+        rows.map { row in
+            let texts = row.map { String(decoding: $0, as: UTF8.self) }
+            return "# " + texts[..<3].joined(separator: " ") + "\n" + (texts[3].isEmpty ? "" : texts[3] + "\n")
+        }.joined(separator: "\n")
+    }
+
+    var objects: Set<Object> {
+        Set(
+            rows.map { row in
+                let texts = row.map { String(decoding: $0, as: UTF8.self) }
+                return Object(type: texts[0], name: texts[1], table: texts[2], sql: texts[3])
+            })
     }
 
     static func == (own: VaultSchema, other: VaultSchema) -> Bool { own.objects == other.objects }
@@ -45,16 +69,9 @@ struct VaultSchema: Equatable, Sendable {
         return try !found.step()
     }
 
-    private static let current: Result<VaultSchema, StoreError> = {
-        do throws(StoreError) {
-            return .success(try VaultSchema(after: Migrations.all))
-        } catch {
-            return .failure(error)
-        }
-    }()
-
-    /// What this version's vaults have.
-    static func expected() throws(StoreError) -> VaultSchema { try current.get() }
+    /// What this version's vaults have. Written down, because each start of a program would take milliseconds to go through
+    /// all the steps.
+    static let current = VaultSchema(text: Migrations.schema)
 
     var tables: [String] { objects.filter { $0.type == "table" }.map(\.name).sorted() }
 
@@ -77,7 +94,7 @@ struct VaultSchema: Equatable, Sendable {
                 "the vault has schema version \(found), and this version needs \(known)",
                 hint: "run `vaultctl migrate up`, which keeps a copy of the vault as it is")
         }
-        try check(connection, is: try expected())
+        try check(connection, is: current)
         try checkRecord(of: connection, version: found, migrations: migrations, hasRecord: true)
     }
 

@@ -23,6 +23,18 @@ struct MigrationTests {
         }
     }
 
+    /// Each new step makes it another one. `TOKENVAULT_SCHEMA_OUT=Migrations/SQL/schema.txt swift test --filter
+    /// theSchemaThatIsWrittenDownIsWhatTheStepsMake` writes it anew.
+    @Test func theSchemaThatIsWrittenDownIsWhatTheStepsMake() throws {
+        let made = try VaultSchema(after: Migrations.all)
+        if let path = ProcessInfo.processInfo.environment["TOKENVAULT_SCHEMA_OUT"] {
+            try made.text.write(toFile: path, atomically: false, encoding: .utf8)
+        } else {
+            #expect(VaultSchema.current.rows == made.rows)
+            #expect(made.rows.count > 30)
+        }
+    }
+
     @Test func aNewVaultHasNothingPending() throws {
         let fixture = try VaultFixture()
         _ = try fixture.create()
