@@ -5,12 +5,10 @@ import ArgumentParser
 enum LeadingOptions {
     /// The same command line with these options behind the command.
     static func moved(_ arguments: [String]) throws(Failure) -> [String] {
-        // Read from the help, and only where there is something to move.
-        lazy var takesValue = names
         var (options, path, rest) = ([String](), [String](), arguments[...])
         var command: any ParsableCommand.Type = RootCommand.self
         while let next = rest.first, !command.configuration.subcommands.isEmpty {
-            if next.hasPrefix("-"), let size = size(of: next, takesValue) {
+            if next.hasPrefix("-"), let size = size(of: next) {
                 options += rest.prefix(size)
                 rest = rest.dropFirst(size)
             } else if let known = subcommand(next, of: command) {
@@ -33,10 +31,11 @@ enum LeadingOptions {
     }
 
     /// How many arguments the option takes up; nil if it is none of these.
-    private static func size(of argument: String, _ takesValue: [String: Bool]) -> Int? {
+    private static func size(of argument: String) -> Int? {
         let name = String(argument.prefix { $0 != "=" })
-        guard let takesValue = takesValue[name] else { return nil }
-        return takesValue && name == argument ? 2 : 1
+        if flags.contains(name) { return 1 }
+        guard withValue.contains(name) else { return nil }
+        return name == argument ? 2 : 1
     }
 
     private static func subcommand(_ name: String, of command: any ParsableCommand.Type) -> (any ParsableCommand.Type)?
@@ -44,19 +43,17 @@ enum LeadingOptions {
         command.configuration.subcommands.first { $0.configuration.commandName == name }
     }
 
-    /// The names of the options of all commands, and whether a value follows: `  -q, --quiet   Print …`.
-    static var names: [String: Bool] {
-        var names: [String: Bool] = [:]
-        for line in GlobalOptions.helpMessage(includeHidden: true, columns: 10_000).split(separator: "\n") {
-            guard line.hasPrefix("  -") else { continue }
-            let words = line.dropFirst(2).split(separator: " ", maxSplits: 6)
-            let front = words.prefix { $0.hasPrefix("-") && $0 != "-" || $0.hasPrefix("<") }
-            for word in front where word.hasPrefix("-") {
-                names[word.last == "," ? String(word.dropLast()) : String(word)] = front.last?.hasPrefix("<") == true
-            }
-        }
-        names["-h"] = nil
-        names["--help"] = nil
-        return names
-    }
+    // Written down: to read them from the help takes the parser longer than many a command. A test compares the two.
+
+    /// The options of ``GlobalOptions`` that a value follows.
+    static let withValue: Set<String> = [
+        "--vault", "--key", "--key-file", "--key-fd", "--credential", "--key-command", "--wrap-command", "--identity",
+        "--passphrase", "--passphrase-file", "--passphrase-fd", "--passphrase-memory-limit", "--ca-file", "--proxy",
+        "--proxy-credentials-file", "--witness", "--witness-command", "--witness-log", "--config", "--log-format",
+    ]
+
+    /// The others.
+    static let flags: Set<String> = [
+        "--allow-environment-key", "--trust-file-system", "--json", "-q", "--quiet", "-v", "--verbose",
+    ]
 }

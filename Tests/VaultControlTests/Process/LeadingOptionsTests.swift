@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import VaultControl
@@ -23,17 +24,18 @@ struct LeadingOptionsTests {
         #expect(try LeadingOptions.moved(given.split(separator: " ").map(String.init)).joined(separator: " ") == moved)
     }
 
-    /// They are read from the help: each of them, and whether a value follows.
+    /// `  -q, --quiet   Print …`: the names, and whether a value follows.
     @Test func theNamesAreThoseOfTheHelp() {
-        let names = LeadingOptions.names
-        for name in ["--vault", "--key", "--key-file", "--key-fd", "--passphrase", "--ca-file", "--log-format"] {
-            #expect(names[name] == true, "\(name)")
+        var (withValue, flags) = (Set<String>(), Set<String>())
+        for line in GlobalOptions.helpMessage(includeHidden: true, columns: 10_000).split(separator: "\n") {
+            guard line.hasPrefix("  -") else { continue }
+            let words = line.dropFirst(2).split(separator: " ", maxSplits: 6)
+            let front = words.prefix { $0.hasPrefix("-") && $0 != "-" || $0.hasPrefix("<") }
+            let names = front.filter { $0.hasPrefix("-") }.map { $0.prefix { $0 != "," } }.map(String.init)
+            if front.last?.hasPrefix("<") == true { withValue.formUnion(names) } else { flags.formUnion(names) }
         }
-        for name in ["--json", "--quiet", "-q", "--verbose", "-v", "--trust-file-system", "--allow-environment-key"] {
-            #expect(names[name] == false, "\(name)")
-        }
-        #expect(names["--help"] == nil)
-        #expect(names.keys.allSatisfy { $0.hasPrefix("-") && !$0.contains("<") && !$0.contains(",") })
+        #expect(withValue == LeadingOptions.withValue)
+        #expect(flags.subtracting(["-h", "--help"]) == LeadingOptions.flags)
     }
 
     @Test func theyCountLikeThoseBehindIt() async throws {
