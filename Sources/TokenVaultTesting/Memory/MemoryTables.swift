@@ -7,6 +7,8 @@ package final class MemoryDatabase: Sendable {
     private let state = Mutex(MemoryState())
     /// Held by the one transaction that may change something.
     private let writing = Mutex(())
+    /// What happens before a query.
+    private let interruption = Mutex<(queriesLeft: Int, body: @Sendable () -> Void)?>(nil)
     /// Who may have begun something in the vault.
     package let owners = MemoryOwners()
 
@@ -16,6 +18,33 @@ package final class MemoryDatabase: Sendable {
     package internal(set) var current: MemoryState {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
+    }
+
+    /// Lets something happen before one of the next queries that are no part of a snapshot or a transaction: what another
+    /// process may commit between two queries of a reading.
+    ///
+    /// - Parameter count: How many such queries come before it.
+    package func interrupt(after count: Int, _ body: @escaping @Sendable () -> Void) {
+        interruption.withLock { $0 = (count, body) }
+    }
+
+    /// Takes back what ``interrupt(after:_:)`` has asked for. False: it has happened.
+    package func cancelInterruption() -> Bool {
+        interruption.withLock { interruption in
+            defer { interruption = nil }
+            return interruption != nil
+        }
+    }
+
+    /// What was committed last, for a query of its own.
+    fileprivate var newest: MemoryState {
+        let body = interruption.withLock { interruption -> (@Sendable () -> Void)? in
+            guard let (left, body) = interruption else { return nil }
+            interruption = left > 0 ? (left - 1, body) : nil
+            return left > 0 ? nil : body
+        }
+        body?()
+        return current
     }
 
     /// For one reader at a time.
@@ -97,7 +126,7 @@ final class MemoryTables: TableAccess {
         _ query: Query, _ parameters: [Int32: MemoryValue]
     ) throws(StoreError) -> AnyIterator<[MemoryValue]> {
         if case .select(let selection) = query.operation {
-            return (state ?? database.current).select(selection, parameters)
+            return (state ?? database.newest).select(selection, parameters)
         }
         guard isWriter, var changed = state else {
             throw StoreError(.readOnly, "a reader cannot change the vault")

@@ -72,6 +72,7 @@ extension RowOpener {
                 for entry in entries { known.entries[entry.login] = entry }
             } catch {
                 guard error.isOfRow else { throw error }
+                noteTear()
                 known.damage[number] = error
             }
         }

@@ -48,8 +48,8 @@ struct RowOpener {
     /// The keys that are known. Of a transaction, those that it has made itself too.
     var keyring: Keyring { rows === context.rows ? context.keyring : rows.keyring }
 
-    /// Says that two rows do not fit together. Outside of a snapshot they may have been read at two moments, as an open
-    /// cursor does not hold the moment on each engine.
+    /// Says that something looked damaged, or is not there, and that this is not thrown. Outside of a snapshot what was read
+    /// may be of several moments, as an open cursor does not hold the moment on each engine.
     func noteTear() {
         if !reading.isInSnapshot { reading.isTorn = true }
     }
@@ -89,7 +89,6 @@ struct RowOpener {
     func require(provider: Bytes16, _ tag: CellTag) throws(StoreError) {
         let row = try vaultRow()
         guard row.hasManifest, row.manifest.providers[provider] != tag else { return }
-        noteTear()
         throw .quarantined("provider", provider, "it is not the one that the vault knows last")
     }
 

@@ -54,7 +54,7 @@ struct DamageFinder {
     /// What is wrong there; `nil` if nothing is, or if there is no longer anything.
     func check(_ place: DamagedRow.Place) throws(StoreError) -> DamagedRow? {
         let found = try look(at: place)
-        guard opener.reading.isTorn else { return found }
+        guard found != nil, !opener.reading.isInSnapshot else { return found }
         // What was found may be of two moments.
         opener.reading.isTorn = false
         opener.reading.isInSnapshot = true

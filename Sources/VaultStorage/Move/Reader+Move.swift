@@ -88,16 +88,18 @@ extension Reader {
         after row: Int64?, limit: Int
     ) throws(StoreError) -> (requests: [AuthorizationRequestRecord], last: Int64?) {
         let rows = try tables.cursor(.authorizationRequests)
-        defer { rows.reset() }
         guard row != .max else { return ([], nil) }
-        rows.bind(1, row.map { $0 + 1 } ?? .min)
         rows.bind(2, Int64(limit.asPageLimit))
-        var requests: [AuthorizationRequestRecord] = []
-        var last: Int64?
-        while try rows.step() {
-            last = rows.integer(3)
-            requests.append(try opener.authorizationRequest(rows))
+        return try consistently { () throws(StoreError) in
+            try rows.withBinding(1, row.map { $0 + 1 } ?? .min) { () throws(StoreError) in
+                var requests: [AuthorizationRequestRecord] = []
+                var last: Int64?
+                while try rows.step() {
+                    last = rows.integer(3)
+                    requests.append(try opener.authorizationRequest(rows))
+                }
+                return (requests, last)
+            }
         }
-        return (requests, last)
     }
 }

@@ -16,7 +16,10 @@ package struct ProviderRows {
         while try row.step() {
             var provider: StoredProvider?
             var damage: StoreError?
-            do throws(StoreError) { provider = try opener.provider(row) } catch { damage = error }
+            do throws(StoreError) { provider = try opener.provider(row) } catch {
+                opener.noteTear()
+                damage = error
+            }
             result.append(
                 ProviderListing(
                     sequence: row.integer(4), handle: row.bytes16(0).map { ProviderHandle($0) }, provider: provider,
@@ -80,7 +83,9 @@ package struct ProviderRows {
         defer { row.reset() }
         var result: [(row: Int64, stored: StoredProvider)] = []
         while try row.step() {
-            if let stored = try? opener.provider(row) { result.append((row.integer(4), stored)) }
+            do throws(StoreError) { result.append((row.integer(4), try opener.provider(row))) } catch {
+                opener.noteTear()
+            }
         }
         return result
     }

@@ -27,53 +27,64 @@ extension Reader {
     /// A row that cannot be opened is passed over and does not count: ``outbox(after:limit:)`` shows it.
     package func dueOutboxEntries(at time: Timestamp, limit: Int) throws(StoreError) -> [StoredOutboxEntry] {
         let row = try tables.cursor(.dueOutbox)
-        defer { row.reset() }
         let limit = limit.asPageLimit
-        row.bind(1, time.milliseconds)
-        var result: [StoredOutboxEntry] = []
-        while result.count < limit, try row.step() {
-            do throws(StoreError) { result.append(try opener.outboxEntry(row)) } catch { continue }
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, time.milliseconds) { () throws(StoreError) in
+                var result: [StoredOutboxEntry] = []
+                while result.count < limit, try row.step() {
+                    do throws(StoreError) { result.append(try opener.outboxEntry(row)) } catch { opener.noteTear() }
+                }
+                return result
+            }
         }
-        return result
     }
 
     /// By the order of the rows, which is the order in which they came, so that no edited time hides one.
     package func outbox(after sequence: Int64?, limit: Int) throws(StoreError) -> [OutboxListing] {
         let row = try tables.cursor(.outbox)
-        defer { row.reset() }
         // Any number is a row's, if it was edited.
         if sequence == .max { return [] }
-        row.bind(1, sequence.map { $0 + 1 } ?? .min)
         row.bind(2, Int64(limit.asPageLimit))
-        var result: [OutboxListing] = []
-        while try row.step() {
-            var entry: StoredOutboxEntry?
-            var damage: StoreError?
-            do throws(StoreError) { entry = try opener.outboxEntry(row) } catch { damage = error }
-            result.append(
-                OutboxListing(
-                    sequence: row.integer(4), handle: row.bytes16(0).map { OutboxHandle($0) }, entry: entry,
-                    damage: damage))
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, sequence.map { $0 + 1 } ?? .min) { () throws(StoreError) in
+                var result: [OutboxListing] = []
+                while try row.step() { result.append(listing(row)) }
+                return result
+            }
         }
-        return result
+    }
+
+    private func listing(_ row: any RowCursor) -> OutboxListing {
+        var entry: StoredOutboxEntry?
+        var damage: StoreError?
+        do throws(StoreError) { entry = try opener.outboxEntry(row) } catch {
+            opener.noteTear()
+            damage = error
+        }
+        return OutboxListing(
+            sequence: row.integer(4), handle: row.bytes16(0).map { OutboxHandle($0) }, entry: entry, damage: damage)
     }
 
     package func outboxEntry(_ handle: OutboxHandle) throws(StoreError) -> StoredOutboxEntry {
         let row = try tables.cursor(.outboxEntry)
-        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
-            guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
-            return try opener.outboxEntry(row)
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+                guard try row.step() else { throw StoreError.notFound(.outboxEntry) }
+                return try opener.outboxEntry(row)
+            }
         }
     }
 
     package func auditEntries(after sequence: Int64, limit: Int) throws(StoreError) -> [AuditEntry] {
         let row = try tables.cursor(.auditRows)
-        defer { row.reset() }
-        row.bind(1, sequence)
         row.bind(2, Int64(limit.asPageLimit))
-        var result: [AuditEntry] = []
-        while try row.step() { result.append(auditEntry(row)) }
-        return result
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, sequence) { () throws(StoreError) in
+                var result: [AuditEntry] = []
+                while try row.step() { result.append(auditEntry(row)) }
+                return result
+            }
+        }
     }
 
     /// Nothing that this process had read or committed when the reading began may be missing.
@@ -111,7 +122,10 @@ extension Reader {
         let columns = AuditColumns(row)
         var detail = AuditDetail()
         var damage: StoreError?
-        do throws(StoreError) { detail = try opener.auditDetail(row, columns) } catch { damage = error }
+        do throws(StoreError) { detail = try opener.auditDetail(row, columns) } catch {
+            opener.noteTear()
+            damage = error
+        }
         return AuditEntry(columns, detail, damage)
     }
 
@@ -119,21 +133,31 @@ extension Reader {
     package func openIntents(after fence: Int64?, limit: Int) throws(StoreError) -> IntentPage {
         let limit = limit.asPageLimit
         let row = try tables.cursor(.openIntents)
-        defer { row.reset() }
-        row.bind(1, fence ?? .min)
         row.bind(2, Int64(limit))
-        var page = IntentPage()
-        var rows = 0
-        while try row.step() {
-            rows += 1
-            page.next = row.integer(1)
-            guard let bytes = row.bytes16(0) else { continue }
-            let login = LoginHandle(bytes)
-            guard let record = try? IntentRecord(row, from: 1, opener, login: login) else { continue }
-            page.intents.append(StoredIntent(login: login, record: record))
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, fence ?? .min) { () throws(StoreError) in
+                var page = IntentPage()
+                var rows = 0
+                while try row.step() {
+                    rows += 1
+                    page.next = row.integer(1)
+                    if let intent = storedIntent(row) { page.intents.append(intent) }
+                }
+                if rows < limit { page.next = nil }
+                return page
+            }
         }
-        if rows < limit { page.next = nil }
-        return page
+    }
+
+    private func storedIntent(_ row: any RowCursor) -> StoredIntent? {
+        guard let login = row.bytes16(0).map({ LoginHandle($0) }) else { return nil }
+        do throws(StoreError) {
+            guard let record = try IntentRecord(row, from: 1, opener, login: login) else { return nil }
+            return StoredIntent(login: login, record: record)
+        } catch {
+            opener.noteTear()
+            return nil
+        }
     }
 
     package func hasOpenIntents() throws(StoreError) -> Bool { try tables.has(.anyIntent) }
@@ -164,7 +188,6 @@ extension RowOpener {
             try isIndex(index) { $0.blindIndexes(ofProviderName: record.name) }
         }
         guard isItsOwn ?? row.isNull(3) else {
-            noteTear()
             throw .quarantined("provider", bytes, "its index does not belong to the name in its cell")
         }
         return StoredProvider(handle: handle, revision: revision, record: record)

@@ -114,6 +114,7 @@ extension Reader {
                 login: login.stored(user: user.handle, userId: view.userIdText, status: view.status, context),
                 damage: nil)
         } catch {
+            opener.noteTear()
             return LoginListing(
                 handle: handle, userHandle: isThere ? user.handle : nil, login: nil, damage: error)
         }
@@ -171,6 +172,7 @@ extension Reader {
             }
             return LoginListing(handle: handle, userHandle: userHandle, login: login, damage: nil)
         } catch {
+            opener.noteTear()
             return LoginListing(handle: handle, userHandle: userHandle, login: nil, damage: error)
         }
     }

@@ -68,6 +68,7 @@ extension Reader {
         repeat {
             do throws(StoreError) { all.append(try snapshot(row, try LoginColumns(row), user, view)) } catch {
                 guard error.isOfRow else { throw error }
+                opener.noteTear()
                 damage = damage ?? error
             }
         } while try row.step()

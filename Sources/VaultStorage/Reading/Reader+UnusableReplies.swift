@@ -4,18 +4,22 @@ extension Reader {
     /// In the order in which they came.
     package func unusableReplies(of login: LoginHandle) throws(StoreError) -> [UnusableReplyListing] {
         let row = try tables.cursor(.unusableReplies)
-        return try row.withBinding(1, login.bytes) { () throws(StoreError) in
-            var result: [UnusableReplyListing] = []
-            while try row.step() {
-                let handle = row.bytes16(Self.replyColumn).map { ReplyHandle($0) }
-                do throws(StoreError) {
-                    result.append(
-                        UnusableReplyListing(handle: handle, record: try unusableReply(row, login), damage: nil))
-                } catch {
-                    result.append(UnusableReplyListing(handle: handle, record: nil, damage: error))
-                }
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, login.bytes) { () throws(StoreError) in
+                var result: [UnusableReplyListing] = []
+                while try row.step() { result.append(listing(row, login)) }
+                return result
             }
-            return result
+        }
+    }
+
+    private func listing(_ row: any RowCursor, _ login: LoginHandle) -> UnusableReplyListing {
+        let handle = row.bytes16(Self.replyColumn).map { ReplyHandle($0) }
+        do throws(StoreError) {
+            return UnusableReplyListing(handle: handle, record: try unusableReply(row, login), damage: nil)
+        } catch {
+            opener.noteTear()
+            return UnusableReplyListing(handle: handle, record: nil, damage: error)
         }
     }
 

@@ -46,6 +46,7 @@ extension Reader {
         do throws(StoreError) {
             return UserListing(handle: handle, user: try storedUser(row), damage: nil)
         } catch {
+            opener.noteTear()
             return UserListing(handle: handle, user: nil, damage: error)
         }
     }
@@ -62,9 +63,11 @@ extension Reader {
 
     package func userId(of handle: UserHandle) throws(StoreError) -> String {
         let row = try tables.cursor(.userByHandle)
-        return try row.withBinding(1, handle.bytes) { () throws(StoreError) in
-            guard try row.step() else { throw StoreError.notFound(.user) }
-            return try opener.withUser(row, try UserColumns(row)) { view in view.userIdText }
+        return try consistently { () throws(StoreError) in
+            try row.withBinding(1, handle.bytes) { () throws(StoreError) in
+                guard try row.step() else { throw StoreError.notFound(.user) }
+                return try opener.withUser(row, try UserColumns(row)) { view in view.userIdText }
+            }
         }
     }
 

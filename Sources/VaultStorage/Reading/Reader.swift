@@ -71,14 +71,15 @@ package final class Reader: @unchecked Sendable {
         return try tables.snapshot(body)
     }
 
-    /// Runs a body that asks more than one query, once more in a snapshot if the answers turn out to be of two moments.
+    /// Runs a body that asks more than one query, once more in a snapshot if something looks damaged: the answers may be of
+    /// two moments.
     @inline(__always)
     func consistently<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         do throws(StoreError) {
             let result = try body()
             if !opener.reading.isTorn { return result }
         } catch {
-            guard opener.reading.isTorn else { throw error }
+            guard opener.reading.isTorn || error.isOfRow, !opener.reading.isInSnapshot else { throw error }
         }
         opener.reading.isTorn = false
         return try withSnapshot(body)

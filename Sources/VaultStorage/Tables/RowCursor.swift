@@ -61,7 +61,16 @@ extension RowCursor {
         if let value { bind(parameter, value) } else { bindNull(parameter) }
     }
 
-    /// Binds without a copy, for as long as `body` runs.
+    /// Binds, and ends the answer after `body`.
+    package func withBinding<R>(
+        _ parameter: Int32, _ value: Int64, _ body: () throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        bind(parameter, value)
+        defer { reset() }
+        return try body()
+    }
+
+    /// The same with bytes that are not copied, and bound for as long as `body` runs.
     @inline(__always)
     package func withBinding<R>(
         _ parameter: Int32, _ value: Bytes16, _ body: () throws(StoreError) -> R

@@ -12,7 +12,7 @@ import Testing
     static let scenarios = [
         ("creation", 224), ("opening", 319), ("insertion", 165), ("intent", 121), ("renewal", 119),
         ("checkpoint", 349), ("verification", 319), ("migration", 950), ("migration beside a log", 1_043),
-        ("key slot", 98), ("proof", 98), ("key removal", 114), ("rekey", 114),
+        ("key slot", 98), ("proof", 96), ("key removal", 114), ("rekey", 114),
         ("closing", 112), ("leaving", 309), ("full log", 1_092), ("doubtful log", 564), ("closing a full log", 134),
         ("beginning anew", 209), ("index key", 226), ("rotation", 292), ("pruning", 100), ("audit key", 121),
     ]
