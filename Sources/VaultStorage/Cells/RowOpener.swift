@@ -17,7 +17,7 @@ struct RowOpener {
         var mark: Int64?
         /// Whether everything that is read is of one moment.
         var isInSnapshot = false
-        /// Whether that was missed: two rows do not fit together that may be of two moments.
+        /// Whether that was missed: something looked damaged that may only be of two moments.
         var isTorn = false
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import Logging
+import MetricsTestKit
 import OAuthClient
 import ServiceLifecycle
 import TestSupport
@@ -44,6 +45,36 @@ struct RenewalSchedulerTests {
             await world.pass(upTo: .seconds(60)) { server.count == 5 }
         }
         #expect(server.tokens == [100, 200, 400, 800, 1_600].map { Sample.marker + "refresh-\($0)" })
+    }
+
+    /// Most commits of a service are renewals, which put something off.
+    @Test func aCommitThatPutsARenewalOffDoesNotWakeIt() async throws {
+        let world = try await World()
+        let metrics = TestMetrics()
+        var options = World.options
+        options.metrics = metrics
+        let users = try await UserManager(vault: world.vault, transport: world.transport, options: options)
+        let store = world.vault.store
+        // The one that is waited for, and one that changes meanwhile.
+        try await world.addChain(user: "bob", name: "2", lifetime: .seconds(2_000))
+        let login = try await world.addChain().id.handle
+        let (later, soon) = (world.vault.now.advanced(by: .seconds(9_000)), world.vault.now.advanced(by: .seconds(60)))
+        // Set by each look.
+        func looks() -> Int {
+            metrics.recorders(label: "token_vault_scheduler_renewals_under_way").reduce(0) { $0 + $1.values.count }
+        }
+        try await world.scheduling(with: users) { _ in
+            await world.settle()
+            let before = looks()
+            for number in 0..<10 {
+                try await store.updateLogin(login) { $0.dueAt = later.advanced(by: .seconds(number)) }
+                await world.settle()
+            }
+            #expect(before > 0 && looks() == before)
+            try await store.updateLogin(login) { $0.dueAt = soon }
+            await world.settle()
+            #expect(looks() > before)
+        }
     }
 
     @Test func aCommitThatBringsTheNextRenewalNearerWakesIt() async throws {
