@@ -42,19 +42,16 @@ struct VaultSchema: Equatable, Sendable {
 
     /// `# type name table` for each object, and below it its SQL, if it has any.
     var text: String {
-        rows.map { row in
-            let texts = row.map { String(decoding: $0, as: UTF8.self) }
-            return "# " + texts[..<3].joined(separator: " ") + "\n" + (texts[3].isEmpty ? "" : texts[3] + "\n")
+        texts.map { texts in
+            "# " + texts[..<3].joined(separator: " ") + "\n" + (texts[3].isEmpty ? "" : texts[3] + "\n")
         }.joined(separator: "\n")
     }
 
     var objects: Set<Object> {
-        Set(
-            rows.map { row in
-                let texts = row.map { String(decoding: $0, as: UTF8.self) }
-                return Object(type: texts[0], name: texts[1], table: texts[2], sql: texts[3])
-            })
+        Set(texts.map { Object(type: $0[0], name: $0[1], table: $0[2], sql: $0[3]) })
     }
+
+    private var texts: [[String]] { rows.map { row in row.map { String(decoding: $0, as: UTF8.self) } } }
 
     static func == (own: VaultSchema, other: VaultSchema) -> Bool { own.objects == other.objects }
 

@@ -76,6 +76,7 @@ extension RowOpener {
                 known.damage[number] = error
             }
         }
+        if !rest.isEmpty { noteTear() }
         for number in rest { known.damage[number] = missingPart(number, user) }
         return known
     }
@@ -111,7 +112,6 @@ extension RowOpener {
     ) throws(StoreError) -> [ManifestEntry] {
         let cell = unsafe row.blob(1)
         guard unsafe (try? SealedCell.tag(of: cell)) == tag else {
-            noteTear()
             throw damagedPart(number, user, "it is not the one that its user knows last")
         }
         do throws(VaultCryptoError) {
@@ -132,7 +132,6 @@ extension RowOpener {
     }
 
     private func missingPart(_ number: Int, _ user: UserColumns) -> StoreError {
-        noteTear()
         return damagedPart(number, user, "its row is missing")
     }
 

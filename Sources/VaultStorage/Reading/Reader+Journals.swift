@@ -163,7 +163,7 @@ extension Reader {
     package func hasOpenIntents() throws(StoreError) -> Bool { try tables.has(.anyIntent) }
 
     package func keySlots() throws(StoreError) -> [StoredKeySlot] {
-        // One that was added between two queries would look like one that the vault does not know.
+        // A slot is shown with what the vault's row says of it.
         try withSnapshot { () throws(StoreError) in
             let manifest = try opener.vaultRow().manifest
             return try KeySlotRows.all(tables).slots.map { StoredKeySlot($0.description, manifest) }
