@@ -36,7 +36,7 @@ package struct BackupPlan: Sendable {
         self.toolVersion = toolVersion
     }
 
-    /// `app.vault-20261122T225334Z-1234.tvbackup`: sorted by name is sorted by time.
+    /// `app.vault-20261122T225334.012Z-1234.tvbackup`: sorted by name is sorted by time, to the millisecond.
     package static func name(ofVault vault: String, at time: Timestamp, head: Int64) -> String {
         "\(vault)-\(CivilTime(time).text())-\(head)\(suffix)"
     }
@@ -48,10 +48,12 @@ package struct BackupPlan: Sendable {
 private struct CivilTime {
     private let days: Int64
     private let seconds: Int64
+    private let milliseconds: Int64
 
     init(_ time: Timestamp) {
         let all = time.milliseconds.quotientAndRemainder(dividingBy: 1_000)
         let whole = all.remainder < 0 ? all.quotient - 1 : all.quotient
+        milliseconds = all.remainder < 0 ? all.remainder + 1_000 : all.remainder
         let rest = ((whole % 86_400) + 86_400) % 86_400
         seconds = rest
         days = (whole - rest) / 86_400
@@ -70,7 +72,7 @@ private struct CivilTime {
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         let date = Self.digits(year, 4) + Self.digits(month, 2) + Self.digits(day, 2)
         let time = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { Self.digits($0, 2) }.joined()
-        return "\(date)T\(time)Z"
+        return "\(date)T\(time).\(Self.digits(milliseconds, 3))Z"
     }
 
     private static func digits(_ number: Int64, _ count: Int) -> String {

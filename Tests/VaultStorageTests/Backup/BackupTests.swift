@@ -109,16 +109,21 @@ import VaultCrypto
         #expect(try !vault.names().contains { $0.hasSuffix(".partial") })
     }
 
-    /// In a directory it gets a name that sorts by time.
+    /// In a directory it gets a name that sorts by time, also within one second, and whatever the trail has grown by.
     @Test func namesSortByTime() {
+        func name(_ milliseconds: Int64, head: Int64 = 7) -> String {
+            BackupPlan.name(ofVault: "app.vault", at: Timestamp(milliseconds: milliseconds), head: head)
+        }
         let times: [(Int64, String)] = [
-            (0, "19700101T000000Z"), (951_782_400_000, "20000229T000000Z"), (1_795_388_014_999, "20261122T225334Z"),
-            (-1, "19691231T235959Z"),
+            (0, "19700101T000000.000Z"), (951_782_400_000, "20000229T000000.000Z"),
+            (1_795_388_014_999, "20261122T225334.999Z"), (-1, "19691231T235959.999Z"),
+            (-86_400_000, "19691231T000000.000Z"),
         ]
         for (milliseconds, text) in times {
-            let name = BackupPlan.name(ofVault: "app.vault", at: Timestamp(milliseconds: milliseconds), head: 7)
-            #expect(name == "app.vault-\(text)-7.tvbackup")
+            #expect(name(milliseconds) == "app.vault-\(text)-7.tvbackup")
         }
+        #expect(name(1_795_388_014_012, head: 9) < name(1_795_388_014_013, head: 12))
+        #expect(name(1_795_388_014_099, head: 99) < name(1_795_388_014_100, head: 100))
     }
 
     @Test func noSecretIsInABackup() async throws {
