@@ -22,6 +22,12 @@ struct SimulationTests {
         print(output, terminator: "")
     }
 
+    @Test func aThousandSchedulesWithSchedulersKeepTheInvariants() async throws {
+        let (status, output) = try await simulate("--schedulers", "--from", "900001", "--schedules", "1000")
+        #expect(status == 0, "\(output)")
+        print(output, terminator: "")
+    }
+
     @Test func keptSeedsKeepTheInvariants() async throws {
         let (status, output) = try await simulate("--kept")
         #expect(status == 0, "\(output)")
@@ -37,6 +43,9 @@ struct SimulationTests {
             let third = try await simulate("--machines", "--seed", seed, "--trace")
             #expect(try await simulate("--machines", "--seed", seed, "--trace").output == third.output)
             #expect(third.output != first.output)
+            let fourth = try await simulate("--schedulers", "--seed", seed, "--trace")
+            #expect(try await simulate("--schedulers", "--seed", seed, "--trace").output == fourth.output)
+            #expect(fourth.output != first.output)
         }
         #expect(try await simulate("--seed", "1").output != simulate("--seed", "2").output)
     }

@@ -10,6 +10,11 @@ struct DueTime: Sendable {
     /// … but not where that is less than this: a deadline that no use moves would be met again and again.
     static let leastKeepAliveLead = Duration.seconds(60)
 
+    /// A request whose sender gave it up or died arrives within this time, or hardly at all: after a timeout at its sender
+    /// (30 s by default) and at what lies between.
+    static let latestArrival = Duration.seconds(60)
+    private static let latestArrivalInMilliseconds = latestArrival.inMilliseconds
+
     /// Nil: there is nothing to do, or no way to do it.
     let instant: Timestamp?
 
@@ -42,7 +47,20 @@ struct DueTime: Sendable {
         guard session.accessToken != nil, session.rejectedGeneration != generation else { return session.obtainedAt }
         guard let expiresAt = session.expiresAt else { return nil }
         let lead = TokenJudge.lead(ofMilliseconds: max(0, expiresAt.milliseconds(since: session.obtainedAt)))
-        return before(expiresAt, by: lead, spreadOver: lead, spread)
+        let due = before(expiresAt, by: lead, spreadOver: lead, spread)
+        return session.cameAfterDoubt ? max(due, afterLateArrivals(session, expiresAt, lead)) : due
+    }
+
+    /// An earlier request with the refresh token before this one may still arrive. A server that forgives it does so as long
+    /// as this one is unused; used, it makes the earlier one look like theft. So this one rests, but no longer than until
+    /// callers would renew anyway.
+    private static func afterLateArrivals(
+        _ session: SessionRecord, _ expiresAt: Timestamp, _ lead: Int64
+    ) -> Timestamp {
+        min(
+            session.obtainedAt.advanced(byMilliseconds: latestArrivalInMilliseconds),
+            expiresAt.advanced(byMilliseconds: -lead)
+        ).roundedDown(to: grain(in: lead))
     }
 
     /// Somewhere in the span of time that ends `lead` before `end`, and rounded down: unrounded, the instant, which is

@@ -8,8 +8,8 @@ enum Simulate {
         hashDeterministically()
         guard let order = Order(CommandLine.arguments.dropFirst()) else {
             print(
-                "usage: simulate [--machines] [--seed N [--trace]] | [--machines] [--from SEED] [--schedules COUNT] | --kept"
-                    + " | --isolation COUNT")
+                "usage: simulate [WORLD] [--seed N [--trace]] | [WORLD] [--from SEED] [--schedules COUNT] | --kept"
+                    + " | --isolation COUNT\nWORLD: --machines, --schedulers, or both")
             exit(1)
         }
         Simulation.takeOver()
@@ -34,7 +34,8 @@ enum Simulate {
     }
 
     private static func play(_ seed: UInt64, _ order: Order) -> Bool {
-        let result = Simulation.play(seed: seed, hasMachines: order.hasMachines, isTraced: order.isTraced)
+        let result = Simulation.play(
+            seed: seed, hasMachines: order.hasMachines, hasSchedulers: order.hasSchedulers, isTraced: order.isTraced)
         for violation in result.violations { print("seed \(seed) (\(result.behaviour)): \(violation)") }
         print("hash \(String(result.hash, radix: 16)) \(result.counts.text)")
         return result.violations.isEmpty
@@ -55,10 +56,13 @@ enum Simulate {
         var failures = 0
         let seeds = order.isKept ? KeptSeeds.all : Array(order.from..<(order.from + order.schedules))
         for (index, seed) in seeds.enumerated() {
-            let result = Simulation.play(seed: seed, hasMachines: order.hasMachines)
+            func play() -> Simulation.Result {
+                Simulation.play(seed: seed, hasMachines: order.hasMachines, hasSchedulers: order.hasSchedulers)
+            }
+            let result = play()
             counts += result.counts
             var violations = result.violations
-            if index % 50 == 0, Simulation.play(seed: seed, hasMachines: order.hasMachines).hash != result.hash {
+            if index % 50 == 0, play().hash != result.hash {
                 violations.append("the same seed was played in two ways")
             }
             guard !violations.isEmpty else { continue }
@@ -78,6 +82,7 @@ private struct Order {
     var isolation: UInt64?
     var isTraced = false
     var hasMachines = false
+    var hasSchedulers = false
     var isKept = false
     var from: UInt64 = 1
     var schedules: UInt64 = 1_000
@@ -88,6 +93,7 @@ private struct Order {
             switch argument {
             case "--trace": isTraced = true
             case "--machines": hasMachines = true
+            case "--schedulers": hasSchedulers = true
             case "--kept": isKept = true
             case "--seed", "--from", "--schedules", "--isolation":
                 guard let text = rest.popFirst(), let number = UInt64(text), number < 1 << 48 else { return nil }

@@ -15,10 +15,14 @@ package enum Simulation {
         Randomness.install()
     }
 
-    /// - Parameter hasMachines: Whether the vault is on a server that processes of several machines reach by a network; otherwise
-    ///   all of them are on the machine that has it.
-    package static func play(seed: UInt64, hasMachines: Bool = false, isTraced: Bool = false) -> Result {
-        let world = World(seed: seed, hasMachines: hasMachines, isTraced: isTraced)
+    /// - Parameters:
+    ///   - hasMachines: Whether the vault is on a server that processes of several machines reach by a network; otherwise all
+    ///     of them are on the machine that has it.
+    ///   - hasSchedulers: Whether processes also renew ahead of need.
+    package static func play(
+        seed: UInt64, hasMachines: Bool = false, hasSchedulers: Bool = false, isTraced: Bool = false
+    ) -> Result {
+        let world = World(seed: seed, hasMachines: hasMachines, hasSchedulers: hasSchedulers, isTraced: isTraced)
         world.play()
         world.counts.schedules = 1
         return Result(

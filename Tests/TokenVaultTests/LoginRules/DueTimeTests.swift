@@ -40,6 +40,28 @@ struct DueTimeTests {
         }
     }
 
+    /// An earlier request with the refresh token before may still be on its way, from a process that died for instance.
+    @Test(arguments: [
+        (20, 16, 16), (60, 48, 48), (75, 60, 60), (90, 60, 72), (200, 120, 160), (3_600, 3_000, 3_300),
+    ])
+    func aTokenThatCameAfterADoubtRestsForAMinuteOrUntilCallersWouldRenew(lifetime: Int, from: Int, to: Int) throws {
+        for _ in 0..<200 {
+            var session = session(lifetime: .seconds(lifetime))
+            let usual = try #require(self.due(session, chain))
+            session.cameAfterDoubt = true
+            let due = try #require(self.due(session, chain))
+            #expect(due >= .seconds(from) && due <= .seconds(to), "\(due), usually \(usual)")
+        }
+        let login = LoginHandle.random()
+        var late = session()
+        let usual = due(late, chain, login: login)
+        late.cameAfterDoubt = true
+        #expect(due(late, chain, login: login) == usual)
+        // Whoever has no token that works does not wait.
+        late.rejectedGeneration = 1
+        #expect(due(late, chain) == .zero)
+    }
+
     @Test func theSpreadIsTheSameEverywhereAndOtherForEachLoginAndGeneration() {
         let login = LoginHandle.random()
         #expect(due(session(), chain, login: login) == due(session(), chain, login: login))

@@ -5,6 +5,7 @@ import VaultStorage
 // What may be sent, and what is known after a reply.
 extension Judge {
     func willSend(_ exchange: Exchange) {
+        exchange.sentAt = world.now
         guard let token = exchange.refreshToken else { return }
         let process = world.processes[exchange.process - 1]
         let isRobbed = robbed.contains(token)
@@ -30,6 +31,7 @@ extension Judge {
         guard let sent = exchange.refreshToken else { return }
         if let refreshToken, let intent = intents[sent] {
             delivered[refreshToken] = Delivery(process: exchange.process, intent: intent)
+            if fate != .partial { tokenTimes[refreshToken] = exchange.sentAt }
             deliveries[refreshToken, default: 0] += 1
         }
         let isDefinite =
@@ -45,6 +47,24 @@ extension Judge {
     func failed(_ exchange: Exchange, _ fate: Fate) {
         guard let sent = exchange.refreshToken else { return }
         if fate == .unreachable, !exchange.wasUnsure { unsure[sent] = nil }
+    }
+
+    /// A request that its sender had given up has ended its chain: the token's successor was in use by then.
+    ///
+    /// Whoever needs a token cannot wait for such requests. A scheduler can, and must where the server would have forgiven:
+    /// for a minute, or until callers would renew. Without an access token it need not.
+    func arrivedTooLate(_ exchange: Exchange) {
+        world.counts.lateEnds += 1
+        guard world.isCalm, world.server.behaviour == .grace, let name = exchange.refreshToken,
+            let token = world.server.tokens[name], let spentAt = token.spentAt, let successor = token.successor,
+            let next = world.server.tokens[successor]?.spentAt, next < world.settledAt ?? .max,
+            world.now - spentAt < Behaviour.forgiveness, let since = tokenTimes[successor]
+        else { return }
+        let rest = Int64(min(60_000, world.server.lifetime * 800))
+        // What is due is rounded down.
+        if next - since < rest - 1_000 {
+            fail("I10", "\(name) arrived late, and its successor had been spent ahead of need after \(next - since) ms")
+        }
     }
 
     private func isChallenge(_ reply: HTTPReply) -> Bool {

@@ -39,6 +39,8 @@ final class Judge: @unchecked Sendable {
     /// Sent, and no answer tells that it is unspent; by the fence of the last attempt.
     var unsure: [String: Int64] = [:]
     var delivered: [String: Delivery] = [:]
+    /// When the request for the access token that came with it was sent.
+    var tokenTimes: [String: Int64] = [:]
     /// In the vault, its outbox or its spool at some time.
     var stored: Set<String> = []
     /// The one to be sent next, at some time.

@@ -17,6 +17,8 @@ enum Randomness {
                 random: { UInt32(truncatingIfNeeded: Randomness.next()) }, stir: nil, uniform: nil,
                 buf: { bytes, count in unsafe Randomness.fill(bytes, count) }, close: nil))
         unsafe _ = randombytes_set_implementation(implementation)
+        // It draws some for itself, once: not in the midst of the first schedule, which would then be another one.
+        _ = sodium_init()
     }
 
     static func begin(_ seed: UInt64) { state.withLock { $0 = SeededRandom(seed: ~seed) } }

@@ -11,6 +11,9 @@ package enum Behaviour: String, Sendable, CaseIterable {
     /// As strict, and it spends the token before it asks for a nonce (bluesky-social/atproto#3859).
     case nonceFirst
 
+    /// Where it matters when a scheduler renews: mostly one that forgives as long as the successor is unused.
+    static let calm: [Behaviour] = [.grace, .grace, .grace, .branching, .strict]
+
     static let forgiveness: Int64 = 60_000
 
     /// A profile that says so.

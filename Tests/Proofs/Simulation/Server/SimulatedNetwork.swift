@@ -23,6 +23,11 @@ enum Fate: String, CaseIterable {
     case throttled
     /// A refresh token without an access token.
     case partial
+    /// The request is on its way for seconds; then the server acts, and the reply comes.
+    case slowRequest
+
+    /// In worlds without schedulers, whose seeds mean what they did before there was the last one.
+    static let usual = allCases.filter { $0 != .slowRequest }
 }
 
 /// Carries the requests of one process. What happens to them is the world's.
@@ -53,6 +58,8 @@ final class Exchange: @unchecked Sendable {
     let form: [String: String]
     /// Whether an earlier request with the same token may have arrived.
     var wasUnsure = false
+    /// Lifetimes are counted from here: when the server acted is not known.
+    var sentAt: Int64 = 0
     private var answer: ((Result<HTTPReply, HTTPTransportError>) -> Void)?
 
     init(

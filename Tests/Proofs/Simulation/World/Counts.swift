@@ -12,6 +12,9 @@ package struct Counts: Equatable, Sendable {
     package var doubts = 0
     package var takeOvers = 0
     package var lostResponses = 0
+    /// Chains ended by requests that their senders had given up.
+    package var lateEnds = 0
+    package var scheduled = 0
     package var deadGrants = 0
     package var spooled = 0
     /// Tokens that came when their login was no longer theirs, and were queued for revocation.
@@ -29,6 +32,7 @@ package struct Counts: Equatable, Sendable {
         ("failedCommits", \.failedCommits), ("networkFaults", \.networkFaults), ("doubts", \.doubts),
         ("takeOvers", \.takeOvers), ("lostResponses", \.lostResponses), ("deadGrants", \.deadGrants),
         ("spooled", \.spooled), ("orphans", \.orphans), ("cuts", \.cuts), ("failovers", \.failovers),
+        ("lateEnds", \.lateEnds), ("scheduled", \.scheduled),
     ]
 
     package static func += (left: inout Counts, right: Counts) {

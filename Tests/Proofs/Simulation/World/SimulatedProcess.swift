@@ -20,6 +20,7 @@ final class SimulatedProcess: @unchecked Sendable {
     /// Nil until it has started.
     var users: UserManager?
     var problem: (any Error)?
+    var scheduler: Task<Void, Never>?
     /// Tokens that its callers got, to be reported as rejected.
     var tokens: [VaultToken] = []
 

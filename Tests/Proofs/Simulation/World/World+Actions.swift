@@ -25,8 +25,14 @@ extension World {
         (2, .close), (2, .userRevokes), (4, .newNonce), (10, .wait), (5, .waitLong),
     ]
 
+    /// Where only a scheduler renews ahead of need.
+    private static let calmActions: [(weight: Int, value: Action)] = [
+        (20, .read), (4, .logOut), (5, .logIn), (2, .disable), (3, .enable), (1, .remove), (3, .takeOver), (8, .crash),
+        (4, .stall), (10, .start), (2, .close), (1, .userRevokes), (4, .newNonce), (15, .wait), (15, .waitLong),
+    ]
+
     func act() {
-        let action = random.weighted(Self.actions)
+        let action = random.weighted(isCalm ? Self.calmActions : Self.actions)
         let running = processes.filter { $0.state == .running && $0.users != nil }
         switch action {
         case .crash:

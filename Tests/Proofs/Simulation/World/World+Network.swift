@@ -14,7 +14,8 @@ extension World {
         if chaos.network > 0, random.chance(chaos.networkRate) {
             chaos.network -= 1
             counts.networkFaults += 1
-            fate = random.pick(isRefresh ? Fate.allCases : [.unreachable, .lostAfter, .failedBefore])
+            fate = random.pick(isRefresh ? Fate.usual : [.unreachable, .lostAfter, .failedBefore])
+            if hasSchedulers, isRefresh, random.chance(isCalm ? 60 : 30) { fate = .slowRequest }
         }
         trace.note("send", exchange.process, isRefresh ? 1 : 0, at: now, "\(fate) \(judge.name(exchange))")
         carry(exchange, fate)
@@ -32,6 +33,19 @@ extension World {
         case .late:
             fail(exchange, fate, after: Self.clientTimeout, .maybeSent, .timeout)
             arrive(exchange, after: Self.clientTimeout + out * Int64(random.between(1, 40))) { _ in }
+        case .slowRequest:
+            // What makes requests wait makes processes die, too: nobody answers, and they are started anew.
+            if doomed == nil, chaos.crashes > 0, random.chance(50) {
+                chaos.crashes -= 1
+                doomed = (processes[exchange.process - 1], true)
+                events.add(after: Int64(random.between(100, 3_000))) { [self] in
+                    if settledAt == nil, processes.filter(\.isAlive).count < 3 { startProcess() }
+                }
+            }
+            fail(exchange, fate, after: Self.clientTimeout, .maybeSent, .timeout)
+            arrive(exchange, after: out * Int64(random.between(1, 250))) { [self] answer in
+                come(back: answer, exchange, .good, after: back)
+            }
         case .slowReply:
             fail(exchange, fate, after: Self.clientTimeout, .maybeSent, .timeout)
             arrive(exchange, after: out) { _ in }
@@ -77,9 +91,10 @@ extension World {
             let isLate =
                 !exchange.isOpen || !processes[exchange.process - 1].isAlive
                 || judge.robbed.contains(exchange.refreshToken ?? "")
-            let rotations = server.rotations
+            let (rotations, reuses) = (server.rotations, server.reuses)
             let answer = server.answer(exchange.request, exchange.form, at: now, isLate: isLate)
             counts.rotations += server.rotations - rotations
+            if isLate, server.reuses > reuses { judge.arrivedTooLate(exchange) }
             trace.note(
                 "arrive", exchange.process, answer.reply.response.status.code, at: now,
                 "\(isLate ? "late " : "")\(judge.name(exchange)) -> \(answer.refreshToken ?? "-")")

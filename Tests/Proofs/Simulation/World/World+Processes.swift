@@ -44,9 +44,19 @@ extension World {
                         try? await time.sleep(for: .seconds(1))
                     }
                 } while process.users == nil && process.isAlive && process.state != .closing
+                schedule(process)
             }
         }
         return process
+    }
+
+    private func schedule(_ process: SimulatedProcess) {
+        guard schedules, let users = process.users, isCalm || random.chance(70) else { return }
+        let options = SchedulerOptions(onRenewal: { [unowned self] _ in counts.scheduled += 1 })
+        process.scheduler = Task {
+            try? await RenewalScheduler(users, options: options).run()
+            process.scheduler = nil
+        }
     }
 
     private func openVault() -> MemoryVaultStore {

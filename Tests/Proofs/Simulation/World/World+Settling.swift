@@ -9,6 +9,7 @@ extension World {
         chaos = .none
         room?.healAll()
         for process in processes where process.state == .stalled { resume(process) }
+        stopSchedulers()
         lookAfterMachines()
         if !processes.contains(where: { $0.state == .running }) { startProcess() }
         _ = run(for: 10_000) { processes.contains { $0.state == .running && $0.users != nil } }
@@ -27,6 +28,16 @@ extension World {
         lookAfterMachines()
         // Two passes of recovery, once those count as dead who are.
         _ = run(for: room == nil ? 31_000 : 92_000) { false }
+    }
+
+    /// What they began is finished; what is due from now on is not.
+    private func stopSchedulers() {
+        settledAt = now
+        for process in processes where process.isAlive {
+            jobs.asProcess(process.number) { process.scheduler?.cancel() }
+        }
+        let areStill = run(for: 400_000) { processes.allSatisfy { !$0.isAlive || $0.scheduler == nil } }
+        if !areStill { judge.fail("I16", "a scheduler does not end") }
     }
 
     /// Starts a process on each machine that has spooled replies and runs none: only its own processes find them.
