@@ -28,7 +28,7 @@ enum SecretGrammar {
     static func requireVisible(_ value: String, _ subject: String) throws(OAuthValueError) -> String {
         guard !value.isEmpty else { throw OAuthValueError(.empty, subject) }
         guard value.utf8.count <= maximumBytes else { throw OAuthValueError(.tooLong, subject) }
-        guard isVisible(value) else { throw OAuthValueError(.forbiddenCharacter, subject) }
+        guard isVisible(value.utf8.span) else { throw OAuthValueError(.forbiddenCharacter, subject) }
         return value
     }
 
@@ -41,8 +41,7 @@ enum SecretGrammar {
 
     /// Looks at all bytes without a way out in the middle, so that the compiler takes many at once: every read of a
     /// stored token comes by here.
-    private static func isVisible(_ value: String) -> Bool {
-        let bytes = value.utf8.span
+    static func isVisible(_ bytes: Span<UInt8>) -> Bool {
         var strangers: UInt8 = 0
         for index in bytes.indices {
             strangers |= bytes[index] &- 0x20 > 0x5E ? 1 : 0

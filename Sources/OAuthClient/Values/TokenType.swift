@@ -4,7 +4,13 @@ public struct TokenType: Hashable, Sendable, CustomStringConvertible, CustomDebu
     public let rawValue: String
 
     public init(_ rawValue: String) {
-        self.rawValue = rawValue.lowercased()
+        // As they are registered, and nearly always written: every read of a stored token comes by here.
+        self.rawValue =
+            switch rawValue {
+            case "Bearer": "bearer"
+            case "DPoP": "dpop"
+            default: rawValue.lowercased()
+            }
     }
 
     /// RFC 6750.

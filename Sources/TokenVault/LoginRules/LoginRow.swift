@@ -28,11 +28,7 @@ extension StoredSession {
     var isLiving: Bool { userStatus == .active && session.isLiving }
 
     /// Refuses a login that is ended, and every one of a disabled user.
-    @inline(__always)
-    func requireActive(now: Timestamp) throws {
-        if userStatus == .disabled { throw VaultError(.userDisabled, now: now) }
-        if session.state == .terminated { throw VaultError(.terminated, now: now) }
-    }
+    func requireActive(now: Timestamp) throws { try session.requireActive(userStatus, now: now) }
 
     /// As ``requireActive(now:)``; refuses one that is held, too.
     func requireUnheld(now: Timestamp) throws {
@@ -42,6 +38,14 @@ extension StoredSession {
 }
 
 extension SessionRecord {
+    /// See ``StoredSession/requireActive(now:)``. The hot read calls this one: through the protocol the whole record would be
+    /// copied.
+    @inline(__always)
+    func requireActive(_ userStatus: UserStatus, now: @autoclosure () -> Timestamp) throws {
+        if userStatus == .disabled { throw VaultError(.userDisabled, now: now()) }
+        if state == .terminated { throw VaultError(.terminated, now: now()) }
+    }
+
     /// Whether there is no access token of the login's own that is still valid.
     func hasExpired(at now: Timestamp) -> Bool {
         accessToken == nil || expiresAt.map { $0 <= now } ?? false

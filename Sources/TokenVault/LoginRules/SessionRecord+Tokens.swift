@@ -5,7 +5,7 @@ extension TokenTarget {
     /// Everything that was granted: the login's own access token.
     static let own = TokenTarget()
 
-    var isOwn: Bool { self == .own }
+    var isOwn: Bool { resource == nil && scope == nil }
 }
 
 extension SessionRecord {

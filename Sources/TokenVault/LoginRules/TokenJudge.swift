@@ -15,6 +15,7 @@ struct TokenJudge: Sendable {
 
     /// A token from the future was obtained by a clock that has been set back since: its age is unknown.
     static let mostSkew = Duration.seconds(60)
+    private static let mostSkewInMilliseconds = mostSkew.inMilliseconds
 
     /// - Parameters:
     ///   - token: What is stored; nil if there is no such token, or if it was refused.
@@ -22,7 +23,7 @@ struct TokenJudge: Sendable {
     init(_ token: TokenTimes?, now: Timestamp, setBack: ClockWatch.SetBack? = nil) {
         self.token = token
         if let setBack, let token { self.now = setBack.judging(token.obtainedAt, at: now) } else { self.now = now }
-        isFromFuture = token.map { $0.obtainedAt > now.advanced(by: Self.mostSkew) } ?? false
+        isFromFuture = token.map { $0.obtainedAt > now.advanced(byMilliseconds: Self.mostSkewInMilliseconds) } ?? false
         isAgeKnown = setBack != nil || !isFromFuture
     }
 
@@ -47,31 +48,26 @@ struct TokenJudge: Sendable {
     func isAcceptable(for demand: RenewalDemand) -> Bool {
         switch demand {
         case .newer, .recovery, .due: isEnough(for: demand)
-        case .validity(let asked): remains(asked.map(clipped) ?? .milliseconds(1))
+        case .validity(let asked): remains(asked.map(clipped) ?? 1)
         }
     }
 
-    private func remains(_ needed: Duration) -> Bool {
+    // In milliseconds: every read comes by here, and a `Duration` has 128 bits.
+
+    private func remains(_ needed: Int64) -> Bool {
         guard let token else { return false }
         guard let expiresAt = token.expiresAt else { return true }
-        return expiresAt >= now.advanced(by: needed)
+        return expiresAt >= now.advanced(byMilliseconds: needed)
     }
 
-    private var lifetimeInMilliseconds: Int64? {
+    private var lifetime: Int64? {
         guard let token, let expiresAt = token.expiresAt else { return nil }
-        return max(0, expiresAt.since(token.obtainedAt).inMilliseconds)
+        return max(0, expiresAt.milliseconds(since: token.obtainedAt))
     }
 
-    private var usualLead: Duration {
-        lifetimeInMilliseconds.map { Self.lead(ofLifetime: .milliseconds($0)) } ?? .zero
-    }
+    private var usualLead: Int64 { lifetime.map { Self.lead(ofMilliseconds: $0) } ?? 0 }
 
     /// With how much left a token of this lifetime is renewed.
-    static func lead(ofLifetime lifetime: Duration) -> Duration {
-        .milliseconds(lead(ofMilliseconds: lifetime.inMilliseconds))
-    }
-
-    /// The same in milliseconds.
     static func lead(ofMilliseconds lifetime: Int64) -> Int64 {
         max(1, min(usualLeadInMilliseconds, lifetime / leadDivisor))
     }
@@ -80,8 +76,8 @@ struct TokenJudge: Sendable {
 
     /// No token is valid for longer than its provider makes them: a caller that asks for more gets a
     /// fresh one, not a renewal at every call.
-    private func clipped(_ asked: Duration) -> Duration {
-        guard let lifetime = lifetimeInMilliseconds else { return asked }
-        return max(.milliseconds(1), min(asked, .milliseconds(lifetime - lifetime / 20)))
+    private func clipped(_ asked: Duration) -> Int64 {
+        guard let lifetime else { return asked.inMilliseconds }
+        return max(1, min(asked.inMilliseconds, lifetime - lifetime / 20))
     }
 }

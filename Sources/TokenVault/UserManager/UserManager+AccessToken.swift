@@ -105,7 +105,8 @@ extension UserManager {
     private func goodToken(
         in snapshot: SessionSnapshot, _ target: TokenTarget, for demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot, target).isEnough(for: demand) ? try context.usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot.session, at: snapshot.position, target).isEnough(for: demand)
+            ? try context.usableToken(in: snapshot, target) : nil
     }
 
     /// Reports that a resource server refused this token (401). It is not given out again, and is renewed now: once for

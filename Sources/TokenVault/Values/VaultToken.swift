@@ -9,7 +9,7 @@ public struct VaultToken: Sendable {
     public let tokenType: TokenType
     /// When it expires; nil if unknown.
     public let expiresAt: Date?
-    public internal(set) var expirySource: ExpirySource
+    public let expirySource: ExpirySource
     /// What it may be used for; nil if unknown.
     public var scope: Scope? { Scope(stored: scopeText) }
     public let login: LoginID
@@ -19,7 +19,7 @@ public struct VaultToken: Sendable {
     /// it can. It is good to be used; calls that only read the vault, and other processes, do not see it.
     public let isVolatile: Bool
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
-    public internal(set) var attributes: [String: String] = [:]
+    public let attributes: [String: String]
     /// The one resource that it is for (RFC 8707); nil: for whatever was granted.
     public var resource: String? { target.resource }
     /// The scope that it was asked for, if that is not all that was granted.
@@ -27,21 +27,25 @@ public struct VaultToken: Sendable {
 
     /// Read only when someone asks: a token is made at every read.
     private let scopeText: String?
-    var target = TokenTarget.own
+    let target: TokenTarget
     /// Whose profile says how an API refuses it.
-    var provider: ProviderHandle?
+    let provider: ProviderHandle?
 
     init(
-        accessToken: AccessToken, tokenType: TokenType, expiresAt: Date?, scope: String?, login: LoginID,
-        generation: Int, isVolatile: Bool = false
+        accessToken: AccessToken, tokenType: TokenType, expiresAt: Timestamp?, isExpiryAssumed: Bool, scope: String?,
+        login: LoginID, generation: Int64, isVolatile: Bool = false, attributes: [String: String],
+        target: TokenTarget, provider: ProviderHandle?
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
-        self.expiresAt = expiresAt
-        expirySource = ExpirySource(expiresAt.map { Timestamp($0) }, isAssumed: false)
+        self.expiresAt = expiresAt?.date
+        expirySource = ExpirySource(expiresAt, isAssumed: isExpiryAssumed)
         scopeText = scope
         self.login = login
-        self.generation = generation
+        self.generation = Int(generation)
         self.isVolatile = isVolatile
+        self.attributes = attributes
+        self.target = target
+        self.provider = provider
     }
 }

@@ -5,26 +5,44 @@ import VaultStorage
 // What a stored token is good for, now.
 extension Vault {
     /// Judges a stored token by the clock that counts for it.
+    func judge(_ stored: some StoredSession) -> TokenJudge { judge(stored.session, at: stored.position, .own) }
+
+    /// The same of a session's token for this target.
     @inline(__always)
-    func judge(_ stored: some StoredSession, _ target: TokenTarget = .own) -> TokenJudge {
-        TokenJudge(stored.session.times(target, at: stored.position), now: now, setBack: clock.setBack)
+    func judge(_ session: SessionRecord, at position: ChainPosition, _ target: TokenTarget) -> TokenJudge {
+        TokenJudge(session.times(target, at: position), now: now, setBack: clock.setBack)
     }
 
     /// The stored access token; nil if there is none that can be used.
     func usableToken(in snapshot: SessionSnapshot, _ target: TokenTarget = .own) throws -> VaultToken? {
-        try snapshot.requireActive(now: now)
-        guard let stored = snapshot.session.token(target, at: snapshot.position) else { return nil }
-        let type = TokenType(stored.tokenType)
+        try snapshot.session.requireActive(snapshot.userStatus, now: now)
+        let session = snapshot.session
+        guard target.isOwn else {
+            return session.token(target, at: snapshot.position).flatMap { stored in
+                token(
+                    stored.accessToken, stored.tokenType, stored.expiresAt, stored.isExpiryAssumed, stored.scope,
+                    stored.generation, target, snapshot)
+            }
+        }
+        // What nearly every read wants lies in the session's fields: no record is made of it first.
+        guard let accessToken = session.accessToken else { return nil }
+        return token(
+            accessToken, session.tokenType, session.expiresAt, session.isExpiryAssumed, session.scope,
+            session.accessGeneration ?? snapshot.position.generation, target, snapshot)
+    }
+
+    @inline(__always)
+    private func token(
+        _ secret: SecretBytes, _ typeText: String, _ expiresAt: Timestamp?, _ isExpiryAssumed: Bool, _ scope: String?,
+        _ generation: Int64, _ target: TokenTarget, _ snapshot: SessionSnapshot
+    ) -> VaultToken? {
+        let type = TokenType(typeText)
         // A bound token is of no use once its key is destroyed.
         if snapshot.session.failure?.isDead == true, type == .dpop { return nil }
-        guard let text = stored.accessToken.string(), let accessToken = try? AccessToken(text) else { return nil }
-        var token = VaultToken(
-            accessToken: accessToken, tokenType: type, expiresAt: stored.expiresAt?.date, scope: stored.scope,
-            login: LoginID(snapshot.login), generation: Int(stored.generation))
-        token.expirySource = ExpirySource(stored.expiresAt, isAssumed: stored.isExpiryAssumed)
-        token.attributes = snapshot.session.attributes
-        token.target = target
-        token.provider = snapshot.provider
-        return token
+        guard let accessToken = unsafe secret.withUnsafeBytes({ unsafe AccessToken(visible: $0) }) else { return nil }
+        return VaultToken(
+            accessToken: accessToken, tokenType: type, expiresAt: expiresAt, isExpiryAssumed: isExpiryAssumed,
+            scope: scope, login: LoginID(snapshot.login), generation: generation,
+            attributes: snapshot.session.attributes, target: target, provider: snapshot.provider)
     }
 }

@@ -1,7 +1,7 @@
 import VaultCrypto
 
 extension SessionRecord {
-    private enum Tag {
+    fileprivate enum Tag {
         static let state: UInt8 = 1
         static let accessToken: UInt8 = 2
         /// Absent: `Bearer`.
@@ -80,18 +80,18 @@ extension SessionRecord {
         let epoch = Timestamp(milliseconds: 0)
         self.init(state: .establishing, tokenType: Self.defaultTokenType, createdAt: epoch, obtainedAt: epoch)
         var record = unsafe RecordReader(plaintext)
-        var extras = SessionExtras.Values()
+        var extras: SessionExtras.Values?
         var hasState = false
         while let field = try record.next() {
             if field.tag == Tag.state { hasState = true }
             try read(field, &extras)
         }
-        set(extras)
+        if let extras { set(extras) }
         guard hasState else { throw VaultCryptoError(.malformedRecord, "the session cell lacks a field") }
     }
 
     private mutating func read(
-        _ field: RecordField, _ extras: inout SessionExtras.Values
+        _ field: RecordField, _ extras: inout SessionExtras.Values?
     ) throws(VaultCryptoError) {
         switch field.tag {
         case Tag.state:
@@ -108,14 +108,13 @@ extension SessionRecord {
         case Tag.isExpiryAssumed: isExpiryAssumed = try field.bool()
         case Tag.accessGeneration: accessGeneration = try field.int64()
         case Tag.grantedAt: grantedAt = try field.timestamp()
-        case Tag.label: extras.label = try field.text()
-        case Tag.grantedScope: extras.grantedScope = try field.text()
-        case Tag.subject: extras.subject = try field.text()
-        case Tag.attributes: extras.attributes = try field.textTable()
-        case Tag.metadata: extras.metadata = try field.textTable()
-        case Tag.origin: extras.origin = try ImportOrigin(field)
-        case Tag.resourceTokens: extras.resourceTokens = try field.resourceTokens()
-        case Tag.lastRefusal: extras.lastRefusal = try RefusalRecord(field)
+        case Tag.label, Tag.grantedScope, Tag.subject, Tag.attributes, Tag.metadata, Tag.origin, Tag.resourceTokens,
+            Tag.lastRefusal:
+            // Most sessions have none of them, and every read of a token comes by here.
+            var values = extras ?? SessionExtras.Values()
+            extras = nil
+            try values.read(field)
+            extras = values
         default: try readTrouble(field)
         }
     }
@@ -137,6 +136,21 @@ extension SessionRecord {
         case Tag.doubtCause: doubtCause = try field.uint8()
         case Tag.cameAfterDoubt: cameAfterDoubt = try field.bool()
         default: try field.ignoreIfOptional()
+        }
+    }
+}
+
+extension SessionExtras.Values {
+    fileprivate mutating func read(_ field: RecordField) throws(VaultCryptoError) {
+        switch field.tag {
+        case SessionRecord.Tag.label: label = try field.text()
+        case SessionRecord.Tag.grantedScope: grantedScope = try field.text()
+        case SessionRecord.Tag.subject: subject = try field.text()
+        case SessionRecord.Tag.attributes: attributes = try field.textTable()
+        case SessionRecord.Tag.metadata: metadata = try field.textTable()
+        case SessionRecord.Tag.origin: origin = try ImportOrigin(field)
+        case SessionRecord.Tag.resourceTokens: resourceTokens = try field.resourceTokens()
+        default: lastRefusal = try RefusalRecord(field)
         }
     }
 }

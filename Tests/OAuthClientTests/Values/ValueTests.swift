@@ -15,8 +15,37 @@ struct ValueTests {
         #expect("\(OAuthValueError(.empty, "access token"))" == "the access token is empty")
     }
 
+    /// What is read from a vault is taken, or not, as what comes from a server.
+    @Test func storedBytesAreAnAccessTokenIfTheirTextIs() {
+        func stored(_ bytes: [UInt8]) -> String? {
+            unsafe bytes.withUnsafeBytes { unsafe AccessToken(visible: $0)?.reveal() }
+        }
+        var taken = 0
+        for length in [1, 2, 15, 16, 17, 33, 100] {
+            for place in Set([0, length / 2, length - 1]) {
+                for byte in UInt8.min...UInt8.max {
+                    var bytes = [UInt8](repeating: 0x61, count: length)
+                    bytes[place] = byte
+                    let text = String(validating: bytes, as: UTF8.self)
+                    let token = text.flatMap { try? AccessToken($0).reveal() }
+                    #expect(stored(bytes) == token, "\(byte) at \(place) of \(length)")
+                    taken += token == nil ? 0 : 1
+                }
+            }
+        }
+        // 95 characters at each of 18 places.
+        #expect(taken == 18 * 95)
+        #expect(stored([]) == nil)
+        #expect(stored(Array("aé".utf8)) == nil)
+        #expect(stored([UInt8](repeating: 0x61, count: 65_536))?.utf8.count == 65_536)
+        #expect(stored([UInt8](repeating: 0x61, count: 65_537)) == nil)
+    }
+
     @Test func tokenTypesIgnoreCase() {
         #expect(TokenType("BEARER") == .bearer)
+        #expect(TokenType("Bearer") == .bearer)
+        #expect(TokenType("DPoP") == .dpop)
+        #expect(TokenType("DPoP ") != .dpop)
         #expect(TokenType("dpoP") == .dpop)
         #expect("\(TokenType("dpop"))" == "DPoP")
         #expect("\(TokenType("bearer"))" == "Bearer")

@@ -34,14 +34,12 @@ extension RenewalEngine {
         else { return nil }
         // Of another chain nothing holds for this one.
         let session = known.position.chain == reply.position.chain ? known.session : nil
-        var token = VaultToken(
-            accessToken: accessToken, tokenType: TokenType(reply.tokenType), expiresAt: reply.expiresAt?.date,
+        return VaultToken(
+            accessToken: accessToken, tokenType: TokenType(reply.tokenType), expiresAt: reply.expiresAt,
+            isExpiryAssumed: reply.isExpiryAssumed,
             scope: reply.scope ?? (reply.target.isOwn ? session?.scope : nil), login: LoginID(reply.login),
-            generation: Int(reply.position.successor.generation), isVolatile: true)
-        token.expirySource = ExpirySource(reply.expiresAt, isAssumed: reply.isExpiryAssumed)
-        token.attributes = (session?.attributes ?? [:]).merging(reply.attributes) { $1 }
-        token.target = reply.target
-        token.provider = known.provider
-        return token
+            generation: reply.position.successor.generation, isVolatile: true,
+            attributes: (session?.attributes ?? [:]).merging(reply.attributes) { $1 }, target: reply.target,
+            provider: known.provider)
     }
 }

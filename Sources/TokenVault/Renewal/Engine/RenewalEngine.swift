@@ -154,7 +154,8 @@ final class RenewalEngine: Sendable {
     private func acceptable(
         _ snapshot: SessionSnapshot, _ target: TokenTarget, _ demand: RenewalDemand
     ) throws -> VaultToken? {
-        vault.judge(snapshot, target).isAcceptable(for: demand) ? try context.usableToken(in: snapshot, target) : nil
+        vault.judge(snapshot.session, at: snapshot.position, target).isAcceptable(for: demand)
+            ? try context.usableToken(in: snapshot, target) : nil
     }
 }
 
