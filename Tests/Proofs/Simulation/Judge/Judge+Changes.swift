@@ -21,7 +21,7 @@ extension Judge: VaultObserver {
         if let intent = new.intent, intent.fence != old?.intent?.fence, let token = text(new) {
             intents[token] = Intent(
                 fence: intent.fence, owner: intent.owner, login: new.handle, chain: new.position.chain,
-                isInDoubt: intent.isInDoubt)
+                isInDoubt: intent.isInDoubt, startedAt: intent.startedAt.milliseconds - SimulatedTime.start)
             noteTakeOver(of: token, from: old?.intent?.owner, by: intent.owner)
         }
         guard let old else { return }

@@ -5,7 +5,6 @@ import VaultStorage
 // What may be sent, and what is known after a reply.
 extension Judge {
     func willSend(_ exchange: Exchange) {
-        exchange.sentAt = world.now
         guard let token = exchange.refreshToken else { return }
         let process = world.processes[exchange.process - 1]
         let isRobbed = robbed.contains(token)
@@ -31,7 +30,7 @@ extension Judge {
         guard let sent = exchange.refreshToken else { return }
         if let refreshToken, let intent = intents[sent] {
             delivered[refreshToken] = Delivery(process: exchange.process, intent: intent)
-            if fate != .partial { tokenTimes[refreshToken] = exchange.sentAt }
+            tokenTimes[refreshToken] = fate == .partial ? nil : intent.startedAt
             deliveries[refreshToken, default: 0] += 1
         }
         let isDefinite =

@@ -23,6 +23,7 @@ final class Judge: @unchecked Sendable {
         let login: LoginHandle
         let chain: Int64
         let isInDoubt: Bool
+        let startedAt: Int64
     }
 
     /// A refresh token that reached a process.
@@ -39,7 +40,8 @@ final class Judge: @unchecked Sendable {
     /// Sent, and no answer tells that it is unspent; by the fence of the last attempt.
     var unsure: [String: Int64] = [:]
     var delivered: [String: Delivery] = [:]
-    /// When the request for the access token that came with it was sent.
+    /// When the attempt began that brought it with an access token. Lifetimes are counted from some time after it: when the
+    /// server acted is not known.
     var tokenTimes: [String: Int64] = [:]
     /// In the vault, its outbox or its spool at some time.
     var stored: Set<String> = []

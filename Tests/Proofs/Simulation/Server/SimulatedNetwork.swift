@@ -58,8 +58,6 @@ final class Exchange: @unchecked Sendable {
     let form: [String: String]
     /// Whether an earlier request with the same token may have arrived.
     var wasUnsure = false
-    /// Lifetimes are counted from here: when the server acted is not known.
-    var sentAt: Int64 = 0
     private var answer: ((Result<HTTPReply, HTTPTransportError>) -> Void)?
 
     init(
