@@ -12,8 +12,7 @@ struct DueTime: Sendable {
 
     /// A request whose sender gave it up or died arrives within this time, or hardly at all: after a timeout at its sender
     /// (30 s by default) and at what lies between.
-    static let latestArrival = Duration.seconds(60)
-    private static let latestArrivalInMilliseconds = latestArrival.inMilliseconds
+    private static let latestArrival = Duration.seconds(60).inMilliseconds
 
     /// Nil: there is nothing to do, or no way to do it.
     let instant: Timestamp?
@@ -58,7 +57,7 @@ struct DueTime: Sendable {
         _ session: SessionRecord, _ expiresAt: Timestamp, _ lead: Int64
     ) -> Timestamp {
         min(
-            session.obtainedAt.advanced(byMilliseconds: latestArrivalInMilliseconds),
+            session.obtainedAt.advanced(byMilliseconds: latestArrival),
             expiresAt.advanced(byMilliseconds: -lead)
         ).roundedDown(to: grain(in: lead))
     }

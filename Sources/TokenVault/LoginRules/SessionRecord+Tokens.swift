@@ -9,10 +9,7 @@ extension TokenTarget {
 }
 
 extension SessionRecord {
-    /// The access token for this target; nil if there is none.
-    ///
-    /// The login's own lies in the session record's fields: it is what nearly every read wants.
-    @inline(__always)
+    /// The access token for this target; nil if there is none. The login's own lies in the session record's fields.
     func token(_ target: TokenTarget, at position: ChainPosition) -> TokenRecord? {
         guard target.isOwn else { return resourceTokens.first { $0.target == target } }
         guard let accessToken else { return nil }

@@ -203,7 +203,7 @@ extension RevocableToken {
     init?(_ record: OutboxRecord) {
         if let text = record.refreshToken?.string(), let token = try? RefreshToken(received: text) {
             self = .refresh(token)
-        } else if let text = record.accessToken?.string(), let token = try? AccessToken(text) {
+        } else if let token = record.accessToken.flatMap({ AccessToken(stored: $0) }) {
             self = .access(token)
         } else {
             return nil

@@ -39,7 +39,7 @@ extension Vault {
         let type = TokenType(typeText)
         // A bound token is of no use once its key is destroyed.
         if snapshot.session.failure?.isDead == true, type == .dpop { return nil }
-        guard let accessToken = unsafe secret.withUnsafeBytes({ unsafe AccessToken(visible: $0) }) else { return nil }
+        guard let accessToken = AccessToken(stored: secret) else { return nil }
         return VaultToken(
             accessToken: accessToken, tokenType: type, expiresAt: expiresAt, isExpiryAssumed: isExpiryAssumed,
             scope: scope, login: LoginID(snapshot.login), generation: generation,

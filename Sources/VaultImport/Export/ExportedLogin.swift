@@ -48,7 +48,7 @@ public struct ExportedLogin: Sendable, CustomStringConvertible, CustomDebugStrin
         scope = session.scope.flatMap { try? Scope($0) }
         attributes = session.attributes
         obtainedAt = session.obtainedAt.date
-        accessToken = session.accessToken?.string().flatMap { try? AccessToken($0) }
+        accessToken = session.accessToken.flatMap { AccessToken(stored: $0) }
         refreshToken = stored.refresh?.refreshToken?.string().flatMap { try? RefreshToken($0) }
         idToken = stored.refresh?.idToken?.string().flatMap { try? IDToken($0) }
         dpopKey = stored.key.flatMap { Self.key($0.dpopPrivateKey) }

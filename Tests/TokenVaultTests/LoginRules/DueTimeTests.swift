@@ -57,7 +57,7 @@ struct DueTimeTests {
         let usual = due(late, chain, login: login)
         late.cameAfterDoubt = true
         #expect(due(late, chain, login: login) == usual)
-        // Whoever has no token that works does not wait.
+        // A login whose token was rejected does not wait.
         late.rejectedGeneration = 1
         #expect(due(late, chain) == .zero)
     }

@@ -25,7 +25,7 @@ extension RenewalContext {
     func learnExpiry(of login: LoginHandle, within time: Duration = ReplayPolicy().budget) async {
         guard let stored = try? await vault.store.login(login), let provider = stored.provider,
             stored.session.expiresAt == nil || stored.session.isExpiryAssumed,
-            let token = stored.session.accessToken, let accessToken = token.string().flatMap({ try? AccessToken($0) }),
+            let token = stored.session.accessToken, let accessToken = AccessToken(stored: token),
             let record = try? await vault.store.provider(provider).record,
             let endpoint = introspection(of: record, within: time), vault.flightStarted()
         else { return }

@@ -30,7 +30,7 @@ extension RenewalEngine {
 
     private func token(of reply: SpooledReply, _ known: SessionSnapshot) -> VaultToken? {
         guard known.userStatus == .active, known.session.state != .terminated,
-            let text = reply.accessToken?.string(), let accessToken = try? AccessToken(text)
+            let accessToken = reply.accessToken.flatMap({ AccessToken(stored: $0) })
         else { return nil }
         // Of another chain nothing holds for this one.
         let session = known.position.chain == reply.position.chain ? known.session : nil

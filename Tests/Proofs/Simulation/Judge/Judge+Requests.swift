@@ -50,8 +50,8 @@ extension Judge {
 
     /// A request that its sender had given up has ended its chain: the token's successor was in use by then.
     ///
-    /// Whoever needs a token cannot wait for such requests. A scheduler can, and must where the server would have forgiven:
-    /// for a minute, or until callers would renew. Without an access token it need not.
+    /// A caller that needs a token cannot wait for such requests. A scheduler can, and where the server would have forgiven it
+    /// must: for a minute, or until callers would renew. Without an access token it need not.
     func arrivedTooLate(_ exchange: Exchange) {
         world.counts.lateEnds += 1
         guard world.isCalm, world.server.behaviour == .grace, let name = exchange.refreshToken,

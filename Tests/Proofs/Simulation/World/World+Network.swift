@@ -34,7 +34,7 @@ extension World {
             fail(exchange, fate, after: Self.clientTimeout, .maybeSent, .timeout)
             arrive(exchange, after: Self.clientTimeout + out * Int64(random.between(1, 40))) { _ in }
         case .slowRequest:
-            // What makes requests wait makes processes die, too: nobody answers, and they are started anew.
+            // A process that hangs on a slow server is often killed and started again.
             if doomed == nil, chaos.crashes > 0, random.chance(50) {
                 chaos.crashes -= 1
                 doomed = (processes[exchange.process - 1], true)

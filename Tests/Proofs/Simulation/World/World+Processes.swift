@@ -51,7 +51,7 @@ extension World {
     }
 
     private func schedule(_ process: SimulatedProcess) {
-        guard schedules, let users = process.users, isCalm || random.chance(70) else { return }
+        guard hasSchedulers, settledAt == nil, let users = process.users, isCalm || random.chance(70) else { return }
         let options = SchedulerOptions(onRenewal: { [unowned self] _ in counts.scheduled += 1 })
         process.scheduler = Task {
             try? await RenewalScheduler(users, options: options).run()

@@ -20,9 +20,9 @@ final class World: @unchecked Sendable {
     private(set) var room: MachineRoom?
     /// Whether processes run schedulers.
     let hasSchedulers: Bool
-    /// Whether callers take what there is, and nobody renews a token before it is needed but a scheduler.
+    /// Whether only schedulers renew tokens before they are needed: callers take what there is.
     let isCalm: Bool
-    /// Since when nothing goes wrong any more, and no scheduler runs.
+    /// When faults ended and schedulers were told to stop.
     var settledAt: Int64?
     var trace: Trace
     var counts = Counts()
@@ -113,8 +113,6 @@ final class World: @unchecked Sendable {
     }
 
     var now: Int64 { events.now }
-    /// Whether a process that begins now runs a scheduler, perhaps.
-    var schedules: Bool { hasSchedulers && settledAt == nil }
 
     // MARK: Steps
 
