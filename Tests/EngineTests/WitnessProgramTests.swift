@@ -8,7 +8,7 @@ import VaultCrypto
 
 /// A program of the operator's that remembers the newest state of a vault, and what becomes of a vault whose program does
 /// not do what it should.
-@Suite(.timeLimit(.minutes(5))) struct WitnessProgramTests {
+@Suite struct WitnessProgramTests {
     /// A vault with a program in a directory of its own.
     private final class Scene: Sendable {
         static let keeper =
@@ -49,7 +49,7 @@ import VaultCrypto
 
         /// Until something was reported that says this; false if that does not come.
         func isAlarmed(_ words: String) async throws -> Bool {
-            for _ in 0..<12_000 {
+            for _ in 0..<120_000 {
                 if alarms.withLock({ $0.contains { $0.reason.contains(words) } }) { return true }
                 try await Task.sleep(for: .milliseconds(5))
             }
@@ -159,7 +159,8 @@ import VaultCrypto
         await Self.refusal(code, words) {
             _ = try await scene.open(scene.program(body, timeLimit: Self.timeLimit(words)))
         }
-        #expect(ContinuousClock.now - began < .seconds(60))
+        // One of them sleeps for 1 000 s.
+        #expect(ContinuousClock.now - began < .seconds(600))
         #expect(scene.alarms.withLock { $0 } == [])
     }
 
@@ -197,14 +198,14 @@ import VaultCrypto
         await (try await scene.open(scene.keeper())).shutDown()
         let begun = scene.directory.file("begun")
         // Quick at the opening, and then no more.
-        let program = try scene.program("[ -e '\(begun)' ] && sleep 20; keep \"$@\"", timeLimit: .seconds(30))
+        let program = try scene.program("[ -e '\(begun)' ] && sleep 120; keep \"$@\"", timeLimit: .seconds(180))
         let store = try await scene.open(program, everyCommit: false)
         try Data().write(to: URL(filePath: begun))
         let clock = ContinuousClock()
         for _ in 0..<5 {
             scene.passTime()
             let taken = try await clock.measure { _ = try await store.insertLogin(scene.vault.draft("alice")) }
-            #expect(taken < .seconds(10))
+            #expect(taken < .seconds(60))
         }
         store.close()
     }

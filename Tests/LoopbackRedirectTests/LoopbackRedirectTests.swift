@@ -60,7 +60,6 @@ private func withListener(
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
 struct LoopbackRedirectTests {
     @Test func answerComesOnceAndTheBrowserSeesHowItEnded() async throws {
         try await withListener { listener, visitor, wait in
@@ -223,8 +222,8 @@ struct LoopbackRedirectTests {
     @Test func finishWithoutABrowserDoesNotWait() async throws {
         try await withListener { listener, _, wait in
             let clock = ContinuousClock()
-            let time = await clock.measure { await listener.finish(showing: .done, patience: .seconds(30)) }
-            #expect(time < .seconds(10))
+            let time = await clock.measure { await listener.finish(showing: .done, patience: .seconds(3_000)) }
+            #expect(time < .seconds(300))
             await #expect(throws: CancellationError.self) { try await wait.value }
         }
     }
@@ -236,7 +235,7 @@ struct LoopbackRedirectTests {
             let time = await ContinuousClock().measure {
                 await listener.finish(showing: .done, patience: .milliseconds(200))
             }
-            #expect(time >= .milliseconds(150) && time < .seconds(10))
+            #expect(time >= .milliseconds(150) && time < .seconds(300))
         }
     }
 

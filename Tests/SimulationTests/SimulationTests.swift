@@ -3,27 +3,28 @@ import Testing
 
 /// The simulation takes over Swift's concurrency, so it runs in a process of its own. Here is a small part of it;
 /// `scripts/proofs/simulate` plays more.
-@Suite(.timeLimit(.minutes(10)))
 struct SimulationTests {
     private func simulate(_ arguments: String...) async throws -> (status: Int32, output: String) {
         let run = try await ProgramRun(BuiltProgram.url("simulate"), arguments)
         return (run.exitCode, run.output)
     }
 
-    @Test func aThousandSchedulesKeepTheInvariants() async throws {
-        let (status, output) = try await simulate("--from", "900001", "--schedules", "1000")
+    private static let schedules = "\(Depth.pick(brief: 100, nightly: 1_000, deep: 1_000))"
+
+    @Test func schedulesKeepTheInvariants() async throws {
+        let (status, output) = try await simulate("--from", "900001", "--schedules", Self.schedules)
         #expect(status == 0, "\(output)")
         print(output, terminator: "")
     }
 
-    @Test func aThousandSchedulesWithMachinesKeepTheInvariants() async throws {
-        let (status, output) = try await simulate("--machines", "--from", "900001", "--schedules", "1000")
+    @Test func schedulesWithMachinesKeepTheInvariants() async throws {
+        let (status, output) = try await simulate("--machines", "--from", "900001", "--schedules", Self.schedules)
         #expect(status == 0, "\(output)")
         print(output, terminator: "")
     }
 
-    @Test func aThousandSchedulesWithSchedulersKeepTheInvariants() async throws {
-        let (status, output) = try await simulate("--schedulers", "--from", "900001", "--schedules", "1000")
+    @Test func schedulesWithSchedulersKeepTheInvariants() async throws {
+        let (status, output) = try await simulate("--schedulers", "--from", "900001", "--schedules", Self.schedules)
         #expect(status == 0, "\(output)")
         print(output, terminator: "")
     }

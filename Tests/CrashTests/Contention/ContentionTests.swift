@@ -8,12 +8,12 @@ import VaultStorage
 @testable import TokenVault
 
 /// Many callers, many processes, one vault.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized)
 struct ContentionTests {
     private static let processes = 8
 
     @Test func aThousandCallersOfOneProcessShareOneRequest() async throws {
-        let rounds = Depth.isDeep ? 2_000 : 20
+        let rounds = Depth.pick(brief: 5, nightly: 20, deep: 2_000)
         try await CrashWorld.with { world in
             let place = try await world.makeVault("one")
             let vault = try await place.open()
@@ -35,7 +35,7 @@ struct ContentionTests {
     }
 
     @Test func callersOfEightProcessesShareOneRequest() async throws {
-        let rounds = Depth.isDeep ? 200 : 20
+        let rounds = Depth.pick(brief: 5, nightly: 20, deep: 200)
         try await CrashWorld.with { world in
             let place = try await world.makeVault("eight")
             let vault = try await place.open()
@@ -72,7 +72,7 @@ struct ContentionTests {
     /// and copy.
     @Test func eightServicesRenewBesideReaders() async throws {
         let logins = 50
-        let milliseconds = Depth.isDeep ? 1_800_000 : 20_000
+        let milliseconds = Depth.pick(brief: 5_000, nightly: 20_000, deep: 1_800_000)
         try await CrashWorld.with { world in
             let place = try await world.makeVault("storm")
             let vault = try await place.open()
@@ -97,7 +97,7 @@ struct ContentionTests {
                         "seconds": "\(milliseconds / 1_000 + 120)",
                     ]) { $1 })
             }
-            let visits = try await self.visits(world, place, Depth.isDeep ? 5_000 : 100)
+            let visits = try await self.visits(world, place, Depth.pick(brief: 100, nightly: 100, deep: 5_000))
             let wal = Peak(of: place)
             for job in services { #expect(try await job.wait() == .exit(0)) }
             _ = FileManager.default.createFile(atPath: end, contents: nil)

@@ -5,7 +5,7 @@ import Testing
 import TokenVault
 
 /// A process is killed at every place on the way of everything that changes a login; then another one comes.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized)
 struct CrashPointTests {
     private static let width = 6
 

@@ -149,7 +149,7 @@ extension CrashScene {
     /// What the struck process had sent whole is answered, and the one after it meets an honest server.
     private func settleServer() async {
         if case .seam("requestSent", let request) = crash.strike {
-            let deadline = ContinuousClock.now + .seconds(10)
+            let deadline = ContinuousClock.now + .seconds(300)
             while answered < primed + request, ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(2))
             }

@@ -4,14 +4,14 @@ import Testing
 import TokenVault
 
 /// A process is killed while it brings to an end what another killed process has left.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized)
 struct DoubleCrashTests {
     @Test func aRecoveryThatDiesIsRecoveredFrom() async throws {
         try await CrashWorld.with { world in
             let course = try await CrashCourse(world, width: 6)
             var cases: [(CrashCase, CrashCase.Strike)] = []
             for behaviour in ServerBehaviour.allCases {
-                for place in Depth.isDeep ? CrashCase.seams : ["afterSend"] {
+                for place in Depth.current == .deep ? CrashCase.seams : ["afterSend"] {
                     let first = CrashCase(action: .refresh, behaviour: behaviour, strike: .seam(place, 1))
                     let count = try await course.operationsOfRecovery(from: first)
                     let second =

@@ -7,12 +7,12 @@ import Testing
 import TokenVault
 
 /// Four services with fifty logins; again and again one of them is killed, whatever it does at that moment.
-@Suite(.serialized, .timeLimit(.minutes(120)))
+@Suite(.serialized)
 struct RandomKillTests {
     private static let logins = 50
 
     @Test func killsLoseNothingThatCouldBeKept() async throws {
-        let kills = Depth.number("TOKENVAULT_KILLS", or: Depth.isDeep ? 50_000 : 500)
+        let kills = Depth.number("TOKENVAULT_KILLS", or: Depth.pick(brief: 100, nightly: 500, deep: 50_000))
         try await CrashWorld.with { world in
             let place = try await world.makeVault("kills")
             let logins = try await Self.addLogins(place, world)

@@ -6,13 +6,13 @@ import Testing
 import TokenVault
 
 /// The same as in ``RandomKillTests``, with a vault on a PostgreSQL server, which goes on when a process is killed.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized)
 struct ServerKillTests {
     @Test func noPlaceOfARequestLosesAChainThatCanBeKept() async throws {
         try await CrashWorld.with { world in
             let course = try await CrashCourse(world, width: 6, on: PostgreSQLServer.shared())
             let cases = ServerBehaviour.allCases.flatMap { behaviour in
-                CrashCase.Course.allCases.filter { Depth.isDeep || $0 == .answers || behaviour == .strict }
+                CrashCase.Course.allCases.filter { Depth.current == .deep || $0 == .answers || behaviour == .strict }
                     .flatMap { course.everySeam(of: CrashCase(action: .refresh, behaviour: behaviour, course: $0)) }
             }
             let tally = try await course.run(cases)
@@ -36,7 +36,7 @@ struct ServerKillTests {
     }
 
     @Test func killsSpendNoTokenTwiceAndLoseNoChain() async throws {
-        let kills = Depth.number("TOKENVAULT_SERVER_KILLS", or: Depth.isDeep ? 5_000 : 100)
+        let kills = Depth.number("TOKENVAULT_SERVER_KILLS", or: Depth.pick(brief: 30, nightly: 100, deep: 5_000))
         let server = try PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema())
         try await CrashWorld.with { world in
             let place = try await world.makeVault("server-kills", on: server)
@@ -85,7 +85,7 @@ struct ServerKillTests {
     }
 
     @Test func callersOfEightProcessesShareOneRequest() async throws {
-        let rounds = Depth.isDeep ? 100 : 5
+        let rounds = Depth.pick(brief: 2, nightly: 5, deep: 100)
         let server = try PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema())
         try await CrashWorld.with { world in
             let place = try await world.makeVault("server-eight", on: server)

@@ -6,7 +6,7 @@ import Testing
 import TokenVault
 
 /// The owner of a renewal is stopped at every place on its way, and goes on later.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized)
 struct StoppedOwnerTests {
     @Test func aStoppedOwnerIsWaitedForAndNeverRobbed() async throws {
         try await CrashWorld.with { world in

@@ -64,7 +64,7 @@ struct FaultTests {
                 try await Wire.send("GET", server.base + "/jwks", timeout: .milliseconds(100))
             }
         }
-        #expect(clock.now - start < .seconds(30))
+        #expect(clock.now - start < .seconds(300))
     }
 
     @Test func delayComesBeforeOrAfterActing() async throws {
@@ -88,7 +88,7 @@ struct FaultTests {
     }
 
     private func poll(_ isReached: () -> Bool) async throws {
-        for _ in 0..<6_000 where !isReached() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<60_000 where !isReached() { try await Task.sleep(for: .milliseconds(10)) }
         #expect(isReached())
     }
 

@@ -5,7 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
 struct ResponseListenerTests {
     private final class Listener: TokenEndpointResponseListener {
         struct Trouble: Error {}

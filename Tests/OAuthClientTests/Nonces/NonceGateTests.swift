@@ -2,7 +2,6 @@ import OAuthClient
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
 struct NonceGateTests {
     /// Alarms that go off when a test says so.
     private final class Alarms: Sendable {

@@ -3,7 +3,6 @@ import Synchronization
 import Testing
 
 /// One test for each line of what is taken from Curity's token manager.
-@Suite(.timeLimit(.minutes(10)))
 struct CurityTests {
     private func manager(
         _ transport: ScriptedTransport, keyPair: DPoPKey? = nil, listener: (any TokenEndpointResponseListener)? = nil

@@ -13,3 +13,9 @@ extension Trait where Self == ConditionTrait {
     /// - Parameter reason: what of it is about files, or about SQLite.
     package static func aboutFiles(_ reason: Comment) -> Self { .enabled(if: !TestEngine.isServer, reason) }
 }
+
+extension Tag {
+    /// What a suite is about lies in the tables: `scripts/test` runs it with vaults on a server, too. The others run
+    /// there in `scripts/deep`.
+    @Tag package static var everyEngine: Self
+}

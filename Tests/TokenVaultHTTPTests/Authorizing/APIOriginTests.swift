@@ -7,7 +7,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// A provider's tokens go where the provider's list of origins allows, at a real API and beside it.
-@Suite(.timeLimit(.minutes(2)))
 struct APIOriginTests {
     private func allow(_ origins: [String], _ world: ResourceWorld) async throws {
         var change = ProviderChange()

@@ -7,7 +7,6 @@ import TokenVault
 import TokenVaultHTTP
 
 /// Requests for a resource that is really protected.
-@Suite(.timeLimit(.minutes(10)))
 struct AuthorizingClientTests {
     private func configuration(_ nonces: AuthorizationServerConfiguration.NoncePolicy)
         -> AuthorizationServerConfiguration

@@ -7,7 +7,6 @@ import TokenVault
 import TokenVaultHTTP
 
 /// What a resource server without manners sees.
-@Suite(.timeLimit(.minutes(10)))
 struct AuthorizingClientWireTests {
     private static let refusal = """
         HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="a, b", error="invalid_token"\r\n\

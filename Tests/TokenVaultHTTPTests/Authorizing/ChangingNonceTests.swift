@@ -7,7 +7,6 @@ import TokenVault
 import TokenVaultHTTP
 
 /// APIs whose nonce changes every few uses: of many requests that come together most are refused at first.
-@Suite(.timeLimit(.minutes(5)))
 struct ChangingNonceTests {
     private struct State {
         var nonces: [String: Int] = [:]

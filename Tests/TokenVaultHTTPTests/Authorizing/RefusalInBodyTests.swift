@@ -8,7 +8,6 @@ import TokenVault
 import TokenVaultHTTP
 
 /// Providers that say in the body of a good reply that the token has expired.
-@Suite(.timeLimit(.minutes(5)))
 struct RefusalInBodyTests {
     private static let rules = #"{"refusedCodes":["token_expired"],"codeStatuses":[200]}"#
     private static let expired = #"{"ok":false,"error":"token_expired"}"#

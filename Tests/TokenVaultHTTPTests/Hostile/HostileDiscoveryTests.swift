@@ -5,7 +5,6 @@ import Testing
 import TokenVaultHTTP
 
 /// Metadata documents of servers that mean somebody else, over the real transport.
-@Suite(.timeLimit(.minutes(10)))
 struct HostileDiscoveryTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -3,7 +3,6 @@ import Testing
 import TokenVaultHTTP
 
 /// What servers that send much cost: memory and bytes read, measured in a process that does nothing else.
-@Suite(.timeLimit(.minutes(10)))
 struct HostileMemoryTests {
     /// For each case, on top of what the same transport used before.
     private static let mostGrowth = 4 << 20

@@ -10,7 +10,6 @@ import TokenVaultTesting
 
 /// Servers whose fault shows only over several requests: many logins on one vault, the real transport, a clock that a
 /// test moves.
-@Suite(.timeLimit(.minutes(10)))
 struct HostileOverTimeTests {
     private final class Switch: Sendable {
         private let value: Mutex<Set<String>>

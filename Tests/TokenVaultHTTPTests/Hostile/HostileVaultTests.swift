@@ -9,7 +9,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// The same servers against a whole vault, each in three minds about the refresh token that it was sent.
-@Suite(.timeLimit(.minutes(10)))
 struct HostileVaultTests {
     /// What the server does when the same refresh token comes again.
     enum Mind: String, CaseIterable, Sendable {

@@ -7,7 +7,6 @@ import TokenVaultHTTP
 
 /// A reply that is cut is no reply: neither tokens nor a verdict. Only what follows the zero chunk of a body in chunks may
 /// be missing (RFC 9112 §8): trailer fields, and the line end after them.
-@Suite(.timeLimit(.minutes(10)))
 struct TruncationTests {
     struct Reply: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -5,7 +5,6 @@ import RawSockets
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(10)))
 struct AsyncHTTPTransportTests {
     private static func answering(_ body: String = "{}") throws -> RawServer {
         try RawServer {

@@ -6,7 +6,6 @@ import Testing
 @testable import TokenVaultHTTP
 
 /// Replies that cannot be taken, and may hold the only copy of the next refresh token.
-@Suite(.timeLimit(.minutes(5)))
 struct BrokenReplyTests {
     private static let tokens = #"{"access_token":"a","token_type":"Bearer","refresh_token":"CANARY-next"}"#
     private static let chunk = String(tokens.utf8.count, radix: 16) + "\r\n" + tokens + "\r\n"

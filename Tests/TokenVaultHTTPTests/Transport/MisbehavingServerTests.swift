@@ -98,7 +98,6 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.timeLimit(.minutes(10)))
 struct MisbehavingServerTests {
     @Test(arguments: Misbehaviour.all)
     func everyMisbehaviourAfterTheRequestLeftIsInDoubtAndNotRepeated(_ misbehaviour: Misbehaviour) async throws {

@@ -7,7 +7,6 @@ import TestCertificates
 
 @testable import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(5)))
 struct MutualTLSTests {
     private static func send(
         to server: TLSServer, showing certificate: ClientCertificate, through transport: AsyncHTTPTransport

@@ -5,7 +5,6 @@ import RawSockets
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(5)))
 struct ProxyTests {
     private static let body = "grant_type=refresh_token"
 

@@ -5,7 +5,6 @@ import RawSockets
 import Testing
 import TokenVaultHTTP
 
-@Suite(.timeLimit(.minutes(10)))
 struct TLSTests {
     private static func send(
         _ server: TLSServer, trusted: Bool = true, limits: HTTPLimits = .patient

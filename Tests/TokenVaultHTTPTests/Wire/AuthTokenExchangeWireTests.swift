@@ -9,7 +9,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// A session handler whose app vouches for its users, at a real server that trusts the app.
-@Suite(.timeLimit(.minutes(10)))
 struct AuthTokenExchangeWireTests {
     private static let app = "https://app.example"
 

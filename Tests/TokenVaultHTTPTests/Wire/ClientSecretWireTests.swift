@@ -8,7 +8,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// A server that takes only the second of two client secrets, over real HTTP.
-@Suite(.timeLimit(.minutes(2)))
 struct ClientSecretWireTests {
     @Test(arguments: [true, false])
     func theSecondSecretIsLearntWithoutSpendingARefreshToken(isBasic: Bool) async throws {

@@ -8,7 +8,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// The client's own tokens at a real server, counted there.
-@Suite(.timeLimit(.minutes(2)))
 struct ClientTokenWireTests {
     private func withClient(
         requiresDPoP: Bool = false, _ change: (inout AuthorizationServerConfiguration) -> Void = { _ in },

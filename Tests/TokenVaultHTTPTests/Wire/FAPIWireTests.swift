@@ -9,7 +9,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// The FAPI 2.0 Security Profile, against a server that refuses everything else.
-@Suite(.timeLimit(.minutes(5)))
 struct FAPIWireTests {
     private static let key = """
         -----BEGIN PRIVATE KEY-----

@@ -9,7 +9,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// Client authentication by certificate, and tokens that are bound to it, over real TLS (RFC 8705).
-@Suite(.timeLimit(.minutes(5)))
 struct MutualTLSWireTests {
     private static func client(_ certificate: TestCertificate, id: String = "app") throws -> RegisteredClient {
         RegisteredClient(

@@ -9,7 +9,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// What a vault asks of a real server, over real HTTP, where more than the plain code flow is needed.
-@Suite(.timeLimit(.minutes(10)))
 struct ProviderRequestTests {
     /// A vault and a server that know each other: the vault by discovery alone.
     private struct Setting {

@@ -9,7 +9,6 @@ import TokenVaultHTTP
 import TokenVaultTesting
 
 /// Clients that register themselves, over real HTTP (RFC 7591, RFC 7592).
-@Suite(.timeLimit(.minutes(5)))
 struct RegistrationWireTests {
     private static func with(
         _ policy: RegistrationPolicy = RegistrationPolicy(), _ body: (MutualWorld) async throws -> Void

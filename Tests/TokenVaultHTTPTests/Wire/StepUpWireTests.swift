@@ -7,7 +7,6 @@ import TokenVault
 import TokenVaultHTTP
 
 /// Step-up and rich requests at a real server.
-@Suite(.timeLimit(.minutes(2)))
 struct StepUpWireTests {
     @Test func anotherLogInOpensTheResource() async throws {
         var configuration = AuthorizationServerConfiguration()

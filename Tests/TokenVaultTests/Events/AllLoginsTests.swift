@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import Synchronization
 import TestSupport
@@ -8,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Who watches all logins: what comes of the time is found by the index, and memory does not grow with the vault.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct AllLoginsTests {
     @Test func tokensThatWereThereBeforeAreToldWhenTheirTimeComes() async throws {
         let world = try await World()

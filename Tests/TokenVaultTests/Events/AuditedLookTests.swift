@@ -10,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// An audit row says how its login stands afterwards: exactly what a reader of the login sees then.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct AuditedLookTests {
     private static func lastLook(_ world: World) async throws -> LoginLook? {
         try await world.vault.store.auditEntries(after: 0, limit: 10_000).last { $0.look != nil }?.look

@@ -7,7 +7,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// The clock is set by ten years, either way: neither a storm nor a stall.
-@Suite(.timeLimit(.minutes(5)))
 struct EventClockTests {
     private static let tenYears = Duration.seconds(3_650 * 86_400)
 

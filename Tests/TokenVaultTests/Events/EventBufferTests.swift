@@ -2,7 +2,6 @@ import Testing
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(5)))
 struct EventBufferTests {
     private static func counting(_ limit: Int) -> EventBuffer<Int> {
         EventBuffer(limit: limit, overflow: .count { -$0 })

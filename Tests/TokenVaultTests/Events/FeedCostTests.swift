@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import Synchronization
 import TestSupport
@@ -8,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What an event costs is what it reports: neither other logins nor other subscribers count, and no login is read for it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct FeedCostTests {
     private static let start = Timestamp(milliseconds: 1_800_000_000_000)
 

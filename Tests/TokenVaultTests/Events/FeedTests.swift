@@ -10,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// The feed: changes of other processes, holes in the trail, subscribers of every kind, and its end.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct FeedTests {
     @Test func aChangeOfAnotherProcessIsToldOnceInEach() async throws {
         let world = try await World()

@@ -8,7 +8,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Observers hear of deaths, needs and recoveries, beside whoever supplies tokens, and over restarts.
-@Suite(.timeLimit(.minutes(5)))
 struct LoginObserverTests {
     private struct Refusal: Error {}
 

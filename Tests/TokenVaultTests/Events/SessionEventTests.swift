@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Every event, what it carries and in what order.
-@Suite(.timeLimit(.minutes(5)))
 struct SessionEventTests {
     @Test func aRenewalIsTold() async throws {
         let world = try await World()

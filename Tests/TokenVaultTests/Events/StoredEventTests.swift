@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Testing
@@ -7,7 +8,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Events that are told at least once, over restarts.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct StoredEventTests {
     private func events(_ vault: Vault, after cursor: EventCursor = .start) async throws -> [SessionEvent] {
         var (found, cursor) = ([SessionEvent](), cursor)

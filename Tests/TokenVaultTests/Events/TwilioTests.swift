@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Twilio's AccessManager, line by line.
-@Suite(.timeLimit(.minutes(5)))
 struct TwilioTests {
     @Test func willExpireComesThreeMinutesBeforeExpiry() async throws {
         let world = try await World()

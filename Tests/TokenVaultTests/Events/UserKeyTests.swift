@@ -1,10 +1,11 @@
+import EngineSupport
 import Testing
 import TokenVaultTesting
 
 @testable import TokenVault
 
 /// User ids are bytes: what looks the same, and what Swift calls equal, may be two users.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct UserKeyTests {
     private static let composed = "caf\u{E9}"
     private static let decomposed = "cafe\u{301}"

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import Testing
 import VaultStorage
@@ -5,6 +6,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What one login's rows and due times come to. Pure.
+@Suite(.tags(.everyEngine))
 struct WatchedLoginTests {
     private static let options = SessionEventOptions()
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)

@@ -9,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// The time that an app takes is the app's: it holds up no provider, and its process does not count as stalled.
-@Suite(.timeLimit(.minutes(2)))
 struct AppTimeTests {
     @Test(arguments: [#"{"concurrentRequests":1}"#, #"{"requestsPerMinute":1}"#])
     func aHandlerThatThinksTakesNobodysTurn(_ limits: String) async throws {

@@ -9,7 +9,6 @@ import VaultStorage
 import TokenVault
 
 /// `renewWithAuthToken` at a provider that gives its own tokens for those of the app's server.
-@Suite(.timeLimit(.minutes(10)))
 struct AuthTokenExchangeTests {
     static let assertion = #"{"grant":"jwtBearer"}"#
 

@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// One test for each line of what is taken from Kii.
-@Suite(.timeLimit(.minutes(10)))
 struct KiiTests {
     @Test func aTokenIsRenewedAtACallWhenLessThanFiveMinutesRemain() async throws {
         let world = try await World()

@@ -8,7 +8,6 @@ import VaultStorage
 import TokenVault
 
 /// What a session handler may do wrong, and what it may do that one would not expect.
-@Suite(.timeLimit(.minutes(10)))
 struct SessionHandlerTests {
     private func makeWorld(
         _ handler: RecordingSessionHandler, tokenHandler: RecordingHandler? = nil

@@ -6,7 +6,6 @@ import TokenVaultTesting
 import VaultStorage
 
 /// One test for each line of what is taken from social.plus about renewals.
-@Suite(.timeLimit(.minutes(10)))
 struct SocialPlusTests {
     private func makeWorld(
         _ handler: RecordingSessionHandler, exchange: String? = nil

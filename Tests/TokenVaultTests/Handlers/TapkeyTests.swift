@@ -6,7 +6,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// One test for each line of what is taken from Tapkey.
-@Suite(.timeLimit(.minutes(10)))
 struct TapkeyTests {
     private func makeWorld() async throws -> (World, RecordingHandler, Login) {
         let handler = RecordingHandler()

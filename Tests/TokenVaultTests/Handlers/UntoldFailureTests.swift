@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Testing
@@ -7,7 +8,7 @@ import VaultStorage
 import TokenVault
 
 /// What processes without a handler have found reaches the next one that has one, whoever asks for the login.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.everyEngine))
 struct UntoldFailureTests {
     /// A vault in which these users' logins have died, found by a process that has nobody to tell.
     private func world(_ users: [String], _ error: String = "invalid_grant") async throws -> World {

@@ -9,6 +9,7 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Users who are in another system until they are needed here.
+@Suite(.tags(.everyEngine))
 struct LoginSourceTests {
     private final class OldSystem: LoginSource {
         let name = "web"

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -8,7 +9,7 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// RFC 8628.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct DeviceLogInTests {
     private func world(dpop: DPoPPolicy = .optional) async throws -> World {
         var provider = try Sample.provider(dpop: dpop)

@@ -10,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// One login through all its lives: the user logs in again, and the login stays what it is to the app.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct LogInAgainTests {
     private func begin(
         _ world: World, _ login: Login, dpop: Bool? = nil, acceptsOtherAccount: Bool = false

@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// A log-in ends in the browser in which it began (RFC 9700 §4.7).
-@Suite(.timeLimit(.minutes(5)))
 struct LogInBindingTests {
     private func callback(_ request: AuthorizationRequest) -> String {
         "https://app.example/callback?code=CANARY-code&state=\(request.state)"

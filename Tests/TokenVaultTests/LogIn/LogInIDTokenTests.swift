@@ -9,7 +9,6 @@ import VaultStorage
 import TokenVault
 
 /// The id token of a log-in is for this log-in, or there is no login.
-@Suite(.timeLimit(.minutes(5)))
 struct LogInIDTokenTests {
     private static let jwks = "https://acme.example/jwks"
     private let key = P256.Signing.PrivateKey()

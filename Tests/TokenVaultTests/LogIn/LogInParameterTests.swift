@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// What one log-in asks for, and what the provider says to it.
-@Suite(.timeLimit(.minutes(5)))
 struct LogInParameterTests {
     private func parameters(of url: String) -> [FormParameter] {
         FormCodec.decode(url.split(separator: "?", maxSplits: 1).last.map { Array($0.utf8) } ?? []) ?? []

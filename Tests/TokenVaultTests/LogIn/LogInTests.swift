@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -5,7 +6,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct LogInTests {
     private func query(_ url: String) -> [String: String] {
         ScriptedTransport.SentRequest(

@@ -11,7 +11,6 @@ import VaultStorage
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(1)))
 struct ObservabilityTests {
     private let metrics = TestMetrics()
     private let tracer = InMemoryTracer()

@@ -10,7 +10,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Client secrets while they are exchanged: which one is good is learnt, and never with a refresh token.
-@Suite(.timeLimit(.minutes(1)))
 struct ClientSecretTests {
     private func world(_ change: (inout ProviderRegistration) throws -> Void = { _ in }) async throws -> World {
         var registration = try Sample.provider()

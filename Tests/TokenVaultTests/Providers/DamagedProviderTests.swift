@@ -9,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What the library does with rows that cannot be opened.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct DamagedProviderTests {
     private func damage(_ world: World, _ table: String, row: Int64 = 1) throws {
         try world.temporary.intruder().flip(table, "cell", row: row, atEnd: true)

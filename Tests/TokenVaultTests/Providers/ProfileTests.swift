@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// What a provider's profile changes, from the log-in to the log-out.
-@Suite(.timeLimit(.minutes(1)))
 struct ProfileTests {
     private func provider(
         _ profile: String, _ change: (inout ProviderRegistration) throws -> Void = { _ in }

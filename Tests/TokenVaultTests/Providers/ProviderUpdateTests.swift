@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -8,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Changing a provider while logins hang on it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.tags(.everyEngine))
 struct ProviderUpdateTests {
     private func change(_ body: (inout ProviderChange) throws -> Void) rethrows -> ProviderChange {
         var change = ProviderChange()

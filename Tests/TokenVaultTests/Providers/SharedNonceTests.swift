@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// A server's nonce is the client's, not one login's (RFC 9449 §8.2).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct SharedNonceTests {
     private static let nonceField = HTTPField.Name.dpopNonce
 

@@ -6,7 +6,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// One total time for a renewal with all its repeats.
-@Suite(.timeLimit(.minutes(2)))
 struct BudgetTests {
     /// A server that never ends its reply: whoever asks waits for as long as he may.
     private func dripping(_ world: World) -> ScriptedReply {

@@ -5,7 +5,7 @@ import TokenVault
 import TokenVaultTesting
 
 /// Another process that holds the vault's write lock for longer than anybody waits for it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct BusyTests {
     @Test func aRenewalThatCannotBeNotedIsBusyAndSendsNothing() async throws {
         let world = try await World()

@@ -8,7 +8,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What an operator is told when something is wrong.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct DiagnosisTests {
     @Test func aHealthyVaultHasNothingToTell() async throws {
         let world = try await World()

@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// What a doubt, or the end of a login, may be concluded from: what a server did, never what a clock or a disk did.
-@Suite(.timeLimit(.minutes(5)))
 struct EvidenceTests {
     // MARK: Overload
 

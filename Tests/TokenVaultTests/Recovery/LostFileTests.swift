@@ -9,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Files beside the vault that are taken away, and a schema that changes, in the middle of a renewal.
-@Suite(.timeLimit(.minutes(10)))
 struct LostFileTests {
     enum Loss: CaseIterable {
         case removed, moved, replacedByEmpty, replacedByCopy

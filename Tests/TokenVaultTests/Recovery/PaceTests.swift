@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Recovery and scheduler go at one pace at each provider, and callers set it.
-@Suite(.timeLimit(.minutes(5)))
 struct PaceTests {
     private func doubtful(_ count: Int, in world: World) async throws -> [Login] {
         var logins: [Login] = []

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -8,7 +9,7 @@ import VaultCrypto
 import VaultStorage
 
 /// How long the refresh token before the current one is kept, and what for.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct ProofTests {
     private func previous(_ world: World, _ login: Login) async throws -> String? {
         try await world.stored(login).refresh?.previousRefresh?.string()

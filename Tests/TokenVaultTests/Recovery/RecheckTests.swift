@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -8,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// The last look before a refresh token is sent.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct RecheckTests {
     @Test func aProcessThatOthersTakeForDeadSendsNothing() async throws {
         let world = try await World()

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What processes that ended have left open, and doubts whose time has come.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct RecoveryTests {
     /// Answers every refresh with tokens that are named after the one that was spent.
     private static let echo = ScriptedReply { request throws(HTTPTransportError) in

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -6,7 +7,7 @@ import TokenVault
 import TokenVaultTesting
 
 /// What must not make a login forget that its refresh token may be spent: else a loss of ours is blamed on the grant.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct RememberedDoubtTests {
     /// The server has seen the token, and perhaps spent it, before it asked for a nonce.
     private let challenge = ScriptedReply.error(

@@ -1,3 +1,4 @@
+import EngineSupport
 import Testing
 import TokenVaultTesting
 import VaultStorage
@@ -5,7 +6,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Where more renewals are in doubt than one pass looks at, each has its turn.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct RestingIntentsTests {
     @Test func eachPassGoesOnWhereTheOneBeforeItEnded() async throws {
         let world = try await World()

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -8,7 +9,7 @@ import VaultStorage
 import TokenVault
 
 /// Replies that nobody could use, and what an operator makes of them.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct SalvageTests {
     private static let cut = #"{"token_type":"Bearer","refresh_token":"CANARY-refresh-2","access_tok"#
 

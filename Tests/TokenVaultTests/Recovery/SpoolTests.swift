@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import TestSupport
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Replies that the vault cannot take when they come.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct SpoolTests {
     private static let always = [FaultyStore.Fault](repeating: .before, count: 1_000_000)
 

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Owners that live and do not go on.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct StallTests {
     /// A process whose request hangs, and what it was asked for.
     private func stall(

@@ -11,7 +11,7 @@ import VaultStorage
 import TokenVault
 
 /// Vaults that programs of former versions have left behind, in `Tests/Vaults`: each is brought up to date and used.
-@Suite(.timeLimit(.minutes(10)), .aboutFiles("the kept vaults are files"))
+@Suite(.aboutFiles("the kept vaults are files"))
 struct UpgradeTests {
     /// The kept vaults' folder, beside the targets.
     private static let folder = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Vaults"

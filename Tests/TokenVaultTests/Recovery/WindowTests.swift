@@ -9,7 +9,7 @@ import TokenVaultTesting
 import TokenVault
 
 /// The time in which a reply exists in the memory of one process only. It cannot be nothing; here is how long it is.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct WindowTests {
     /// Hands out tokens, and remembers when.
     private final class Provider: HTTPTransport {

@@ -9,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// How far an error reaches: as far as what was said, and no further.
-@Suite(.timeLimit(.minutes(5)))
 struct ErrorScopeTests {
     /// Answers each refresh token of the table as it says, and all others with tokens.
     private func refuse(_ refused: [String: ScriptedReply], in world: World) {

@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// Who listens to the token endpoint hears of everything, after it is safe, and delays nobody.
-@Suite(.timeLimit(.minutes(10)))
 struct ListenerTests {
     private final class Listener: TokenEndpointResponseListener {
         private let body: @Sendable (TokenEndpointResponse) async throws -> Void

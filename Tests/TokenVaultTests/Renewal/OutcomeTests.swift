@@ -9,7 +9,6 @@ import VaultStorage
 import TokenVault
 
 /// Every class of outcome, from the wire to the caller and to what is stored.
-@Suite(.timeLimit(.minutes(10)))
 struct OutcomeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -8,7 +8,6 @@ import TokenVaultTesting
 import VaultStorage
 
 /// Replies that moved the chain on, or may have, and cannot be used as they are.
-@Suite(.timeLimit(.minutes(5)))
 struct PartialReplyTests {
     private func successor(_ name: String) -> ScriptedReply {
         .json(#"{"refresh_token":"CANARY-\#(name)","token_type":"Bearer"}"#)

@@ -9,7 +9,6 @@ import VaultStorage
 import TokenVault
 
 /// Why a provider refused a renewal can be seen, afterwards and from elsewhere.
-@Suite(.timeLimit(.minutes(5)))
 struct RefusalTests {
     private func refuse(_ world: World, _ login: LoginID) async -> VaultError? {
         do {

@@ -9,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// What replies tell beside tokens, what they do not tell, and limits that are the provider's.
-@Suite(.timeLimit(.minutes(1)))
 struct ReplyMetadataTests {
     private func world(_ profile: String, _ change: (inout ProviderRegistration) throws -> Void = { _ in }) async throws
         -> World

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -6,7 +7,7 @@ import TokenVaultTesting
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct SingleFlightTests {
     @Test func aThousandCallersShareOneRequest() async throws {
         let world = try await World()

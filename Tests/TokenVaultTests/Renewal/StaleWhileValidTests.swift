@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// If an early renewal does not succeed and the old token still satisfies the caller, he gets the old token.
-@Suite(.timeLimit(.minutes(1)))
 struct StaleWhileValidTests {
     enum Failure: String, CaseIterable, Sendable {
         case unreachable, serverError, throttled, refusedClient, needsUser, unreadable, lostReply, dead

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +10,7 @@ import VaultStorage
 import TokenVault
 
 /// The disk fails at the worst moments. No token that was received may be lost, and none sent twice.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct StoreFaultTests {
     /// The same world, with a store that can fail and no spool that works.
     private func makeFaulty(_ world: World) async throws -> (FaultyStore, UserManager) {

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Access tokens for single resources (RFC 8707), beside the login's own.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct ResourceTokenTests {
     private let calendar = "https://calendar.example"
     private let mail = "https://mail.example"

@@ -7,7 +7,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// RFC 9470, and what RFC 9396 says of replies.
-@Suite(.timeLimit(.minutes(10)))
 struct StepUpTests {
     private func read(_ challenge: String, status: HTTPResponse.Status = .unauthorized) async throws -> (
         ResourceReply, World

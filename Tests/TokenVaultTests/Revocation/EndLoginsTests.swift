@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Synchronization
@@ -8,7 +9,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Ends with a reason, and of many logins at once.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct EndLoginsTests {
     private func revocations(_ world: World) -> [String?] {
         world.transport.requests.filter { $0.path == "/revoke" }.map { $0.form["token"] }

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -7,7 +8,7 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// Log-out, disabling and erasing: at rest, and while a renewal is under way.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct EndTests {
     private func revocations(_ world: World) -> [String?] {
         world.transport.requests.filter { $0.path == "/revoke" }.map { $0.form["token"] }

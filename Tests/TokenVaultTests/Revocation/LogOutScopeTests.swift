@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// What a log-out says of grants that cannot be ended with what is left of them.
-@Suite(.timeLimit(.minutes(5)))
 struct LogOutScopeTests {
     /// A provider whose grant ends with its access token, as GitHub's does.
     private func world(target: String = "accessToken") async throws -> World {

@@ -10,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Revocations that were not confirmed at once: kept, retried, and ended.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct OutboxTests {
     private func revocations(_ world: World) -> [String?] {
         world.transport.requests.filter { $0.path == "/revoke" }.map { $0.form["token"] }

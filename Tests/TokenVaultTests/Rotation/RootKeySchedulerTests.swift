@@ -1,3 +1,4 @@
+import EngineSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import TokenVault
 import TokenVaultTesting
 import VaultStorage
 
-@Suite struct RootKeySchedulerTests {
+@Suite(.tags(.everyEngine)) struct RootKeySchedulerTests {
     private static let day = Duration.seconds(86_400)
 
     private static func scheduler(

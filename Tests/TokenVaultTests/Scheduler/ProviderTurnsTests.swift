@@ -5,7 +5,6 @@ import VaultStorage
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(1)))
 struct ProviderTurnsTests {
     private let provider = ProviderHandle.random()
 

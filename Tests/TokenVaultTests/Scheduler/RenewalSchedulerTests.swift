@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import Logging
@@ -11,7 +12,7 @@ import VaultStorage
 
 @testable import TokenVault
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.everyEngine))
 struct RenewalSchedulerTests {
     @Test func loginsAreRenewedAheadSoThatNoCallerWaits() async throws {
         let world = try await World()

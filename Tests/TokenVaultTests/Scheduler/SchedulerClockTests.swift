@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// Clocks that are set by years, and machines that sleep: neither a storm nor a stall.
-@Suite(.timeLimit(.minutes(2)))
 struct SchedulerClockTests {
     private static let tenYears = Duration.seconds(10 * 365 * 86_400)
 

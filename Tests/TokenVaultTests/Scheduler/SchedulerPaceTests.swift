@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// How much a provider gets to do.
-@Suite(.timeLimit(.minutes(2)))
 struct SchedulerPaceTests {
     @Test func theRateOfTheProfileIsKept() async throws {
         let world = try await World(provider: World.profile(#""limits":{"requestsPerMinute":30}"#))

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Testing
@@ -7,7 +8,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Schedulers keep the audit trail bounded, and what stays can be verified.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.everyEngine))
 struct TrailRetentionTests {
     private static let day = Duration.seconds(86_400)
 

@@ -12,7 +12,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// One service opens everything and closes it in order.
-@Suite(.timeLimit(.minutes(10)))
 struct VaultServiceTests {
     /// Says what was no longer possible when it was shut down.
     private final class WatchedTransport: HTTPTransport {

@@ -5,7 +5,6 @@ import TokenVaultTesting
 @testable import TokenVault
 
 /// What each change makes of each state, in a real vault: what is read afterwards, and what subscribers hear.
-@Suite(.timeLimit(.minutes(5)))
 struct SessionTransitionTests {
     /// A state without its reason.
     enum Kind: String, CaseIterable {

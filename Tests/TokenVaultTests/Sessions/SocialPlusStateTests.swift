@@ -8,7 +8,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// social.plus's session states, line by line.
-@Suite(.timeLimit(.minutes(5)))
 struct SocialPlusStateTests {
     @Test func theStatesAreReadable() async throws {
         let world = try await World()

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import TestSupport
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Two tenants with the same names see nothing of each other.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct TenantTests {
     private func tenant(_ name: String, _ world: World) throws -> TenantView {
         world.users.tenant(try #require(Tenant(name)))

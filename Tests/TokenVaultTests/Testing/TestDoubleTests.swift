@@ -5,7 +5,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// What users' tests are made of.
-@Suite(.timeLimit(.minutes(10)))
 struct TestDoubleTests {
     @Test(arguments: [TemporaryVault.Place.disk, .memory])
     func aTemporaryVaultLeavesNothingBehind(_ place: TemporaryVault.Place) async throws {

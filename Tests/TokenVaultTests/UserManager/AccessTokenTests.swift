@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -5,7 +6,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct AccessTokenTests {
     @Test func aGoodTokenIsReturnedWithoutARequest() async throws {
         let world = try await World()

@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// Requests to APIs: what is added to them, where they may go, and what their replies mean.
-@Suite(.timeLimit(.minutes(10)))
 struct AuthorizeTests {
     private static let dpop = HTTPField.Name.dpop
     private static let nonceField = HTTPField.Name.dpopNonce

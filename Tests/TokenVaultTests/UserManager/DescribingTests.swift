@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import Testing
@@ -7,7 +8,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What the app calls a login, and how it finds it again.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct DescribingTests {
     private func ids(_ world: World, _ filter: LoginFilter, pageSize: Int = 500) async throws -> Set<LoginID> {
         var found: Set<LoginID> = []

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import OAuthClient
 import TestSupport
@@ -7,6 +8,7 @@ import TokenVaultTesting
 import TokenVault
 
 /// Which login and which token a call means.
+@Suite(.tags(.everyEngine))
 struct LoginRefTests {
     @Test func aUserAndAProviderNameTheOnlyLoginThere() async throws {
         let world = try await World()

@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -6,7 +7,7 @@ import TokenVault
 import TokenVaultTesting
 
 /// Tokens that the app sets, at rest and while a renewal is under way.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct UpdateTests {
     @Test func renewNowRenewsWhateverIsLeft() async throws {
         let world = try await World()

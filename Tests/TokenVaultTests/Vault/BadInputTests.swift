@@ -6,7 +6,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// Files that are not as they were written: each a clear error, and nobody else's login is in the way.
-@Suite(.timeLimit(.minutes(10)))
 struct BadInputTests {
     private func makeTwo() async throws -> (World, TableIntruder) {
         let world = try await World()

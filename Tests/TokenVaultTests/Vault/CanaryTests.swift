@@ -11,7 +11,7 @@ import TokenVaultTesting
 import TokenVault
 
 /// Every secret of the tests carries a marker. Nowhere outside the sealed cells may it be found.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct CanaryTests {
     private static let userId = "CANARY-user-alice"
 

@@ -1,3 +1,4 @@
+import EngineSupport
 import OAuthClient
 import Testing
 import TokenVaultTesting
@@ -6,7 +7,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What a vault that is being closed still does, and what it does not begin.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.everyEngine))
 struct ClosingTests {
     private func beginClosing(_ world: World) async -> Task<Void, Never> {
         let closing = Task { await world.vault.close() }

@@ -9,7 +9,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// A damaged row stops nothing but itself: every operation on other rows comes to the same as without the damage.
-@Suite(.timeLimit(.minutes(10)))
 struct DamageIsolationTests {
     private static let victim = "victim"
     private static let tables = [

@@ -10,7 +10,6 @@ import VaultStorage
 @testable import TokenVault
 
 /// What takes long holds up nobody. In a process of its own, whose pool has one thread left: all others are held.
-@Suite(.timeLimit(.minutes(10)))
 struct PoolTests {
     /// Every piece of work that must not run on Swift's own threads.
     enum Work: String, CaseIterable, Sendable {

@@ -4,6 +4,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 
+@Suite(.tags(.everyEngine))
 struct ReadinessTests {
     @Test func aVaultIsReadyAsLongAsItIsOpen() async throws {
         let world = try await World()

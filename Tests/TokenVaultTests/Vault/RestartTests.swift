@@ -1,3 +1,4 @@
+import EngineSupport
 import FoundationEssentials
 import HTTPTypes
 import OAuthClient
@@ -9,7 +10,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// Processes that die, stall and come back.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct RestartTests {
     /// What a killed process leaves: it writes nothing more, and nobody holds the lock that its intent names.
     private func kill(_ victim: Vault, _ login: Login, _ world: World) async throws {

@@ -7,7 +7,6 @@ import TokenVault
 import TokenVaultTesting
 
 /// Keys that come from elsewhere than a key file of the service's own.
-@Suite(.timeLimit(.minutes(10)))
 struct VaultKeySourceTests {
     private struct SecretManager: KeyProvider {
         let fetch: @Sendable () async throws -> KeySource

@@ -5,7 +5,7 @@ import Testing
 import TokenVault
 import TokenVaultTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct VaultTests {
     @Test func aVaultIsMadeOnceAndOpenedByItsKey() async throws {
         let world = try await World()

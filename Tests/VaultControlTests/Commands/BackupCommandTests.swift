@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import VaultControl
 
-@Suite(.aboutFiles("a vault on a server is backed up with its database"))
+@Suite(.tags(.everyEngine), .aboutFiles("a vault on a server is backed up with its database"))
 struct BackupCommandTests {
     private static func directory(_ world: World) throws -> String {
         let path = world.harness.path("backups")

@@ -5,7 +5,6 @@ import Testing
 import VaultControl
 
 /// What an operator can hold out to the program: each has an error of its own, and loses nothing.
-@Suite(.timeLimit(.minutes(10)))
 struct BadInputTests {
     @Test func aWrongKeyIsToldFromADamagedVault() async throws {
         let (harness, other) = (try await Self.filled(), try await Self.filled())

@@ -6,7 +6,6 @@ import VaultControl
 /// An operator's first hour, with what can go wrong in it: the rows in `Tests/FirstHour`.
 ///
 /// A row says what is there, what is typed, and what must be answered: the exit code, the first line, and the first hint.
-@Suite(.timeLimit(.minutes(5)))
 struct FirstHourTests {
     private static let rooms = [
         "command-line", "ids-dates-tokens", "files", "server", "profiles", "machine", "import", "export",

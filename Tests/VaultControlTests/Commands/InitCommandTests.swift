@@ -1,11 +1,11 @@
 import EngineSupport
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultControl
 
 /// A vault from its making to its upgrade, as an operator meets it.
-@Suite(.timeLimit(.minutes(30)))
 struct InitCommandTests {
     // MARK: init
 
@@ -63,16 +63,17 @@ struct InitCommandTests {
     @Test(.aboutFiles("the files that are left are looked at"))
     func whereverItIsKilledItCanBeRunAgain() async throws {
         let harness = try Harness()
+        let kills = Depth.pick(brief: 30, nightly: 100, deep: 1_000)
         let script = """
             v="$dir/x/a.vault"; k="$dir/x/a.key"
             make() { rm -rf "$dir/x"; mkdir -m 700 "$dir/x"; }
             make; start=$(date +%s%N); "$vaultctl" init --vault "$v" --key-file "$k" >/dev/null || exit 90
             length=$(( $(date +%s%N) - start ))
             nothing=0; key=0; vault=0; whole=0
-            for i in $(seq 100); do
+            for i in $(seq \(kills)); do
               make
               "$vaultctl" init --vault "$v" --key-file "$k" >/dev/null 2>&1 & p=$!
-              sleep "$(awk "BEGIN { print $length * (0.3 + 0.8 * $i / 100) / 1000000000 }")"
+              sleep "$(awk "BEGIN { print $length * (0.3 + 0.8 * $i / \(kills)) / 1000000000 }")"
               kill -9 $p 2>/dev/null; wait $p 2>/dev/null && whole=$((whole + 1))
               left=$(ls "$dir/x" | tr '\\n' ' ')
               case $left in
@@ -84,7 +85,7 @@ struct InitCommandTests {
               [ -e "$v" ] || "$vaultctl" init --vault "$v" --key-file "$k" >/dev/null || exit 92
               "$vaultctl" verify --vault "$v" --key-file "$k" >/dev/null || exit 93
             done
-            echo "init killed 100 times: $nothing left nothing, $key a key file, $vault a vault ($whole had ended)"
+            echo "init killed \(kills) times: $nothing left nothing, $key a key file, $vault a vault ($whole had ended)"
             """
         let result = try await Program(harness: harness).shell(script)
         #expect(result.status == 0, "\(result.output)\(result.error)")

@@ -1,3 +1,4 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
@@ -5,7 +6,7 @@ import TokenVault
 import VaultControl
 
 /// `vaultctl maintain` and what `vaultctl status` tells of it, against a real server.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.everyEngine))
 struct MaintainCommandTests {
     @Test func onceRenewsWhatIsDueAndTellsSo() async throws {
         try await World.with({ $0.accessTokenLifetime = .seconds(2) }) { world in

@@ -1,3 +1,4 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import TestSupport
@@ -5,6 +6,7 @@ import Testing
 import VaultControl
 
 /// Moving a vault with the commands that an operator has.
+@Suite(.tags(.everyEngine))
 struct MoveCommandTests {
     private static func address() throws -> String {
         try PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema())

@@ -1,9 +1,11 @@
+import EngineSupport
 import DevAuthorizationServer
 import TestSupport
 import Testing
 import VaultControl
 
 /// The same commands on a vault that lies on a PostgreSQL server.
+@Suite(.tags(.everyEngine))
 struct ServerVaultTests {
     private static func address() throws -> String {
         try PostgreSQLServer.shared().address(schema: PostgreSQLServer.newSchema())

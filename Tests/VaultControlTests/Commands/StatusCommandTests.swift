@@ -1,8 +1,10 @@
+import EngineSupport
 import ArgumentParser
 import Testing
 
 @testable import VaultControl
 
+@Suite(.tags(.everyEngine))
 struct StatusCommandTests {
     @Test func manyLoginsAreOnlyReadIfAskedFor() throws {
         let cases: [([String], Int, Bool)] = [

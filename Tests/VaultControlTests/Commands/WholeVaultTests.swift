@@ -1,10 +1,11 @@
 import EngineSupport
 import Foundation
+import TestSupport
 import Testing
 import VaultControl
 
 /// Between two commands a vault is one file. Each command is a process of its own here.
-@Suite(.timeLimit(.minutes(60)), .aboutFiles("the file is the whole vault"))
+@Suite(.aboutFiles("the file is the whole vault"))
 struct WholeVaultTests {
     /// `run COMMAND…` runs a command that must succeed, and then wants a copy of the vault's file alone to be a vault.
     private static let prelude = """
@@ -50,7 +51,7 @@ struct WholeVaultTests {
     }
 
     @Test(arguments: [false, true]) func manyUpdatesLeaveNoTrace(hasCompany: Bool) async throws {
-        let count = ProcessInfo.processInfo.environment["TOKENVAULT_DEEP"] == nil ? 20 : 300
+        let count = Depth.pick(brief: 20, nightly: 20, deep: 300)
         let result = try await Program(harness: Harness()).shell(
             Self.prelude + """
 

@@ -8,7 +8,6 @@ import TokenVaultHTTP
 @testable import VaultControl
 
 /// What `--verbose` shows on standard error: each request to a provider with its answer, and nothing secret.
-@Suite(.timeLimit(.minutes(3)))
 struct VerboseTests {
     private static func refusal(_ status: Int, _ members: String) -> Fault {
         .status(status, headers: ["Content-Type": "application/json"], body: members)

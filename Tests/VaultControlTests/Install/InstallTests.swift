@@ -6,7 +6,6 @@ import Testing
 @testable import VaultControl
 
 /// `scripts/install`, with the program that was built with the tests.
-@Suite(.timeLimit(.minutes(10)))
 struct InstallTests {
     private static let fixed: Set<String> = [
         "bin/vaultctl", "lib/systemd/system/vaultctl-maintain.service",

@@ -4,7 +4,6 @@ import Testing
 import VaultControl
 
 /// The program as shells and scripts meet it.
-@Suite(.timeLimit(.minutes(10)))
 struct ProgramTests {
     @Test func aReaderThatGoesAwayIsNoCrash() async throws {
         let harness = try await BadInputTests.filled()
@@ -75,7 +74,7 @@ struct ProgramTests {
     }
 
     /// 100 MB of address space are enough to start, and not enough for threads: that is told, and not waited out.
-    @Test(.timeLimit(.minutes(5))) func withoutThreadsThereIsAnErrorAndNoWaiting() async throws {
+    @Test func withoutThreadsThereIsAnErrorAndNoWaiting() async throws {
         let harness = try await BadInputTests.filled()
         let script = """
             ( ulimit -s 60000; ulimit -v 300000; timeout 60 "$vaultctl" status >/dev/null; echo "$?" )

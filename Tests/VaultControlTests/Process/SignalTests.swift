@@ -7,7 +7,6 @@ import Testing
 @testable import VaultControl
 
 /// Signals as `timeout`, terminals and wrappers send them.
-@Suite(.timeLimit(.minutes(20)))
 struct SignalTests {
     @Test func aSecondSignalCountsOnlyAfterASecond() {
         let start = ContinuousClock.now

@@ -42,7 +42,7 @@ final class PseudoTerminal: Sendable {
 
     /// Waits until `text` is on the screen after the last `count` of its appearances.
     func wait(for text: String, times: Int = 1) async throws {
-        for _ in 0..<1_000 {
+        for _ in 0..<60_000 {
             if screen.components(separatedBy: text).count > times { return }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -60,7 +60,7 @@ final class PseudoTerminal: Sendable {
 
     /// The exit code, 128 + number after a signal.
     func exitCode() async throws -> Int32 {
-        for _ in 0..<1_000 {
+        for _ in 0..<60_000 {
             if let code = ended.withLock({ $0 }) {
                 // What was written last may still be on its way.
                 try await Task.sleep(for: .milliseconds(50))

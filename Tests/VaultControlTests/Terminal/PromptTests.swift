@@ -5,7 +5,6 @@ import Testing
 import VaultControl
 
 /// A person at a terminal.
-@Suite(.timeLimit(.minutes(10)))
 struct PromptTests {
     @Test func aNewPassphraseIsAskedTwiceWithoutEcho() async throws {
         let harness = try Harness()

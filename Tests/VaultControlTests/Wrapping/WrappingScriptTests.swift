@@ -4,7 +4,6 @@ import Testing
 import VaultControl
 
 /// The scripts of `packaging/wrapping`: the contract of docs/keys.md, kept with each service.
-@Suite(.timeLimit(.minutes(10)))
 struct WrappingScriptTests {
     /// Exactly the arguments that are expected, so none can hold the key.
     @Test(arguments: WrappingService.all)

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import TestSupport
@@ -10,6 +11,7 @@ import VaultStorage
 @testable import TokenVault
 
 /// What the importer reads of an export is what the vault had.
+@Suite(.tags(.everyEngine))
 struct ExportRoundTripTests {
     private let scene: ExportScene
 

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import Synchronization
@@ -12,8 +13,9 @@ import TokenVaultTesting
 ///
 /// Of each: while the source owns a chain, the vault sends no refresh token of it; a source that stops when it should costs
 /// no chain; and whatever the source renews after it should have stopped is found.
+@Suite(.tags(.everyEngine))
 struct CutOverTests {
-    private static var seeds: Int { Depth.isDeep ? 1_000 : 150 }
+    private static var seeds: Int { Depth.pick(brief: 40, nightly: 150, deep: 1_000) }
 
     @Test func everyChainHasOneOwnerAtEachMoment() async throws {
         var total = CutOver.Figures()

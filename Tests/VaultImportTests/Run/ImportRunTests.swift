@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import OAuthClient
 import TestSupport
@@ -9,6 +10,7 @@ import VaultStorage
 @testable import VaultImport
 
 /// What readings of a source do to a vault.
+@Suite(.tags(.everyEngine))
 struct ImportRunTests {
     @Test func aLoginBelongsToItsSourceAndIsServedButNotRenewed() async throws {
         let scene = try await ImportScene()

@@ -8,8 +8,8 @@ import VaultCrypto
 
 /// What a backup costs, and what others notice of it: printed, so that it is seen when it grows.
 @Suite(.serialized) struct BackupCostTests {
-    @Test(.timeLimit(.minutes(20))) func whatOthersNoticeOfABackup() async throws {
-        let count = Depth.number("TOKENVAULT_BACKUP_LOGINS", or: 2_000)
+    @Test func whatOthersNoticeOfABackup() async throws {
+        let count = Depth.number("TOKENVAULT_BACKUP_LOGINS", or: Depth.pick(brief: 500, nightly: 2_000, deep: 2_000))
         let sample = try VaultFixture(in: PrivateDirectory(in: PrivateDirectory.fastParent))
         try sample.create().close()
         let store = try sample.open()

@@ -13,7 +13,7 @@ struct CrashTests {
         let fixture = try VaultFixture()
         try fixture.create().close()
         var acknowledged: [String: Int64] = [:]
-        let kills = Depth.isDeep ? 250 : 6
+        let kills = Depth.pick(brief: 6, nightly: 6, deep: 250)
         for kill in 0..<kills {
             let probe = try Probe(fixture, user: "round-\(kill)", logins: logins, rounds: 100_000)
             let lines = probe.lines { $0.count > 20 + kill % 20 * 13 } + probe.kill()

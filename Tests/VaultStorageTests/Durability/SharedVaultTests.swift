@@ -7,7 +7,7 @@ import VaultStorage
 
 /// Several processes and threads at one vault.
 @Suite struct SharedVaultTests {
-    @Test(.timeLimit(.minutes(10))) func threeProcessesWriteAtOnceAndNoneSeesTheVaultBusy() async throws {
+    @Test func threeProcessesWriteAtOnceAndNoneSeesTheVaultBusy() async throws {
         let fixture = try VaultFixture()
         let store = try fixture.create()
         defer { store.close() }
@@ -34,7 +34,7 @@ import VaultStorage
     }
 
     /// Readers must see whole generations, whatever the writer and its checkpoints are doing.
-    @Test(.timeLimit(.minutes(10))) func readersGoOnDuringWritesAndCheckpoints() async throws {
+    @Test func readersGoOnDuringWritesAndCheckpoints() async throws {
         let vault = try VaultFixture()
         try vault.create().close()
         let store = try vault.open()

@@ -11,7 +11,7 @@ import VaultStorage
     private static let bound = 64 << 20
     private static let tokenLength = 200_000
 
-    @Test(.timeLimit(.minutes(10))) func strangersWithoutAGapDoNotLetTheWALGrowWithoutBound() async throws {
+    @Test func strangersWithoutAGapDoNotLetTheWALGrowWithoutBound() async throws {
         let vault = try VaultFixture(in: PrivateDirectory(in: "/dev/shm"))
         try vault.create().close()
         let store = try vault.open()
@@ -40,7 +40,7 @@ import VaultStorage
             "WAL at most \(peak >> 20) MiB, longest commit \(longest)")
     }
 
-    @Test(.timeLimit(.minutes(10))) func theWALBeginsAnewOnceALongSnapshotEnds() async throws {
+    @Test func theWALBeginsAnewOnceALongSnapshotEnds() async throws {
         let vault = try VaultFixture(in: PrivateDirectory(in: "/dev/shm"))
         try vault.create().close()
         let store = try vault.open()

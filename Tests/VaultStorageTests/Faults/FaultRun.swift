@@ -10,7 +10,7 @@ struct FaultRun {
     /// Runs one suite, shows its counts, and records what it found.
     init(_ suite: String, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let run = try await ProgramRun(
-            BuiltProgram.url("fault-probe"), [suite] + options + (Depth.isDeep ? ["seconds=7200"] : []))
+            BuiltProgram.url("fault-probe"), [suite] + options + (Depth.current == .deep ? ["seconds=7200"] : []))
         lines = run.lines
         status = run.exitCode
         for line in lines {

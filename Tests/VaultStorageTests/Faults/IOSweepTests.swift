@@ -17,10 +17,10 @@ import Testing
         ("beginning anew", 209), ("index key", 226), ("rotation", 292), ("pruning", 100), ("audit key", 121),
     ]
 
-    @Test(.timeLimit(.minutes(120)), arguments: scenarios)
+    @Test(arguments: scenarios)
     func noFailureOfTheDiskLosesWhatWasAcknowledged(scenario: String, runs: Int) async throws {
         let sweep = try await FaultRun(
-            "sweep", "scenario=\(scenario)", "lengths=\(Depth.isDeep ? "1,0,2,3,7" : "1,0")")
+            "sweep", "scenario=\(scenario)", "lengths=\(Depth.current == .deep ? "1,0,2,3,7" : "1,0")")
         #expect(sweep.number("total") ?? 0 >= runs)
     }
 }

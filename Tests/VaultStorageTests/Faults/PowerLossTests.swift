@@ -3,9 +3,9 @@ import Testing
 
 /// The disk forgets what was not synced.
 @Suite struct PowerLossTests {
-    private static let cases = Depth.isDeep ? 20_000 : 200
+    private static let cases = Depth.pick(brief: 60, nightly: 200, deep: 20_000)
 
-    @Test(.timeLimit(.minutes(120))) func whatWasAcknowledgedSurvivesALossOfPower() async throws {
+    @Test func whatWasAcknowledgedSurvivesALossOfPower() async throws {
         let run = try await FaultRun("power", "cases=\(Self.cases)")
         #expect(run.number("cases") == Self.cases)
         #expect(run.number("lost") == 0)
@@ -14,7 +14,7 @@ import Testing
     /// As above, and some syncs fail before: of a commit, of the one that settles it, and of what comes then; with and
     /// without somebody who holds a snapshot. What they should have written is never written. Whatever is acknowledged
     /// afterwards must not stand on that, nor on what the next process finds of it in the WAL.
-    @Test(.timeLimit(.minutes(120)), arguments: [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)])
+    @Test(arguments: [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)])
     func aFailedSyncIsNotBuiltUpon(length: Int, pinned: Int) async throws {
         let run = try await FaultRun(
             "power", "cases=\(Self.cases + 40)", "failures=60", "length=\(length)", "pinned=\(pinned)")
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Shows that the disk forgets enough: with the syncs that NORMAL makes, acknowledged commits are gone.
-    @Test(.timeLimit(.minutes(10))) func withFewerSyncsItWouldNot() async throws {
+    @Test func withFewerSyncsItWouldNot() async throws {
         let run = try await FaultRun("power", "cases=200", "normal=1")
         #expect(run.number("lost") ?? 0 > 20)
     }

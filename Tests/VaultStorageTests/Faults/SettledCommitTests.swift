@@ -2,7 +2,7 @@ import Testing
 
 /// Commits that SQLite reports as failed.
 @Suite struct SettledCommitTests {
-    @Test(.timeLimit(.minutes(10))) func whatBecameOfAFailedCommitIsFoundOut() async throws {
+    @Test func whatBecameOfAFailedCommitIsFoundOut() async throws {
         let run = try await FaultRun("settle")
         #expect(run.number("settled") ?? 0 >= 2)
     }

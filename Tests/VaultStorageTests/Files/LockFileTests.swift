@@ -10,7 +10,7 @@ import VaultCrypto
 
 /// The lock file goes, at every step of a renewal in another process. Nobody else may take that renewal over while the
 /// process lives, and everybody may once it is gone.
-@Suite(.timeLimit(.minutes(5))) struct LockFileTests {
+@Suite struct LockFileTests {
     enum Loss: CaseIterable {
         case removed, moved, replacedByEmpty, replacedByCopy, emptied
     }

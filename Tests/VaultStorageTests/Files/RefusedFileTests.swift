@@ -75,7 +75,7 @@ import VaultStorage
         #expect(error(opening: vault)?.hint?.contains("mkdir -m 700") == true)
     }
 
-    @Test(.timeLimit(.minutes(10))) func whatIsNoFileIsRefused() async throws {
+    @Test func whatIsNoFileIsRefused() async throws {
         let vault = try await sample()
         unsafe #expect(unlink(vault.path) == 0)
         unsafe #expect(mkdir(vault.path, 0o700) == 0)

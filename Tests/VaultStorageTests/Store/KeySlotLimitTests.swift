@@ -5,7 +5,7 @@ import VaultSQLite
 import VaultStorage
 
 /// How many ways there are to open a vault, and what trying them may cost.
-@Suite(.timeLimit(.minutes(5))) struct KeySlotLimitTests {
+@Suite struct KeySlotLimitTests {
     private func addKeyFile(_ number: Int, to store: SQLiteVaultStore, _ fixture: VaultFixture) async throws {
         let path = fixture.directory.file("key-\(number)")
         _ = try KeyFile.create(at: path)

@@ -7,7 +7,7 @@ import VaultCrypto
 @testable import VaultStorage
 
 /// Slots for recipients, keys that are proven, and a new vault key.
-@Suite(.timeLimit(.minutes(5))) struct RekeyTests {
+@Suite struct RekeyTests {
     fileprivate struct Keys {
         let fixture: VaultFixture
         let store: SQLiteVaultStore

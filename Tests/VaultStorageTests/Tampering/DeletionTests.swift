@@ -17,7 +17,7 @@ import VaultStorage
         var description: String { "\(table) \(id)" }
     }
 
-    @Test(.timeLimit(.minutes(10))) func whatIsTakenAwayIsMissed() async throws {
+    @Test func whatIsTakenAwayIsMissed() async throws {
         let vault = try VaultFixture()
         try vault.create().close()
         let store = try vault.open()

@@ -21,7 +21,7 @@ import VaultStorage
     ]
     private static let wholeUser = rows.values.joined()
 
-    @Test(.timeLimit(.minutes(10))) func everyEarlierMomentIsNoticed() async throws {
+    @Test func everyEarlierMomentIsNoticed() async throws {
         let vault = try VaultFixture()
         try vault.create().close()
         let store = try vault.open()

@@ -56,7 +56,7 @@ import VaultStorage
             """
     }
 
-    @Test(.timeLimit(.minutes(10))) func noForeignSchemaIsOpened() async throws {
+    @Test func noForeignSchemaIsOpened() async throws {
         let image = try await VaultImage.history().current
         var refused = 0
         var impossible: [String] = []

@@ -7,7 +7,7 @@ import Testing
 @testable import VaultStorage
 
 /// Threads of their own for work that blocks.
-@Suite(.timeLimit(.minutes(5))) struct BlockingLaneTests {
+@Suite struct BlockingLaneTests {
     @Test func workRunsOnOtherThreadsAndNoMoreAtATimeThanTheLaneHas() async throws {
         let lane = BlockingLane(threads: 3)
         let running = Gauge()

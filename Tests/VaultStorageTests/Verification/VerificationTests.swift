@@ -174,7 +174,7 @@ import VaultStorage
     }
 
     /// Rows that change, come and go while the check runs are not damage, and writers do not wait for it.
-    @Test(.timeLimit(.minutes(10))) func writersGoOnAndAreNotTakenForDamage() async throws {
+    @Test func writersGoOnAndAreNotTakenForDamage() async throws {
         let vault = try VaultFixture()
         try vault.create().close()
         let store = try vault.open()

@@ -5,7 +5,7 @@ import TokenVault
 import VaultControl
 
 /// `vaultctl audit`: what happened can be read, checked, taken elsewhere and removed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct AuditCommandTests {
     private static func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in

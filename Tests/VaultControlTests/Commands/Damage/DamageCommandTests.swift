@@ -6,7 +6,7 @@ import Testing
 import VaultControl
 
 /// `vaultctl damage`, and what the other commands do beside a damaged row.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct DamageCommandTests {
     private func withDamaged(
         _ table: String, _ column: String = "cell", _ body: (World, _ login: String, _ row: String) async throws -> Void

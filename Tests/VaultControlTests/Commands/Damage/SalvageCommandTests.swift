@@ -1,9 +1,10 @@
+import EngineSupport
 import DevAuthorizationServer
 import Testing
 import VaultControl
 
 /// `vaultctl login salvage`, with a server whose reply breaks off.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct SalvageCommandTests {
     private func withCutReply(_ body: (World, _ login: String, _ reply: String) async throws -> Void) async throws {
         try await World.with { world in

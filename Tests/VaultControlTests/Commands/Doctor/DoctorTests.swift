@@ -8,7 +8,7 @@ import Testing
 @testable import VaultControl
 
 /// `vaultctl doctor`
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct DoctorTests {
     private typealias Finding = [String: Any]
 

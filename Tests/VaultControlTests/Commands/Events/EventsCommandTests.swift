@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import TokenVault
 import TokenVaultHTTP
@@ -5,7 +6,7 @@ import Testing
 import VaultControl
 
 /// `vaultctl events`, and the events that vaultctl causes in other processes.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct EventsCommandTests {
     private static func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in

@@ -1,3 +1,4 @@
+import EngineSupport
 import Crypto
 import Foundation
 import RawSockets
@@ -6,7 +7,7 @@ import Testing
 import VaultControl
 
 /// Events that are taken to a program or a server, at least once.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct StoredEventsCommandTests {
     private static func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in

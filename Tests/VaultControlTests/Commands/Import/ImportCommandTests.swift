@@ -1,10 +1,11 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
 import VaultControl
 
 /// The way of a cut-over on the command line, with real tokens of a real server.
-@Suite struct ImportCommandTests {
+@Suite(.tags(.everyEngine)) struct ImportCommandTests {
     /// Rows of another system whose users have real grants.
     private static func store(_ world: World, _ users: [String], ends: Bool = true) throws -> (
         path: String, text: String
@@ -128,7 +129,7 @@ import VaultControl
     }
 
     /// The reports of real processes fill a pipe that is read up to some byte: so each is killed in the middle of its work.
-    @Test(.timeLimit(.minutes(3))) func aKilledRunIsRunAgain() async throws {
+    @Test func aKilledRunIsRunAgain() async throws {
         try await World.with { world in
             let rows = 16_000
             let text = (1...rows).map { number in

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import VaultControl
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct KeyCommandTests {
     @Test func initMakesAVaultAndAKeyThatOnlyTheOwnerCanRead() async throws {
         let harness = try Harness()

@@ -4,7 +4,6 @@ import Testing
 import VaultControl
 
 /// Every way in which a key comes to vaultctl, and what is said of those that do not come.
-@Suite(.timeLimit(.minutes(10)))
 struct KeySourceTests {
     /// A throw-away identity of age, and its recipient.
     static let identity = "AGE-SECRET-KEY-1RDN7R9XEVUCWH3PWS8LSCPHXWZGVR989USXH5WSM4LXHR976FH4SPQF8X6"

@@ -3,7 +3,6 @@ import Testing
 @testable import VaultControl
 
 /// How much memory a passphrase may take when a vault is opened.
-@Suite(.timeLimit(.minutes(5)))
 struct PassphraseLimitTests {
     @Test func aSlotThatTakesMoreIsRefusedUntilTheLimitIsRaised() async throws {
         let harness = try Harness()

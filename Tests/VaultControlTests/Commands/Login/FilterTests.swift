@@ -1,10 +1,11 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
 import VaultControl
 
 /// What lists and `status` choose.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.everyEngine))
 struct FilterTests {
     private static func ids(_ world: World, _ options: String...) async throws -> Set<String> {
         let result = try await world.ok(["login", "list", "--json"] + options)

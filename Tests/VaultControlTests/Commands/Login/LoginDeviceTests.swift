@@ -5,7 +5,6 @@ import Testing
 @testable import VaultControl
 
 /// `vaultctl login device`, with a person who approves.
-@Suite(.timeLimit(.minutes(5)))
 struct LoginDeviceTests {
     private static let command = ["login", "device", "--user", "alice", "--provider", "acme"]
 

@@ -1,3 +1,4 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Glibc
@@ -5,14 +6,14 @@ import Testing
 import VaultControl
 
 /// What an operator sees of a renewal that some process holds, and what he can do about it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct OpenRenewalTests {
     /// A process in the middle of a renewal: the request is out, and the reply does not come.
     static func midway(_ world: World, _ login: String) async throws -> PseudoTerminal {
         world.server.faults.add(.delay(.seconds(300), afterActing: true).times(1))
         let before = world.refreshes
         let terminal = try PseudoTerminal(["login", "refresh", login], environment: world.harness.environment)
-        for _ in 0..<3_000 where world.refreshes == before { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<60_000 where world.refreshes == before { try await Task.sleep(for: .milliseconds(10)) }
         try #require(world.refreshes == before + 1, "\(terminal.screen)")
         return terminal
     }
@@ -29,7 +30,7 @@ struct OpenRenewalTests {
             "limits":{"connectSeconds":1,"timeoutSeconds":1}}
             """)
         try await world.ok("provider", "update", "acme", "--profile-file", profile, "--yes")
-        for _ in 0..<200 {
+        for _ in 0..<1_200 {
             if try await step(world, login) == "takeOverStalled" { return terminal }
             try await Task.sleep(for: .milliseconds(500))
         }

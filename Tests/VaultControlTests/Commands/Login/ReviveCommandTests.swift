@@ -1,10 +1,11 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import Testing
 import VaultControl
 
 /// `vaultctl login revive`: what can be revived is, and what cannot says why.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.everyEngine))
 struct ReviveCommandTests {
     @Test func onlyWhatWasKeptIsRevived() async throws {
         try await World.with { world in

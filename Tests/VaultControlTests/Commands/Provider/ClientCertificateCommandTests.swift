@@ -6,7 +6,6 @@ import TokenVault
 import VaultControl
 
 /// `--client-certificate`, and what `doctor` says of it.
-@Suite(.timeLimit(.minutes(10)))
 struct ClientCertificateCommandTests {
     /// A server with a TLS listener, and clients that it knows by these certificates.
     private static func with(

@@ -6,7 +6,6 @@ import Testing
 import VaultControl
 
 /// `vaultctl provider profiles` and `provider test`
-@Suite(.timeLimit(.minutes(10)))
 struct ProfileCommandTests {
     private static func profile(_ name: String, _ more: String = "") -> String {
         #"{"profile":1,"name":"\#(name)","source":[{"url":"https://a.example","read":"2026-01-31"}]\#(more)}"#

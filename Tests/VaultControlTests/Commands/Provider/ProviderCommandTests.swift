@@ -1,8 +1,9 @@
+import EngineSupport
 import DevAuthorizationServer
 import Testing
 import VaultControl
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct ProviderCommandTests {
     @Test func discoveryFindsTheEndpoints() async throws {
         try await World.with { world in

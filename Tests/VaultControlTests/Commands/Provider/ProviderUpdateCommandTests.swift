@@ -5,7 +5,7 @@ import Testing
 import VaultControl
 
 /// `vaultctl provider update`
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct ProviderUpdateCommandTests {
     /// Every file of the vault that holds something, by name. Readers, too, leave traces in the shared memory.
     private static func files(_ harness: Harness) throws -> [String: Data] {

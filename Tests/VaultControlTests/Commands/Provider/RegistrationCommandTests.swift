@@ -4,7 +4,6 @@ import Testing
 import VaultControl
 
 /// `vaultctl provider register` and `provider registration`
-@Suite(.timeLimit(.minutes(10)))
 struct RegistrationCommandTests {
     @Test func aClientRegistersItselfIsChangedAndDeleted() async throws {
         try await World.with {

@@ -5,7 +5,6 @@ import Testing
 import VaultControl
 
 /// `vaultctl request` at a real resource server.
-@Suite(.timeLimit(.minutes(3)))
 struct RequestCommandTests {
     private static func request(_ world: World, _ path: String = "/resource", _ options: String...) -> [String] {
         ["request", world.server.base + path, "--user", "alice", "--allow-insecure-loopback"] + options

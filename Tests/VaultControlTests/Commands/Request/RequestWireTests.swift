@@ -4,7 +4,6 @@ import Testing
 import VaultControl
 
 /// What `vaultctl request` writes to the wire, and where a redirect takes it.
-@Suite(.timeLimit(.minutes(3)))
 struct RequestWireTests {
     private static func login(_ harness: Harness) async throws {
         try await harness.run("init")

@@ -1,3 +1,4 @@
+import EngineSupport
 import DevAuthorizationServer
 import Foundation
 import OAuthClient
@@ -7,7 +8,7 @@ import TokenVaultHTTP
 import VaultControl
 
 /// `vaultctl tenant`, and what `--tenant` shows.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.everyEngine))
 struct TenantCommandTests {
     /// A service puts users into tenants; the command line looks after them.
     private static func addUsers(_ world: World, _ names: [String: [String]]) async throws {

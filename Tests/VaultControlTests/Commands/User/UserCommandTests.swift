@@ -1,9 +1,10 @@
+import EngineSupport
 import DevAuthorizationServer
 import Testing
 
 @testable import VaultControl
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct UserCommandTests {
     @Test func usersAreListedShownDisabledEnabledAndErased() async throws {
         try await World.with { world in

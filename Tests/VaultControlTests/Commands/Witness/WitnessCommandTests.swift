@@ -5,7 +5,7 @@ import TokenVault
 import VaultControl
 
 /// An older state of the vault that was put back is noticed by every command that names the witness.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.tags(.everyEngine))
 struct WitnessCommandTests {
     private struct Scene {
         let harness: Harness
