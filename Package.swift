@@ -76,7 +76,7 @@ let package = Package(
             dependencies: ["CSQLite", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .target(
             name: "VaultPostgreSQL",
-            dependencies: ["CPostgreSQL", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
+            dependencies: ["CPostgreSQL", "CProcess", "VaultCrypto", "VaultMigrations", "VaultStorage"]),
         .target(
             name: "TokenVault",
             dependencies: [

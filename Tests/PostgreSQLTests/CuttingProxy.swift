@@ -19,6 +19,10 @@ final class CuttingProxy: Sendable {
         var isCut = false
         var refuses = false
         var open: Set<Int32> = []
+        /// Connections to the server, by those of the clients.
+        var upstreams: [Int32: Int32] = [:]
+        /// Connections to the server that stay although their client's half is gone.
+        var abandoned: Set<Int32> = []
     }
 
     private let state = Mutex(State())
@@ -75,6 +79,15 @@ final class CuttingProxy: Sendable {
         for number in open { shutdown(number, Int32(SHUT_RDWR)) }
     }
 
+    /// Cuts the clients' half of what is open now, and keeps the server's. Later ones pass.
+    func abandon() {
+        let clients = state.withLock { state in
+            state.abandoned.formUnion(state.upstreams.values)
+            return Array(state.upstreams.keys)
+        }
+        for number in clients { shutdown(number, Int32(SHUT_RDWR)) }
+    }
+
     /// Whether the cut was made.
     var hasCut: Bool { state.withLock { $0.isCut } }
 
@@ -100,7 +113,10 @@ final class CuttingProxy: Sendable {
                 unsafe connect(upstream, address, size) == 0
             }) ?? false
         let isWelcome = state.withLock { state in
-            if isConnected, !state.refuses { state.open.formUnion([client, upstream]) }
+            if isConnected, !state.refuses {
+                state.open.formUnion([client, upstream])
+                state.upstreams[client] = upstream
+            }
             return isConnected && !state.refuses
         }
         guard isWelcome else {
@@ -115,14 +131,20 @@ final class CuttingProxy: Sendable {
             Thread.detachNewThread { [self] in
                 pump(from, to, direction)
                 // Both ends are gone when both directions are: only then may the numbers be given to others.
-                shutdown(from, Int32(SHUT_RDWR))
-                shutdown(to, Int32(SHUT_RDWR))
+                if from == upstream || !state.withLock({ $0.abandoned.contains(upstream) }) {
+                    shutdown(from, Int32(SHUT_RDWR))
+                    shutdown(to, Int32(SHUT_RDWR))
+                }
                 let isLast = left.value.withLock { left in
                     left -= 1
                     return left == 0
                 }
                 if isLast {
-                    state.withLock { $0.open.subtract([client, upstream]) }
+                    state.withLock { state in
+                        state.open.subtract([client, upstream])
+                        state.upstreams[client] = nil
+                        state.abandoned.remove(upstream)
+                    }
                     close(client)
                     close(upstream)
                 }

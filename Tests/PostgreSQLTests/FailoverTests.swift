@@ -60,7 +60,7 @@ struct FailoverTests {
 
         /// Tries for as long as it is being found out what was lost.
         func goOn(_ body: () async throws -> Void) async throws {
-            for _ in 0..<600 {
+            for _ in 0..<6_000 {
                 do { return try await body() } catch let error as StoreError where error.code == .busy {
                     try await Task.sleep(for: .milliseconds(100))
                 }
@@ -231,6 +231,23 @@ struct FailoverTests {
         try cluster.standby.start()
         try await cluster.goOn { try #require(try await store.login(login).session.label == "on the new one") }
         #expect(try await !store.login(login).isHeld)
+    }
+
+    /// The former primary still answers those who are connected, and only the session with the lock has ended.
+    @Test func readersMoveToTheNewPrimaryToo() async throws {
+        let cluster = try Cluster(asksStandbyFirst: true)
+        let (vault, store) = (cluster.vault, cluster.store)
+        let login = try await store.insertLogin(vault.draft("alice")).handle
+        #expect(try await store.login(login).session.label != "on the new one")
+        try await cluster.catchUp()
+        let former = try ServerConnection(ServerAddress(cluster.primary.address(schema: vault.address.schema)))
+        try cluster.standby.promote()
+        try former.send(Statement("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"))
+        try former.sync()
+        // Asked of the new one.
+        try await eventually { try vault.holdsLock(store.owner) }
+        try await cluster.goOn { try await store.updateLogin(login) { $0.session.label = "on the new one" } }
+        for _ in 0..<5 { #expect(try await store.login(login).session.label == "on the new one") }
     }
 
     /// No process is left that could know what is missing: as after a restore to an earlier moment.

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import VaultCrypto
@@ -79,5 +80,68 @@ struct OwnershipTests {
         try vault.sql(
             #"UPDATE "process" SET "lastSeenAt" = clock_timestamp() - interval '61 seconds' WHERE "owner" = \#(owner)"#)
         #expect(try await vault.store.login(login).intent?.ownerLives == false)
+    }
+
+    /// For a second it holds no lock, while another process opens the vault.
+    @Test func aProcessThatHasRunForDaysIsNotForgotten() async throws {
+        let vault = try ServerVault()
+        let old = try vault.open()
+        let row = #"FROM "process" WHERE "owner" = \#(old.owner)"#
+        try vault.sql(
+            #"UPDATE "process" SET "startedAt" = clock_timestamp() - interval '2 days' WHERE "owner" = \#(old.owner)"#)
+        for _ in 0..<5 {
+            try vault.cutOff(old)
+            await (try vault.open(machine: "visitor")).shutDown()
+            #expect(try vault.sql("SELECT count(*) \(row)").integer(0, 0) == 1)
+            #expect(try vault.isAlive(old.owner))
+            try await eventually { old.ownsItsLock }
+        }
+        // However it has lost its row, it has one again.
+        try vault.sql("DELETE \(row)")
+        try await eventually { try vault.sql("SELECT count(*) \(row)").integer(0, 0) == 1 }
+    }
+
+    /// An image of a machine whose service runs, a file system that several machines share, a machine that was started anew.
+    @Test(arguments: ["copy", "other boot", "older version"])
+    func whatProvesNothingIsNoEnd(_ kind: String) async throws {
+        let vault = try ServerVault()
+        let original = try vault.open(machine: "original")
+        let login = try await original.insertLogin(vault.draft("alice")).handle
+        let owner = original.owner
+        try await original.updateLogin(login) { _ = $0.openIntent(owner: owner, at: ServerVault.now) }
+        let directory = vault.stateFile("original")
+        let copy = vault.stateFile("clone")
+        try FileManager.default.copyItem(atPath: directory, toPath: copy)
+        if kind != "copy" {
+            let file = try #require(
+                FileManager.default.subpathsOfDirectory(atPath: copy).first { $0.hasSuffix("\(owner).process") })
+            let inode = try #require(
+                FileManager.default.attributesOfItem(atPath: "\(copy)/\(file)")[.systemFileNumber] as? UInt64)
+            let device = try #require(
+                FileManager.default.attributesOfItem(atPath: "\(copy)/\(file)")[.systemNumber] as? Int)
+            let boot = "00000000-0000-4000-8000-000000000000\n"
+            try Data((kind == "other boot" ? "\(device) \(inode) \(boot)" : "").utf8)
+                .write(to: URL(filePath: "\(copy)/\(file)"))
+        }
+        let clone = try vault.open(machine: "clone")
+        #expect(try await clone.login(login).intent?.ownerLives == true)
+        // Where it really was, its end is still known at once.
+        let neighbour = try vault.open(machine: "original")
+        await original.shutDown()
+        #expect(try await neighbour.login(login).intent?.ownerLives == false)
+        #expect(try await clone.login(login).intent?.ownerLives == true)
+    }
+
+    /// A proxy keeps the way to the server open whose other half is gone.
+    @Test func aLockThatItsOwnLostSessionHoldsIsTakenBack() async throws {
+        let vault = try ServerVault()
+        let proxy = try CuttingProxy(to: vault.server.directory)
+        let process = try vault.open(through: proxy)
+        let former = try #require(try vault.lockHolder(process.owner))
+        proxy.abandon()
+        try await eventually {
+            let holder = try vault.lockHolder(process.owner)
+            return holder != nil && holder != former && process.ownsItsLock
+        }
     }
 }

@@ -47,6 +47,9 @@ final class ServerVault: Sendable {
             clock: { Self.now })
     }
 
+    /// Where a machine of that name keeps its state.
+    func stateFile(_ machine: String) -> String { state.file(machine) }
+
     func address(through proxy: CuttingProxy?) throws -> ServerAddress {
         guard let proxy else { return address }
         return try ServerAddress("postgresql://vault@/postgres?host=\(proxy.directory)&schema=\(address.schema)")
@@ -95,6 +98,14 @@ final class ServerVault: Sendable {
         return try connection.answer(to: connection.send(question, Parameters([.integer(owner)]))).integer(0, 0) == 1
     }
 
+    /// Which process of the server.
+    func lockHolder(_ owner: Int64) throws -> Int64? {
+        let question = Statement("SELECT pid::int8\(AdvisoryLock.holders.dropFirst("SELECT 1".count))", [.integer])
+        let connection = try connect()
+        let answer = try connection.answer(to: connection.send(question, Parameters([.integer(owner)])))
+        return answer.rowCount == 1 ? answer.integer(0, 0) : nil
+    }
+
     /// Ends the session that holds the store's lock, as a network does that is cut for long.
     func cutOff(_ store: PostgreSQLVaultStore) throws {
         let holders = AdvisoryLock.holders.split(separator: "SELECT 1 FROM pg_locks").joined()
@@ -108,7 +119,7 @@ final class ServerVault: Sendable {
 
 /// Waits until something holds.
 func eventually(_ condition: () throws -> Bool) async throws {
-    for _ in 0..<1_200 {
+    for _ in 0..<24_000 {
         if try condition() { return }
         try await Task.sleep(for: .milliseconds(25))
     }

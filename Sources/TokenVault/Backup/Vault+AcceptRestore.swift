@@ -1,6 +1,14 @@
 import VaultStorage
 
 extension Vault {
+    /// Holds all logins, as after a restore: for one that the vault has not noticed by itself.
+    package func holdAllLogins() async throws {
+        try requireOpen()
+        try await VaultError.translating {
+            try await store.holdAllLogins(AuditEvent(.vaultRestored, [.init("evidence", "operator")]))
+        }
+    }
+
     /// Lets logins of a provider that a restore holds be renewed again. Nothing is sent by this itself: the next call, or
     /// the scheduler, renews.
     ///

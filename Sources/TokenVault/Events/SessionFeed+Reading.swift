@@ -53,8 +53,19 @@ extension SessionFeed {
 
     /// The next rows. True if there are no more; nil if another task has taken over.
     private func reportRows(_ epoch: Int) async throws(StoreError) -> Bool? {
-        guard let cursor = state.withLock({ $0.epoch == epoch ? $0.cursor : nil }) else { return nil }
-        let entries = try await store.auditEntries(after: cursor, limit: Self.batch)
+        guard let (cursor, link) = state.withLock({ $0.epoch == epoch ? ($0.cursor, $0.link) : nil }) else {
+            return nil
+        }
+        // The row that was reported last comes along: it says whether this is still the same trail.
+        var entries = try await store.auditEntries(after: cursor - 1, limit: Self.batch + 1)
+        if let last = entries.first, last.sequence == cursor {
+            if let link, link != last.link { return try await reportOtherTrail(after: cursor, epoch) }
+            state.withLock { if $0.epoch == epoch, $0.cursor == cursor { $0.link = last.link } }
+            entries.removeFirst()
+        } else if cursor > 0, try await store.trailPruning().through < cursor {
+            return try await reportOtherTrail(after: cursor, epoch)
+        }
+        entries = Array(entries.prefix(Self.batch))
         var position = cursor
         for entry in entries {
             switch try await report(entry, after: position, epoch) {
@@ -94,11 +105,35 @@ extension SessionFeed {
                 }
                 if let provider = entry.provider { state.lifetimes[provider] = nil }
                 if let row { report(row, &state) }
-                state.cursor = entry.sequence
+                (state.cursor, state.link) = (entry.sequence, entry.link)
                 return .done(.reported)
             }
             switch step {
             case .done(let outcome): return outcome
+            case .needs(let needs): try await read(needs, into: &found)
+            }
+        }
+    }
+
+    /// A failover or a restore has taken rows away that were reported. What came in their place is reported from the row
+    /// on that says so. False, as there is more to report; nil if another task has taken over.
+    private func reportOtherTrail(after position: Int64, _ epoch: Int) async throws(StoreError) -> Bool? {
+        let begin = try await store.beginOfTrail()
+        var found = RowNeeds.Found()
+        while true {
+            let step = state.withLock { state -> Step in
+                guard state.epoch == epoch else { return .done(.over) }
+                guard state.cursor == position else { return .done(.overtaken) }
+                let needs = RowNeeds(nil, isWhole: false, state).subtracting(found)
+                guard needs.isEmpty else { return .needs(needs) }
+                state.remember(found, options)
+                miss(1, found, &state)
+                (state.cursor, state.link) = (begin.sequence, begin.link)
+                return .done(.reported)
+            }
+            switch step {
+            case .done(.over): return nil
+            case .done: return false
             case .needs(let needs): try await read(needs, into: &found)
             }
         }

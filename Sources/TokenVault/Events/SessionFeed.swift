@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Logging
 import Synchronization
+import VaultCrypto
 import VaultStorage
 
 /// Reports to subscribers what happens to logins: here, in other processes and by `vaultctl`.
@@ -16,6 +17,8 @@ final class SessionFeed: Sendable {
         var subscribers = FeedSubscribers()
         /// The last audit row that was reported.
         var cursor: Int64 = 0
+        /// Its link; nil until it has been read.
+        var link: AuditMAC?
         /// Which task reads; an earlier one that is still ending must not report anything.
         var epoch = 0
         var signal: ChangeSignal.Token?
@@ -149,6 +152,7 @@ final class SessionFeed: Sendable {
     private func start(_ state: inout State, at head: Int64) {
         state.epoch += 1
         state.cursor = head
+        state.link = nil
         state.watched = WatchedLogins(options: options)
         let wake = Wakeup()
         state.logIns = inbox.withLock { inbox in

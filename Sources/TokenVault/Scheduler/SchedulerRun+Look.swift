@@ -27,6 +27,7 @@ extension SchedulerRun {
             plan.isUnfinished = true
             return plan
         }
+        await noticeDecisions(&plan)
         var rooms = Rooms()
         await lookAtIndex(now, uptime, &places, &rooms, &plan)
         await lookBehindClock(uptime, &places, &rooms, &plan)

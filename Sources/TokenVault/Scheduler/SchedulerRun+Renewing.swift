@@ -19,7 +19,7 @@ extension SchedulerRun {
         let step = await step(candidate)
         if let provider = candidate.provider { context.conduct.change(provider) { $0.pace.end() } }
         let uptime = vault.timeSource.uptime()
-        state.withLock { $0.end(candidate, restUntil: uptime + step.rest) }
+        state.withLock { $0.end(candidate, rest: step.rest, uptime: uptime) }
         guard let outcome = step.outcome else { return }
         report { $0.outcomes[outcome, default: 0] += 1 }
         await tell(candidate, outcome, startedAt, rest: step.rest)

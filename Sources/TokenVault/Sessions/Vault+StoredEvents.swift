@@ -109,12 +109,9 @@ extension Vault {
         } else if cursor.sequence < pruned {
             return (cursor, missed(pruned - cursor.sequence, at: cursor))
         }
-        // Another trail: the vault was restored since. What it has recorded itself is still to come.
-        var restored = AuditFilter()
-        restored.kinds = [.vaultRestored]
-        let rows = try await store.audit(restored, .before(head + 1), limit: 1).rows
-        let begin = rows.first.map { $0.entry.sequence - 1 } ?? head
-        let place = EventCursor(begin, try await store.auditPosition(begin)?.link)
+        // Another trail: what it has recorded itself is still to come.
+        let begin = try await store.beginOfTrail()
+        let place = EventCursor(begin.sequence, begin.link)
         return (place, missed(1, at: place))
     }
 
@@ -158,5 +155,19 @@ extension Vault {
         if names[row.user] == nil { names[row.user] = (try? await store.userId(of: row.user)) ?? "" }
         var watched = WatchedLogin(before: row, userId: names[row.user] ?? "", nil)
         return watched.take(row, nil, sessions.options)
+    }
+}
+
+extension VaultStore {
+    /// The place before the row that says that the vault was restored, or that a failover has lost rows: whatever came since
+    /// is of this trail alone. The end of the trail, if no row says so.
+    func beginOfTrail() async throws(StoreError) -> AuditPosition {
+        let head = try await auditHead()
+        var restored = AuditFilter()
+        restored.kinds = [.vaultRestored, .failoverSettled]
+        let rows = try await audit(restored, .before(head + 1), limit: 256).rows.map(\.entry)
+        let loss = rows.first { $0.kind == .vaultRestored || $0.detail.contains(.init("outcome", "lost")) }
+        let begin = loss.map { $0.sequence - 1 } ?? head
+        return try await auditPosition(begin) ?? AuditPosition(sequence: begin, link: .genesis)
     }
 }

@@ -4,6 +4,10 @@ package import VaultStorage
 
 /// The processes of this machine that have one vault open, as its kernel knows them: exactly. Each holds a lock on a file of
 /// its own. Replies that the vault could not take lie in files here, too, and belong to these processes.
+///
+/// That a file is not locked proves that its process has ended only where the lock would be seen: in the file itself and not in
+/// a copy of it (the image of a machine whose service runs), and since this kernel started (another machine on the same
+/// network file system has its own). So the file says which one it is.
 final class LocalProcesses: Ownership {
     let owner: Int64
     private let directory: String
@@ -20,6 +24,10 @@ final class LocalProcesses: Ownership {
             throw StoreError(.io(errno), "\(path) cannot be locked")
         }
         self.file = file
+        let mark = Self.mark(of: file)
+        guard unsafe pwrite(number, mark, mark.count, 0) == mark.count else {
+            throw StoreError(.io(errno), "\(path) cannot be written")
+        }
         forgetEnded()
     }
 
@@ -27,7 +35,7 @@ final class LocalProcesses: Ownership {
     func isAlive(_ owner: Int64) -> Bool {
         switch state(of: owner) {
         case .alive: true
-        case .ended, .unknown: false
+        case .ended, .unproven, .unknown: false
         }
     }
 
@@ -36,6 +44,8 @@ final class LocalProcesses: Ownership {
 
     private enum State {
         case alive, ended
+        /// Not locked, which says nothing.
+        case unproven
         /// None of that name has left anything here.
         case unknown
     }
@@ -45,7 +55,24 @@ final class LocalProcesses: Ownership {
         let number = unsafe open(Self.path(of: owner, in: directory), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard number >= 0 else { return errno == ENOENT ? .unknown : .alive }
         guard let other = Descriptor(number) else { return .alive }
-        return other.isLockedElsewhere(start: 0, length: 1) ?? true ? .alive : .ended
+        if other.isLockedElsewhere(start: 0, length: 1) ?? true { return .alive }
+        let mark = Self.mark(of: other)
+        return !mark.isEmpty && Self.contents(of: number) == mark ? .ended : .unproven
+    }
+
+    /// Which file this is, since which start of the kernel. Empty if the kernel does not say.
+    private static func mark(of file: Descriptor) -> [UInt8] {
+        let boot = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard boot >= 0 else { return [] }
+        defer { _ = Glibc.close(boot) }
+        let start = contents(of: boot)
+        return start.isEmpty ? [] : Array("\(file.identity.device) \(file.identity.inode) ".utf8) + start
+    }
+
+    private static func contents(of number: Int32) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 128)
+        let count = unsafe pread(number, &bytes, bytes.count, 0)
+        return count > 0 ? Array(bytes.prefix(count)) : []
     }
 
     /// Removes files of processes that ended without doing so, once nobody can ask for them any more.
@@ -57,7 +84,7 @@ final class LocalProcesses: Ownership {
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
             guard name.hasSuffix(Self.suffix), let owner = Int64(name.dropLast(Self.suffix.count)),
-                isOld("\(directory)/\(name)"), state(of: owner) == .ended
+                isOld("\(directory)/\(name)"), [.ended, .unproven].contains(state(of: owner))
             else { continue }
             unsafe _ = unlink("\(directory)/\(name)")
         }

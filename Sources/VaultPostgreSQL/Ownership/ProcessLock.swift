@@ -38,9 +38,10 @@ final class ProcessLock: Sendable {
         owner = SecureRandom.bytes(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1) | 1
         wake = WakeUp()
         let start = uptime()
-        let connection = try Self.connect(address, owner, isFirst: true)
+        let connection = try Self.connect(address, owner, isFirst: true, lost: nil)
+        let session = try ServerSession(of: connection)
         state.withLock { $0.lastProof = start }
-        let isStarted = OwnThread.start { self.run(connection) }
+        let isStarted = OwnThread.start { self.run(connection, session) }
         guard isStarted else { throw StoreError(.outOfMemory, "the system gives no thread to hold the vault's lock") }
     }
 
@@ -80,8 +81,10 @@ final class ProcessLock: Sendable {
 
     // MARK: The thread
 
-    private func run(_ first: ServerConnection) {
+    private func run(_ first: ServerConnection, _ firstSession: ServerSession) {
         var connection: ServerConnection? = first
+        // The one that held the lock last. The server may not have noticed its end.
+        var session = firstSession
         while !state.withLock({ $0.isEnding }) {
             wake.wait(milliseconds: Self.heartbeat)
             let start = uptime()
@@ -89,8 +92,9 @@ final class ProcessLock: Sendable {
                 if let connection {
                     try beat(connection)
                 } else {
-                    let made = try Self.connect(address, owner, isFirst: false)
+                    let made = try Self.connect(address, owner, isFirst: false, lost: session)
                     try watch.refuseFormer(made.history)
+                    session = try ServerSession(of: made)
                     connection = made
                     // If another server has taken over, this process begins to settle that.
                     try? watch.require(made.history)
@@ -112,7 +116,11 @@ final class ProcessLock: Sendable {
         let command = try connection.send(Self.beat, Parameters([.integer(owner)]))
         try connection.sync(OwnershipRules.longestSilence)
         let answer = try connection.answer(to: command)
-        if answer.rowCount == 1 { watch.note(answer.integer(0, 0), in: connection.history) }
+        guard answer.rowCount == 1 else {
+            // Without its row this process counts as one that has left in good order.
+            return try Self.arrive(connection, owner)
+        }
+        watch.note(answer.integer(0, 0), in: connection.history)
     }
 
     /// Takes the own row away, unless something is still under way, or others wait for what this process knows of the time
@@ -132,16 +140,24 @@ final class ProcessLock: Sendable {
     }
 
     private static func connect(
-        _ address: ServerAddress, _ owner: Int64, isFirst: Bool
+        _ address: ServerAddress, _ owner: Int64, isFirst: Bool, lost: ServerSession?
     ) throws(StoreError) -> ServerConnection {
         let connection = try ServerConnection(address)
         try SessionSettings.apply(to: connection, address)
         // No one waits for the proof that this process lives to reach the disk.
         try connection.send(asynchronously)
         let command = try connection.send(AdvisoryLock.take, Parameters([.integer(owner)]))
-        // The first waits for nobody; a later one may find the lock in the hands of the connection that was lost.
-        guard try connection.answer(to: command).integer(0, 0) == 1 else { throw .unreachable }
+        guard try connection.answer(to: command).integer(0, 0) == 1 else {
+            // The lock's number is this process's own, so only its lost connection can hold it: behind a proxy, for ever.
+            try lost?.end(by: connection)
+            throw .unreachable
+        }
         if isFirst { try connection.send(forget) }
+        try arrive(connection, owner)
+        return connection
+    }
+
+    private static func arrive(_ connection: ServerConnection, _ owner: Int64) throws(StoreError) {
         try connection.send(
             arrive,
             Parameters([
@@ -149,7 +165,6 @@ final class ProcessLock: Sendable {
                 .integer(connection.history?.timeline ?? 0),
             ]))
         try connection.sync()
-        return connection
     }
 
     private static var hostName: String {
@@ -181,11 +196,12 @@ final class ProcessLock: Sendable {
         WHERE "owner" = $1 AND NOT EXISTS (SELECT 1 FROM "refreshIntent" WHERE "owner" = $1)
             AND EXISTS (SELECT 1 FROM "engineState" WHERE "timeline" = $2)
         """, [.integer, .integer])
-    /// Rows of processes that ended in no good order, once nothing of theirs is left.
+    /// Rows of processes that ended in no good order and have given no sign of life for a day, once nothing of theirs is
+    /// left. One that lives may be without its lock for a moment.
     private static let forget = Statement(
         """
         DELETE FROM "process" p
-        WHERE p."startedAt" < clock_timestamp() - interval '1 day'
+        WHERE p."lastSeenAt" < clock_timestamp() - interval '1 day'
             AND NOT EXISTS (SELECT 1 FROM "refreshIntent" i WHERE i."owner" = p."owner")
             AND NOT EXISTS (\(AdvisoryLock.holders.replacing("$1", with: #"p."owner""#)))
         """)

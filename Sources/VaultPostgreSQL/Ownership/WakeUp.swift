@@ -1,3 +1,4 @@
+import CProcess
 import Glibc
 
 /// Wakes a thread that sleeps. Sent once, it wakes one, also one that has yet to sleep.
@@ -18,11 +19,12 @@ import Glibc
             while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
             return
         }
+        // Not by the wall clock: where that is set back, the wait would last for as much longer.
         var time = timespec()
-        unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
+        unsafe _ = clock_gettime(CLOCK_MONOTONIC, &time)
         time.tv_nsec += milliseconds % 1_000 * 1_000_000
         time.tv_sec += milliseconds / 1_000 + time.tv_nsec / 1_000_000_000
         time.tv_nsec %= 1_000_000_000
-        while unsafe sem_timedwait(semaphore, &time) != 0 && errno == EINTR {}
+        while unsafe sem_clockwait(semaphore, CLOCK_MONOTONIC, &time) != 0 && errno == EINTR {}
     }
 }

@@ -7,20 +7,29 @@ import VaultStorage
 ///
 /// A read is a part of its caller's task that runs here: its body need not be copied nor outlive the call.
 final class ReadingThreads: TaskExecutor {
-    /// Of the process, whatever the number of vaults: so many connections for reading may be in use at once.
-    static let shared = ReadingThreads(limit: ServerReaders.limit)
-
     private struct State {
         var jobs: [UnownedJob] = []
         var threads = 0
         var idle = 0
+        var isClosed = false
     }
 
     private let limit: Int
     private let state = Mutex(State())
     private let work = Semaphore()
 
+    /// - Parameter limit: as many as connections for reading may be in use at once. Each vault has its own, so that reads
+    ///   which wait for one server hold up no read of a vault on another.
     init(limit: Int) { self.limit = limit }
+
+    /// Lets the threads end. What still comes runs on threads that end when it has.
+    func close() {
+        let idle = state.withLock { state in
+            state.isClosed = true
+            return state.idle
+        }
+        for _ in 0..<idle { work.send() }
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -43,7 +52,15 @@ final class ReadingThreads: TaskExecutor {
     private func run() {
         while true {
             drain()
-            state.withLock { $0.idle += 1 }
+            let isOver = state.withLock { state in
+                guard state.isClosed else {
+                    state.idle += 1
+                    return false
+                }
+                state.threads -= 1
+                return true
+            }
+            if isOver { return drain() }
             work.wait()
             state.withLock { $0.idle -= 1 }
         }

@@ -63,11 +63,17 @@ final class ServerReaders: Sendable {
 
     private func takeIdle() -> OpenReader? {
         state.withLock { state in
-            guard !state.isClosed, let last = state.idle.last, last.tables.connection.isSettled,
+            guard !state.isClosed, let last = state.idle.last, last.tables.connection.isSettled, isCurrent(last),
                 state.patience.isWorthTrying()
             else { return nil }
             return state.idle.removeLast()
         }
+    }
+
+    /// Whether it reads where this process works: after a failover the former primary may still answer.
+    private func isCurrent(_ open: OpenReader) -> Bool {
+        guard let history = watch.history else { return true }
+        return open.tables.connection.history == history
     }
 
     // MARK: On a thread that may wait
@@ -123,6 +129,9 @@ final class ServerReaders: Sendable {
                 return .none
             }
             switch place {
+            case .idle(let open) where !isCurrent(open):
+                open.tables.connection.close()
+                return try make()
             case .idle(let open):
                 // It may still owe an answer that came too late for its reader.
                 if !open.tables.connection.isSettled { try? open.tables.connection.sync() }

@@ -7,6 +7,7 @@ package final class PostgreSQLVaultStore: Sendable {
     package let address: ServerAddress
     package let changes = ChangeSignal()
     let readers: ServerReaders
+    private let threads = ReadingThreads(limit: ServerReaders.limit)
     let writer: WriterThread
     let lock: ProcessLock
     private let local: LocalProcesses
@@ -58,8 +59,9 @@ package final class PostgreSQLVaultStore: Sendable {
     package func close() {
         // In a fork there is no writer to wait for, and a lock may be held for ever by a thread that is not there.
         if ForkGuard.isForked { return }
-        writer.close { [readers, spoolFile, local, lock] in
+        writer.close { [readers, threads, spoolFile, local, lock] in
             readers.close()
+            threads.close()
             spoolFile.close()
             local.leave(isFinished: lock.release())
         }
@@ -72,7 +74,7 @@ extension PostgreSQLVaultStore: VaultStore {
     ) async throws(StoreError) -> R {
         try readers.requireOpen()
         if let result = try readers.readAtOnce(foresight, body) { return result }
-        return try await withTaskExecutorPreference(ReadingThreads.shared) { () async throws(StoreError) -> R in
+        return try await withTaskExecutorPreference(threads) { () async throws(StoreError) -> R in
             try readers.read(body)
         }
     }

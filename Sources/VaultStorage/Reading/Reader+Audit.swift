@@ -70,7 +70,7 @@ extension Reader {
         } else {
             damage = .quarantined("audit", nil, "it does not continue the chain")
         }
-        return AuditListing(entry: AuditEntry(row.columns, detail, damage), link: row.mac)
+        return AuditListing(entry: AuditEntry(row.columns, detail, link: row.mac, damage), link: row.mac)
     }
 
     private func wants(

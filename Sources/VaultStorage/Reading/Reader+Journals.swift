@@ -126,7 +126,7 @@ extension Reader {
             opener.noteTear()
             damage = error
         }
-        return AuditEntry(columns, detail, damage)
+        return AuditEntry(columns, detail, link: unsafe AuditMAC(row.blob(8)), damage)
     }
 
     /// One that cannot be opened is passed over, and counts as a row of the page.
@@ -240,11 +240,11 @@ extension RowOpener {
 }
 
 extension AuditEntry {
-    init(_ columns: AuditColumns, _ detail: AuditDetail, _ damage: StoreError?) {
+    init(_ columns: AuditColumns, _ detail: AuditDetail, link: AuditMAC?, _ damage: StoreError?) {
         self.init(
             sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
             login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail.texts,
-            look: detail.look, pruning: detail.pruning, damage: damage)
+            look: detail.look, pruning: detail.pruning, link: link, damage: damage)
     }
 }
 

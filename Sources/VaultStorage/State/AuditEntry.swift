@@ -1,3 +1,5 @@
+package import VaultCrypto
+
 /// One row of the audit trail.
 package struct AuditEntry: Sendable {
     package let sequence: Int64
@@ -13,6 +15,8 @@ package struct AuditEntry: Sendable {
     package let look: LoginLook?
     /// What a pruning of the trail has left.
     package let pruning: TrailPruning?
+    /// What binds the row to all before it: the same number in another trail has another one.
+    package let link: AuditMAC?
     /// Set if the detail cannot be opened.
     package let damage: StoreError?
 }

@@ -4,7 +4,7 @@ import TokenVault
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Decide what becomes of the logins of a restored vault.",
-        subcommands: [RestoreStatusCommand.self, RestoreAcceptCommand.self])
+        subcommands: [RestoreStatusCommand.self, RestoreHoldCommand.self, RestoreAcceptCommand.self])
 }
 
 struct RestoreStatusCommand: VaultCommand {
