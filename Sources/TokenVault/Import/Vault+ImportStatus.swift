@@ -16,7 +16,7 @@ extension Vault {
             for case .login(let login) in page {
                 guard let origin = login.origin else { continue }
                 let place = ImportStatus.Place(source: origin.source, provider: login.provider)
-                counts[place, default: ImportStatus(place)].add(login, origin)
+                counts[place, default: ImportStatus(place)].add(login, origin, at: now)
             }
         } while last != nil
         var all = counts.values.sorted { $0.place < $1.place }
@@ -65,14 +65,16 @@ public struct ImportStatus: Sendable, Equatable {
 
     fileprivate init(_ place: Place) { self.place = place }
 
-    fileprivate mutating func add(_ login: Login, _ origin: LoginOrigin) {
+    fileprivate mutating func add(_ login: Login, _ origin: LoginOrigin, at now: Timestamp) {
         switch origin.owner {
         case .source: held += 1
         case .vault: accepted += 1
         case .contested: contested += 1
         }
         if origin.isMissing { missing += 1 }
-        if login.failure != nil { dead += 1 }
+        // One that has expired and has no refresh token is dead, too, though no provider has refused it.
+        let isOver = !login.isRefreshable && login.expiresAt.map { $0 <= now.date } ?? false
+        if login.failure != nil || isOver { dead += 1 }
     }
 
     /// The oldest gives the beginning alone: what it found came before.

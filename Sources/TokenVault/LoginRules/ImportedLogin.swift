@@ -12,6 +12,8 @@ package struct ImportedLogin: Sendable, CustomStringConvertible, CustomReflectab
     package let source: String
     /// Names the row in its source; see ``ImportOrigin``.
     package let row: Bytes16
+    /// Whether a login of this source with the same chain is this one, whatever its row is called.
+    package var isKnownByChain = false
     package var accessToken: AccessToken?
     package var tokenType: TokenType?
     package var expiresAt: Date?
@@ -48,7 +50,7 @@ extension ImportedLogin {
 
     func draft(owner: ImportOrigin.Owner, now: Timestamp) -> LoginDraft {
         var session = SessionRecord(state: .established, createdAt: now, obtainedAt: now)
-        session.origin = ImportOrigin(source: source, row: row, tokens: tokens, owner: owner, takenAt: now)
+        session.origin = origin(tokens, row: row, owner: owner, now: now)
         session.label = label
         session.subject = subject
         let records = fill(&session, generation: 1, now: now)
@@ -59,6 +61,12 @@ extension ImportedLogin {
         return draft
     }
 
+    func origin(_ tokens: Bytes16, row: Bytes16, owner: ImportOrigin.Owner, now: Timestamp) -> ImportOrigin {
+        var origin = ImportOrigin(source: source, row: row, tokens: tokens, owner: owner, takenAt: now)
+        origin.assumedIssue = obtainedAt == nil ? now : nil
+        return origin
+    }
+
     /// What the tokens change of a session, and the records that lie beside it.
     func fill(
         _ session: inout SessionRecord, generation: Int64, now: Timestamp
@@ -67,7 +75,7 @@ extension ImportedLogin {
         session.tokenType = (tokenType ?? (dpopKey == nil ? .bearer : .dpop)).storedForm
         session.scope = scope?.description
         session.obtainedAt = obtainedAt.map { min(Timestamp($0), now) } ?? now
-        session.expiresAt = Self.moment(expiresAt, now: now)
+        session.expiresAt = Self.moment(expiresAt)
         session.isExpiryAssumed = false
         session.accessGeneration = nil
         session.attributes = attributes
@@ -77,19 +85,20 @@ extension ImportedLogin {
                 TokenRecord(
                     target: TokenTarget(scope: token.scope), accessToken: SecretBytes(utf8: token.token.reveal()),
                     tokenType: session.tokenType, scope: token.scope, obtainedAt: session.obtainedAt,
-                    expiresAt: Self.moment(token.expiresAt, now: now), generation: generation))
+                    expiresAt: Self.moment(token.expiresAt), generation: generation))
         }
         let refresh = refresh.map { token in
             RefreshRecord(
-                refreshToken: token, refreshExpiresAt: Self.moment(refreshExpiresAt, now: now),
+                refreshToken: token, refreshExpiresAt: Self.moment(refreshExpiresAt),
                 idToken: idToken.map { SecretBytes(utf8: $0.reveal()) })
         }
         return (refresh, dpopKey.map { KeyRecord($0) })
     }
 
-    /// A date that is none counts as unknown.
-    private static func moment(_ date: Date?, now: Timestamp) -> Timestamp? {
-        if case .at(let moment) = GivenExpiry(date, now: now) { moment } else { nil }
+    /// A date that is none counts as unknown. What a source says is kept as it says it, and not shortened.
+    private static func moment(_ date: Date?) -> Timestamp? {
+        guard let date, date.timeIntervalSince1970.isFinite else { return nil }
+        return Timestamp(date)
     }
 }
 

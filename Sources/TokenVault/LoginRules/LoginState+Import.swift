@@ -18,7 +18,7 @@ extension LoginState {
     mutating func meet(
         _ imported: ImportedLogin, for purpose: ImportPurpose, now: Timestamp
     ) -> ImportMeeting? {
-        guard let origin = session.origin, origin.source == imported.source, origin.row == imported.row else {
+        guard let origin = session.origin, isRow(imported, origin) else {
             return isTaken(by: imported) ? .taken : nil
         }
         let tokens = imported.tokens
@@ -26,12 +26,12 @@ extension LoginState {
         case .take:
             guard isLiving, origin.owner == .source else { return verdict(origin, tokens) }
             if origin.tokens == tokens, !origin.isMissing { return .unchanged }
-            if isNewer(than: imported) { return .older }
+            if origin.hasLeft(tokens) || isNewer(than: imported, origin) { return .older }
             take(imported, tokens, owner: .source, .importFollowed, now: now)
             return .followed
         case .check(let adopts):
             let verdict = verdict(origin, tokens)
-            guard origin.owner != .source, origin.tokens != tokens, session.state != .terminated else { return verdict }
+            guard case .renewedBySource = verdict else { return verdict }
             if adopts, origin.owner == .contested || !session.isLiving {
                 take(imported, tokens, owner: .vault, .importAccepted, now: now)
                 return .followed
@@ -47,22 +47,38 @@ extension LoginState {
 
     private func verdict(_ origin: ImportOrigin, _ tokens: Bytes16) -> ImportMeeting {
         if session.state == .terminated { return .ended }
-        if origin.owner != .source, origin.tokens != tokens { return .renewedBySource }
+        if origin.owner != .source, origin.tokens != tokens {
+            return origin.hasLeft(tokens) ? .older : .renewedBySource
+        }
         return session.isLiving ? .unchanged : .ended
+    }
+
+    /// Whether the login came from this row: by its name, or by its chain where a name says too little.
+    private func isRow(_ imported: ImportedLogin, _ origin: ImportOrigin) -> Bool {
+        guard origin.source == imported.source else { return false }
+        if origin.row == imported.row { return true }
+        guard imported.isKnownByChain, provider == imported.provider else { return false }
+        if imported.refreshToken != nil || refresh?.refreshToken != nil { return hasChain(of: imported) }
+        return origin.tokens == imported.tokens
+    }
+
+    private func hasChain(of imported: ImportedLogin) -> Bool {
+        guard let token = imported.refreshToken, let own = refresh?.refreshToken else { return false }
+        return own == SecretBytes(utf8: token.reveal())
     }
 
     /// Whether the vault has the account, or the very chain, from elsewhere.
     private func isTaken(by imported: ImportedLogin) -> Bool {
         guard provider == imported.provider, isLiving else { return false }
         if let subject = imported.subject, session.subject == subject { return true }
-        guard let token = imported.refreshToken, let own = refresh?.refreshToken else { return false }
-        return own == SecretBytes(utf8: token.reveal())
+        return hasChain(of: imported)
     }
 
     /// Sources are read from copies, too, and a copy may be older than what was read before. Expiries say nothing about
-    /// that: a newer token may live for a shorter time.
-    private func isNewer(than imported: ImportedLogin) -> Bool {
-        imported.obtainedAt.map { Timestamp($0) < session.obtainedAt } ?? false
+    /// that: a newer token may live for a shorter time. Nor does the moment of reading.
+    private func isNewer(than imported: ImportedLogin, _ origin: ImportOrigin) -> Bool {
+        guard origin.assumedIssue == nil else { return false }
+        return imported.obtainedAt.map { Timestamp($0) < session.obtainedAt } ?? false
     }
 
     private mutating func take(
@@ -75,8 +91,11 @@ extension LoginState {
         session.cameAfterDoubt = false
         intent = nil
         (refresh, key) = imported.fill(&session, generation: position.generation, now: now)
-        session.origin = ImportOrigin(
-            source: imported.source, row: imported.row, tokens: tokens, owner: owner, takenAt: now)
+        let former = session.origin
+        // The row keeps the name by which it was first known.
+        var origin = imported.origin(tokens, row: former?.row ?? imported.row, owner: owner, now: now)
+        if let former { origin.keepFormer(former) }
+        session.origin = origin
         tell(kind)
     }
 
@@ -97,8 +116,12 @@ extension LoginState {
     /// ``ExportObstacle``.
     mutating func returnToSource(_ source: String, now: Timestamp) {
         let tokens = ImportOrigin.hash(access: session.accessToken, refresh: refresh?.refreshToken)
-        let row = session.origin.flatMap { $0.source == source ? $0.row : nil } ?? handle.bytes
-        session.origin = ImportOrigin(source: source, row: row, tokens: tokens, owner: .source, takenAt: now)
+        let former = session.origin.flatMap { $0.source == source ? $0 : nil }
+        var origin = ImportOrigin(
+            source: source, row: former?.row ?? handle.bytes, tokens: tokens, owner: .source, takenAt: now)
+        if let former { origin.keepFormer(former) }
+        origin.assumedIssue = session.isIssueAssumed ? session.obtainedAt : nil
+        session.origin = origin
         dueAt = nil
         tell(.importReturned)
     }

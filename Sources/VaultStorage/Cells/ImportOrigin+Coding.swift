@@ -8,6 +8,8 @@ extension ImportOrigin {
         static let owner: UInt8 = 4
         static let takenAt: UInt8 = 5
         static let isMissing: UInt8 = 6
+        static let formerTokens: UInt8 = 7
+        static let assumedIssue: UInt8 = 8
     }
 
     func encoded() -> RecordWriter {
@@ -18,6 +20,11 @@ extension ImportOrigin {
         record.append(Tag.owner, owner.rawValue)
         record.append(Tag.takenAt, takenAt.milliseconds)
         if isMissing { record.append(Tag.isMissing, true) }
+        if !formerTokens.isEmpty {
+            let words = formerTokens.map(\.littleEndian)
+            unsafe words.withUnsafeBytes { unsafe record.append(Tag.formerTokens, bytes: $0) }
+        }
+        record.append(Tag.assumedIssue, assumedIssue?.milliseconds)
         return record
     }
 
@@ -39,8 +46,20 @@ extension ImportOrigin {
                 owner = value
             case Tag.takenAt: takenAt = try field.timestamp()
             case Tag.isMissing: isMissing = try field.bool()
+            case Tag.formerTokens: readFormer(try Self.formerTokens(field))
+            case Tag.assumedIssue: assumedIssue = try field.timestamp()
             default: try field.ignoreIfOptional()
             }
+        }
+    }
+
+    private static func formerTokens(_ field: RecordField) throws(VaultCryptoError) -> [UInt64] {
+        let count = unsafe field.bytes.count
+        guard count.isMultiple(of: 8), count <= formerLimit * 8 else {
+            throw VaultCryptoError(.malformedRecord, "an import's origin has former tokens of the wrong length")
+        }
+        return stride(from: 0, to: count, by: 8).map { offset in
+            unsafe UInt64(littleEndian: field.bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
     }
 }
