@@ -52,6 +52,8 @@ let package = Package(
         .target(name: "CSQLite", dependencies: ["SQLite3"], linkerSettings: [.linkedLibrary("sqlite3")]),
         // Loads libpq when it is first used, and links nothing of it.
         .target(name: "CPostgreSQL", linkerSettings: [.linkedLibrary("dl")]),
+        // zlib's names are macros, which Swift cannot import.
+        .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
         // What Swift cannot import from the C library.
         .systemLibrary(name: "CProcess"),
         .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("TOKENVAULT_COMMIT", to: "\"\(commit)\"")]),
@@ -121,7 +123,7 @@ let package = Package(
         .target(
             name: "VaultImport",
             dependencies: [
-                "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
+                "CZlib", "OAuthClient", "TokenVault", "VaultCrypto", "VaultSQLite", "VaultStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
@@ -353,7 +355,8 @@ let package = Package(
             name: "VaultControlTests",
             dependencies: [
                 "DevAuthorizationServer", "EngineSupport", "LoopbackRedirect", "OAuthClient", "RawSockets",
-                "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultControl", "vaultctl",
+                "TestCertificates", "TestSupport", "TokenVault", "TokenVaultHTTP", "VaultControl", "VaultImport",
+                "vaultctl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

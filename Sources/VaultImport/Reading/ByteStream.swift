@@ -1,10 +1,10 @@
-import Glibc
-
-/// A file's bytes, one after another, through a window of fixed size. Used by one thread at a time.
+/// A source's bytes, one after another, through a window of fixed size: unpacked, if it is gzip, and as UTF-8, if it is
+/// UTF-16. Used by one thread at a time.
 final class ByteStream {
     private static let windowBytes = 256 * 1024
 
-    private let descriptor: Int32?
+    private var source: (any ByteSource)?
+    private let file: FileBytes?
     private var window: [UInt8]
     private var position = 0
     private var end = 0
@@ -12,33 +12,56 @@ final class ByteStream {
     private(set) var line = 1
     /// What ended the stream before its end.
     private(set) var failure: ImportError?
+    private(set) var isPacked = false
+    private(set) var isUTF16 = false
 
     init(path: String) throws(ImportError) {
-        // Not to wait for a pipe that has no writer.
-        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard opened >= 0 else {
-            throw ImportError(
-                .unreadableFile, "the source cannot be opened", hint: "check its path and its permissions")
-        }
-        var status = stat()
-        guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(opened)
-            throw ImportError(
-                .unreadableFile, "the source is not a file",
-                hint: "a source is read more than once: save it in a file first")
-        }
-        descriptor = opened
+        let file = try FileBytes(path: path)
+        self.file = file
+        source = file
         window = [UInt8](repeating: 0, count: Self.windowBytes)
+        begin()
     }
 
     /// Bytes in memory, for tests and fuzzing.
     init(_ bytes: [UInt8]) {
-        descriptor = nil
+        file = nil
         window = bytes
         end = bytes.count
+        decode()
     }
 
-    deinit { if let descriptor { close(descriptor) } }
+    /// The share that was read; nil for bytes in memory.
+    var progress: Double? { file?.progress }
+
+    private func begin() {
+        _ = fill()
+        decode()
+    }
+
+    /// Looks at the first bytes, and puts between the file and the window what they ask for.
+    private func decode() {
+        if window[..<end].starts(with: InflatedBytes.magic) {
+            isPacked = true
+            replaceSource { packed throws(ImportError) in try InflatedBytes(packed) }
+        }
+        if let isBigEndian = UTF16Bytes.isBigEndian(window[..<end]) {
+            isUTF16 = true
+            replaceSource { UTF16Bytes($0, isBigEndian: isBigEndian) }
+        }
+    }
+
+    private func replaceSource(_ make: (any ByteSource) throws(ImportError) -> any ByteSource) {
+        do {
+            source = try make(PrefixedBytes(window[..<end], source))
+        } catch {
+            source = nil
+            failure = error
+        }
+        window = [UInt8](repeating: 0, count: Self.windowBytes)
+        end = 0
+        _ = fill()
+    }
 
     /// Nil at the end, and after a failure.
     func next() -> UInt8? {
@@ -103,20 +126,17 @@ final class ByteStream {
 
     /// - Parameter kept: bytes at the window's end that have not been taken yet.
     private func fill(keeping kept: Int = 0) -> Bool {
-        guard let descriptor, failure == nil else { return false }
+        guard let source, failure == nil else { return false }
         for index in 0..<kept { window[index] = window[end - kept + index] }
-        while true {
-            let size = window.count - kept
-            let count = unsafe window.withUnsafeMutableBytes { buffer in
-                unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + kept }, size)
-            }
-            if count < 0, errno == EINTR { continue }
-            position = 0
-            end = kept + max(count, 0)
-            if count < 0 {
-                failure = ImportError(.unreadableFile, "the source cannot be read (system error \(errno))")
-            }
+        position = 0
+        end = kept
+        do throws(ImportError) {
+            let count = try source.read(into: &window, from: kept)
+            end += count
             return count > 0
+        } catch {
+            failure = error
+            return false
         }
     }
 }
