@@ -18,7 +18,9 @@ package final class ForeignDatabase {
             throw StoreError(.io(SQLITE_CANTOPEN), "the file cannot be opened")
         }
         defer { unsafe free(resolved) }
-        connection = try Connection(path: unsafe String(cString: resolved), access: .readOnly)
+        let path = unsafe String(cString: resolved)
+        try Self.refuseForeignFiles(beside: path, user: geteuid())
+        connection = try Connection(path: path, access: .readOnly)
         try connection.prepareForInspection()
         for pragma in ["query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "mmap_size = 0"] {
             try connection.execute("PRAGMA " + pragma)
@@ -30,6 +32,31 @@ package final class ForeignDatabase {
     }
 
     deinit { connection.close() }
+
+    /// To read a WAL database SQLite makes the log and its index beside it, if they are not there, and leaves them. Made by
+    /// another user than the file's they cannot be written by that user: every write of the other program would fail from
+    /// then on. Root gives them to the file's owner.
+    private static func refuseForeignFiles(beside path: String, user: uid_t) throws(StoreError) {
+        var status = stat()
+        guard user != 0, unsafe stat(path, &status) == 0, status.st_uid != user, isWAL(path) else { return }
+        for suffix in ["-wal", "-shm"] where unsafe access(path + suffix, F_OK) != 0 {
+            throw StoreError(.unsafeFile, "SQLite would make files of another user beside the database")
+        }
+    }
+
+    /// The versions for writing and for reading (https://sqlite.org/fileformat.html §1.3.3).
+    private static func isWAL(_ path: String) -> Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 0, count: 20)
+        let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return count == header.count && header.starts(with: magic) && header[18...].contains(2)
+    }
+
+    package func count(of table: ForeignTable) throws(StoreError) -> Int {
+        Int(try connection.integer("SELECT count(*) FROM \(Self.quoted(table.name))"))
+    }
 
     /// The tables with their columns. Views and virtual tables are left out: reading those runs their authors' code.
     package func tables() throws(StoreError) -> [ForeignTable] {
