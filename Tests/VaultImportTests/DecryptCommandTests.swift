@@ -42,7 +42,8 @@ struct DecryptCommandTests {
         var text = ""
         for number in 0..<1_000 {
             text += Self.line(
-                "enc:access-\(number)", "enc:refresh-\(number)", #","id_token":"enc:e30.eyJzdWIiOiJzIn0.cw""#)
+                "enc:access-\(number)", "enc:refresh-\(number)",
+                #","id_token":"enc:e30.eyJzdWIiOiJzIn0.cw","id":"\#(number)","client_id":"c\#(number)""#)
         }
         let log = directory.file("starts")
         let command = try program("open(\"\(log)\", \"a\").write(\"started\\n\")\n" + Self.opening)

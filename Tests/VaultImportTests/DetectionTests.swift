@@ -39,10 +39,10 @@ struct DetectionTests {
     }
 
     private static let strangers: [(String, String)] = [
-        ("PGDMP\u{1}", "unknown-format"), ("", "unknown-format"), ("   \n", "unknown-format"),
-        ("[{}]", "unknown-format"),
-        ("hello", "unknown-format"), ("a,b\n", "unknown-store"), ("{}\n", "unknown-store"), ("{\n}\n", "unknown-store"),
-        ("{\"a\":1}\n", "unknown-store"), ("SQLite format 3\0", "unknown-format"), ("-- dump\n", "unknown-store"),
+        ("PGDMP\u{1}", "unknownFormat"), ("", "unknownFormat"), ("   \n", "unknownFormat"),
+        ("[{}]", "unknownFormat"),
+        ("hello", "unknownFormat"), ("a,b\n", "unknownStore"), ("{}\n", "unknownStore"), ("{\n}\n", "unknownStore"),
+        ("{\"a\":1}\n", "unknownStore"), ("SQLite format 3\0", "unknownFormat"), ("-- dump\n", "unknownStore"),
     ]
 
     @Test(arguments: strangers)
@@ -52,7 +52,12 @@ struct DetectionTests {
         #expect(error?.description.isEmpty == false)
     }
 
-    @Test(arguments: [[0x1F, 0x8B, 8], [0xFF, 0xFE, 0x7B, 0], [0x28, 0xB5, 0x2F, 0xFD]] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x28, 0xB5, 0x2F, 0xFD], [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], Array("BZh91AY".utf8),
+            Array("PK\u{3}\u{4}".utf8),
+            [0xFF, 0xFE, 0, 0, 0x7B, 0, 0, 0],
+        ] as [[UInt8]])
     func packedFilesAreRefusedWithAHint(_ bytes: [UInt8]) {
         let error = #expect(throws: ImportError.self) { try ImportSource(bytes: bytes) }
         #expect(error?.code == .unknownFormat)

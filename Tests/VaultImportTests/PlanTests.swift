@@ -67,14 +67,35 @@ struct PlanTests {
 
     @Test func twoRowsOfOneChainAreOneLogin() async throws {
         let text =
-            line(#""refresh_token":"r","expires_at":1800000100"#)
-            + line(#""refresh_token":"r","expires_at":1800000050"#)
-            + line(#""refresh_token":"r","expires_at":1800000200"#) + line(#""refresh_token":"other""#)
+            line(#""refresh_token":"r","obtained_at":1700000100"#)
+            + line(#""refresh_token":"r","obtained_at":1700000050,"expires_at":1900000000"#)
+            + line(#""refresh_token":"r","obtained_at":1700000200,"expires_at":1900000001"#)
+            + line(#""refresh_token":"other""#)
         let found = try await outcomes(text)
         #expect(found.map(\.words) == ["login", "duplicate", "update", "login"])
         guard case .update(let login, let row) = found[2], case .duplicate(_, let first) = found[1] else { return }
         #expect(row == 1 && first == 1)
         #expect(login.source.place.row == 3)
+    }
+
+    /// A token that lives for a shorter time may be the newer one.
+    @Test func expiriesSayNothingAboutWhichIsNewer() async throws {
+        let text =
+            line(#""refresh_token":"r","expires_at":1900000100"#)
+            + line(#""refresh_token":"r","expires_at":1900000050"#)
+            + line(#""refresh_token":"r","expires_at":1900000050"#)
+        #expect(try await outcomes(text).map(\.words) == ["login", "update", "duplicate"])
+    }
+
+    @Test func theSameChainOfAnotherUserIsRejected() async throws {
+        let text =
+            line(#""refresh_token":"r""#)
+            + #"{"user":"bob","provider":"acme","refresh_token":"r"}"# + "\n"
+            + line(#""refresh_token":"r","subject":"s""#)
+        #expect(
+            try await outcomes(text).map(\.words) == [
+                "login", "rejected: duplicate-chain", "rejected: duplicate-chain",
+            ])
     }
 
     @Test func twoRowsOfOneAccountAreOneLogin() async throws {
@@ -108,8 +129,11 @@ struct PlanTests {
         for number in 0..<3_000 { text += line("\"refresh_token\":\"r\(number % 2_000)\"") }
         let found = try await outcomes(text)
         #expect(found.count { $0.name == "login" } == 2_000)
-        #expect(found.count { $0.name == "update" } == 1_000)
-        guard case .update(_, let row) = found[2_999] else { return }
+        #expect(found.count { $0.name == "duplicate" } == 1_000)
+        guard case .duplicate(_, let row) = found[2_999] else {
+            Issue.record("no duplicate")
+            return
+        }
         #expect(row == 1_000)
     }
 }

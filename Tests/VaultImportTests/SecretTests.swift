@@ -49,7 +49,7 @@ struct SecretTests {
         #expect(lines[1] == #"{"row":2,"outcome":"rejected","reason":"not-json"}"#)
         #expect(
             lines[5]
-                == #"{"rows":5,"outcomes":{"dead":1,"duplicate":0,"login":1,"part":0,"registration":0,"rejected":2,"update":1},"reasons":{"error-answer":1,"not-json":1},"warnings":{},"providers":{"acme":1}}"#
+                == #"{"rows":5,"outcomes":{"dead":1,"duplicate":1,"login":1,"part":0,"registration":0,"rejected":2,"update":0},"reasons":{"error-answer":1,"not-json":1},"warnings":{},"providers":{"acme":1}}"#
         )
     }
 

@@ -5,32 +5,37 @@ final class CSVContainer: TableContainer {
     private let open: () throws(ImportError) -> ByteStream
     private let limits: ImportLimits
     private let hasHeader: Bool
+    private let dialect: CSVDialect
 
     /// - Parameters:
-    ///   - header: the columns of a file without a header.
+    ///   - plan: with the columns of a file without a header, and with what separates values, if it is not to be guessed.
     ///   - tables: what an earlier look has shown; nil to look.
     init(
-        limits: ImportLimits, header: [String]?, tables: [TableShape]? = nil,
-        open: @escaping () throws(ImportError) -> ByteStream
+        _ plan: ImportPlan, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
     ) throws(ImportError) {
         self.open = open
-        self.limits = limits
-        hasHeader = header == nil
-        self.tables = if let tables { tables } else { [try Self.shape(header, limits, open)] }
+        limits = plan.limits
+        hasHeader = plan.header == nil
+        let stream = try open()
+        stream.skipByteOrderMark()
+        // One column is separated by nothing.
+        let dialect = CSVDialect(stream.head(), plan, isUTF16: stream.isUTF16) ?? .comma
+        self.dialect = dialect
+        self.tables = if let tables { tables } else { [try Self.shape(plan, dialect, open)] }
     }
 
     private static func shape(
-        _ header: [String]?, _ limits: ImportLimits, _ open: () throws(ImportError) -> ByteStream
+        _ plan: ImportPlan, _ dialect: CSVDialect, _ open: () throws(ImportError) -> ByteStream
     ) throws(ImportError) -> TableShape {
         let names: [String]
-        if let header {
+        if let header = plan.header {
             names = header
         } else {
-            let reader = CSVReader(try open(), longest: limits.recordBytes)
+            let reader = CSVReader(try open(), longest: plan.limits.recordBytes, dialect)
             guard case .fields(_, let fields)? = try reader.next() else {
                 throw ImportError(.unknownFormat, "the first line of the CSV file is no header")
             }
-            names = fields
+            names = fields.map { $0 ?? "" }
         }
         guard Set(names).count == names.count else {
             throw ImportError(
@@ -40,7 +45,7 @@ final class CSVContainer: TableContainer {
     }
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {
-        let reader = CSVReader(try open(), longest: limits.recordBytes)
+        let reader = CSVReader(try open(), longest: limits.recordBytes, dialect)
         if hasHeader { _ = try reader.next() }
         return CSVCursor(reader, table.columns)
     }
@@ -61,7 +66,9 @@ private final class CSVCursor: RecordCursor {
         case .fault(let line, let reason)?: return .fault(line, reason)
         case .fields(let line, let fields)?:
             guard fields.count == columns.names.count else { return .fault(line, .wrongColumnCount) }
-            return .record(Record(row: line, columns: columns, values: fields.map { .text($0) }))
+            return .record(Record(row: line, columns: columns, values: fields.map { $0.map { .text($0) } ?? .null }))
         }
     }
+
+    var progress: Double? { reader.progress }
 }

@@ -2,23 +2,28 @@
 final class CSVReader {
     enum Item {
         /// The line on which the record begins, and its fields.
-        case fields(Int, [String])
+        /// Nil is nothing, where the file has a word for it.
+        case fields(Int, [String?])
         case fault(Int, RejectReason)
     }
 
     private let stream: ByteStream
     private let longest: Int
+    private let dialect: CSVDialect
+    var progress: Double? { stream.progress }
 
-    init(_ stream: ByteStream, longest: Int) {
+    init(_ stream: ByteStream, longest: Int, _ dialect: CSVDialect) {
         self.stream = stream
         self.longest = longest
+        self.dialect = dialect
         stream.skipByteOrderMark()
+        if dialect.hasSeparatorLine { _ = stream.nextLine(longest: longest) }
     }
 
     /// Nil at the end. Lines without anything are no records.
     func next() throws(ImportError) -> Item? {
         while stream.peek() != nil {
-            var record = CSVRecord(line: stream.line, longest: longest)
+            var record = CSVRecord(line: stream.line, longest: longest, dialect)
             while !record.isComplete { record.take(stream.next()) }
             if !record.isBlank { return record.item }
         }
@@ -29,30 +34,40 @@ final class CSVReader {
 
 /// One record while it is read.
 private struct CSVRecord {
-    private enum State { case fieldStart, plain, quoted, quoteInQuoted, carriageReturn }
+    private enum State { case fieldStart, plain, escape, quoted, quoteInQuoted, carriageReturn }
 
     private let line: Int
     private let longest: Int
+    private let separator: UInt8
+    private let isEscaped: Bool
     private var state = State.fieldStart
     private var field: [UInt8] = []
-    private var fields: [[UInt8]] = []
+    private var isNull = false
+    private var isQuoted = false
+    private var fields: [[UInt8]?] = []
     private var byteCount = 0
     private var fault: RejectReason?
     private var hasQuotes = false
     private(set) var isComplete = false
 
-    init(line: Int, longest: Int) {
+    init(line: Int, longest: Int, _ dialect: CSVDialect) {
         self.line = line
         self.longest = longest
+        separator = dialect.separator.byte
+        isEscaped = dialect.isEscaped
     }
 
-    var isBlank: Bool { fault == nil && !hasQuotes && fields.count == 1 && fields[0].isEmpty }
+    var isBlank: Bool { fault == nil && !hasQuotes && fields.count == 1 && fields[0]?.isEmpty == true }
 
     var item: CSVReader.Item {
         if let fault { return .fault(line, fault) }
-        var texts: [String] = []
+        var texts: [String?] = []
         texts.reserveCapacity(fields.count)
         for field in fields {
+            guard let field else {
+                texts.append(nil)
+                continue
+            }
             guard let text = String(validating: field, as: UTF8.self) else { return .fault(line, .notUTF8) }
             texts.append(text)
         }
@@ -77,11 +92,16 @@ private struct CSVRecord {
             state = .plain
             take(byte)
             byteCount -= 1
+        case (.escape, _):
+            unescape(byte)
+            state = .plain
         case (_, 0x0D): state = .carriageReturn
         case (_, 0x0A): finish()
-        case (_, UInt8(ascii: ",")): endField()
+        case (_, separator): endField()
+        case (.fieldStart, UInt8(ascii: "\\")) where isEscaped, (.plain, UInt8(ascii: "\\")) where isEscaped:
+            state = .escape
         case (.fieldStart, UInt8(ascii: "\"")):
-            hasQuotes = true
+            (hasQuotes, isQuoted) = (true, true)
             state = .quoted
         case (.fieldStart, _):
             append(byte)
@@ -95,9 +115,27 @@ private struct CSVRecord {
         if fault == nil { field.append(byte) }
     }
 
+    /// `\N` as a whole is nothing.
+    private mutating func unescape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "t"): append(0x09)
+        case UInt8(ascii: "n"): append(0x0A)
+        case UInt8(ascii: "r"): append(0x0D)
+        case UInt8(ascii: "b"): append(0x08)
+        case UInt8(ascii: "0"): append(0x00)
+        case UInt8(ascii: "N") where field.isEmpty:
+            isNull = true
+            append(byte)
+        default: append(byte)
+        }
+    }
+
     private mutating func endField() {
-        if fault == nil { fields.append(field) }
+        let isWord = isEscaped && !isQuoted && field.elementsEqual("NULL".utf8)
+        let isNothing = isWord || isNull && field.count == 1
+        if fault == nil { fields.append(isNothing ? nil : field) }
         field = []
+        (isNull, isQuoted) = (false, false)
         state = .fieldStart
     }
 

@@ -3,6 +3,8 @@ final class DumpScanner {
     enum Item {
         /// A table and its columns.
         case table(String, [String])
+        /// A table with rows, of which the statement does not name the columns.
+        case rows(String)
         /// A row, its line, and its columns if they stand there.
         case row(String, Int, [String]?, [RawValue])
         case fault(String, Int, RejectReason)
@@ -11,13 +13,17 @@ final class DumpScanner {
     private enum State {
         case statement
         case insert(String, [String]?)
-        case copy(String, [String])
+        case copy(String, [String]?)
     }
 
     private let lexer: DumpLexer
     private var state = State.statement
     /// The table whose rows are wanted; nil for none. Others are passed over.
     private let wanted: Set<String>
+    /// The database to which the statements belong, in a dump of several: their tables may have the same names.
+    private var database = ""
+
+    var progress: Double? { lexer.stream.progress }
 
     init(_ stream: ByteStream, longest: Int, wanted: Set<String>) {
         lexer = DumpLexer(stream, longest: longest)
@@ -45,8 +51,7 @@ final class DumpScanner {
 
     private func statement() -> Item? {
         if lexer.stream.peek() == UInt8(ascii: "\\") {
-            // A command for psql.
-            lexer.skipLine()
+            command()
             return nil
         }
         let word = lexer.word().uppercased()
@@ -55,10 +60,26 @@ final class DumpScanner {
         case "COPY": return copy()
         case "CREATE": return create()
         case "DELIMITER": lexer.skipLine()
+        case "USE":
+            database = lexer.name()?.text ?? ""
+            lexer.skipStatement()
         case "": lexer.skipUnknownByte()
         default: lexer.skipStatement()
         }
         return nil
+    }
+
+    /// A command for psql, of which one names the database.
+    private func command() {
+        _ = lexer.stream.next()
+        let word = lexer.stream.peek().map(DumpLexer.isNameByte) == true ? lexer.word() : ""
+        if word == "connect" || word == "c" { database = lexer.name()?.text ?? "" }
+        lexer.skipLine()
+    }
+
+    private func tableName() -> String? {
+        guard let name = lexer.qualifiedName() else { return nil }
+        return database.isEmpty ? name : database + "." + name
     }
 
     private func insert() -> Item? {
@@ -67,7 +88,7 @@ final class DumpScanner {
         while ["OR", "IGNORE", "REPLACE", "DELAYED", "LOW_PRIORITY", "HIGH_PRIORITY"].contains(word) {
             word = lexer.word().uppercased()
         }
-        guard word == "INTO", let table = lexer.qualifiedName() else {
+        guard word == "INTO", let table = tableName() else {
             lexer.skipStatement()
             return nil
         }
@@ -79,7 +100,7 @@ final class DumpScanner {
             return .fault(table, line, .unsupportedLiteral)
         }
         state = .insert(table, columns)
-        return columns.map { .table(table, $0) }
+        return columns.map { .table(table, $0) } ?? .rows(table)
     }
 
     private func row(_ table: String, _ columns: [String]?) -> Item? {
@@ -103,19 +124,22 @@ final class DumpScanner {
     }
 
     private func copy() -> Item? {
-        guard let table = lexer.qualifiedName(), let columns = lexer.nameList(),
-            lexer.word().uppercased() == "FROM", lexer.word().uppercased() == "STDIN"
-        else {
+        guard let table = tableName() else {
+            lexer.skipStatement()
+            return nil
+        }
+        let columns = lexer.nameList()
+        guard lexer.word().uppercased() == "FROM", lexer.word().uppercased() == "STDIN" else {
             lexer.skipStatement()
             return nil
         }
         lexer.skipStatement()
         lexer.skipLine()
         state = .copy(table, columns)
-        return .table(table, columns)
+        return columns.map { .table(table, $0) } ?? .rows(table)
     }
 
-    private func line(_ table: String, _ columns: [String]) throws(ImportError) -> Item? {
+    private func line(_ table: String, _ columns: [String]?) throws(ImportError) -> Item? {
         guard let line = lexer.stream.nextLine(longest: lexer.longest) else {
             try lexer.stream.check()
             throw ImportError(
@@ -153,6 +177,7 @@ final class DumpScanner {
             _ = (lexer.word(), lexer.word())
             name = lexer.qualifiedName() ?? ""
         }
+        if !name.isEmpty, !database.isEmpty { name = database + "." + name }
         guard !name.isEmpty, lexer.take(UInt8(ascii: "(")) else {
             lexer.skipStatement()
             return nil

@@ -56,6 +56,8 @@ private final class JSONLinesCursor: RecordCursor {
         return nil
     }
 
+    var progress: Double? { stream.progress }
+
     private func reading(of line: TextLine) -> RecordReading {
         do throws(JSONError) {
             let object = try JSONObject(document: line.bytes)

@@ -3,6 +3,7 @@
 final class SQLDumpContainer: TableContainer {
     let format = SourceFormat.sqlDump
     let tables: [TableShape]
+    let namelessTables: [String]
     private let open: () throws(ImportError) -> ByteStream
     private let limits: ImportLimits
     private var lookups: [String: Lookup] = [:]
@@ -14,32 +15,54 @@ final class SQLDumpContainer: TableContainer {
         var rows: [String: Record] = [:]
     }
 
-    /// - Parameter tables: what an earlier look has shown; nil to look.
+    /// - Parameters:
+    ///   - plan: with the columns of its table, if the dump does not name them.
+    ///   - tables: what an earlier look has shown; nil to look.
     init(
-        limits: ImportLimits, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
+        _ plan: ImportPlan, tables: [TableShape]? = nil, open: @escaping () throws(ImportError) -> ByteStream
     ) throws(ImportError) {
         self.open = open
-        self.limits = limits
-        self.tables =
-            if let tables {
-                tables
-            } else {
-                try Self.shapes(DumpScanner(try open(), longest: limits.recordBytes, wanted: []))
-            }
+        limits = plan.limits
+        if let tables {
+            (self.tables, namelessTables) = (tables, [])
+        } else {
+            let scanner = DumpScanner(try open(), longest: plan.limits.recordBytes, wanted: [])
+            (self.tables, namelessTables) = try Self.shapes(scanner, plan)
+        }
     }
 
-    private static func shapes(_ scanner: DumpScanner) throws(ImportError) -> [TableShape] {
+    private static func shapes(
+        _ scanner: DumpScanner, _ plan: ImportPlan
+    ) throws(ImportError) -> (tables: [TableShape], nameless: [String]) {
         var shapes: [String: ColumnIndex] = [:]
         var names: [String] = []
         while let item = try scanner.next() {
+            switch item {
             // The first word on a table is that of its `CREATE TABLE`, if there is one.
-            guard case .table(let name, let columns) = item, shapes[name] == nil, shapes.count < 10_000 else {
-                continue
+            case .table(let name, let columns) where shapes.count < 10_000:
+                if shapes[name] == nil { shapes[name] = ColumnIndex(columns) }
+                names.append(name)
+            case .rows(let name) where names.count < 10_000: names.append(name)
+            case .table, .rows, .row, .fault: continue
             }
-            shapes[name] = ColumnIndex(columns)
-            names.append(name)
+            if names.count > 1, names.last == names[names.count - 2] { names.removeLast() }
         }
-        return names.compactMap { name in shapes[name].map { TableShape(name: name, columns: $0) } }
+        var met: Set<String> = []
+        var (tables, nameless): ([TableShape], [String]) = ([], [])
+        for name in names where met.insert(name).inserted {
+            if let columns = shapes[name] {
+                tables.append(TableShape(name: name, columns: columns))
+            } else if let header = plan.header, let meant = plan.table, isMeant(name, by: meant) {
+                tables.append(TableShape(name: name, columns: ColumnIndex(header)))
+            } else {
+                nameless.append(name)
+            }
+        }
+        return (tables, nameless)
+    }
+
+    private static func isMeant(_ name: String, by given: String) -> Bool {
+        TableShape(name: name, columns: ColumnIndex([])).isMeant(by: given)
     }
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {
@@ -88,10 +111,12 @@ private final class SQLDumpCursor: RecordCursor {
         columns = table.columns
     }
 
+    var progress: Double? { scanner.progress }
+
     func next() throws(ImportError) -> RecordReading? {
         while let item = try scanner.next() {
             switch item {
-            case .table: continue
+            case .table, .rows: continue
             case .fault(let name, let line, let reason):
                 if name == table.name { return .fault(line, reason) }
             case .row(_, let line, let names, let values):

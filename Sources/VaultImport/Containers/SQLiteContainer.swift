@@ -33,8 +33,10 @@ final class SQLiteContainer: TableContainer {
 
     func rows(of table: TableShape) throws(ImportError) -> any RecordCursor {
         do throws(StoreError) {
+            let foreign = Self.foreign(table)
+            let total = try database.count(of: foreign)
             return SQLiteCursor(
-                try database.rows(of: Self.foreign(table), columns: table.columns.names), table.columns, limits)
+                try database.rows(of: foreign, columns: table.columns.names), table.columns, limits, total: total)
         } catch {
             throw ImportError(reading: error)
         }
@@ -66,6 +68,13 @@ final class SQLiteContainer: TableContainer {
     }
 
     private static func opening(_ path: String, _ error: StoreError) -> ImportError {
+        if error.code == .unsafeFile {
+            return ImportError(
+                .unreadableFile,
+                "the source has a WAL, and its files would be made here as another user's than its own",
+                hint: "run this as the owner of the file, or let them make a copy: sqlite3 FILE '.backup COPY'; "
+                    + "otherwise the other system could no longer write")
+        }
         let read = ImportError(reading: error)
         guard read.code == .unreadableFile, error.code != .outOfMemory,
             let stream = try? ByteStream(path: path), isWALDatabase(stream.head())
@@ -92,12 +101,16 @@ private final class SQLiteCursor: RecordCursor {
     private let columns: ColumnIndex
     private let limits: ImportLimits
     private var row = 0
+    private let total: Int
 
-    init(_ cursor: ForeignCursor, _ columns: ColumnIndex, _ limits: ImportLimits) {
+    init(_ cursor: ForeignCursor, _ columns: ColumnIndex, _ limits: ImportLimits, total: Int) {
+        self.total = total
         self.cursor = cursor
         self.columns = columns
         self.limits = limits
     }
+
+    var progress: Double? { total > 0 ? Double(row) / Double(total) : nil }
 
     func next() throws(ImportError) -> RecordReading? {
         do throws(StoreError) {

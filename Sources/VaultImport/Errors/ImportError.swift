@@ -12,27 +12,27 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { name }
 
         /// The file cannot be opened or read.
-        public static let unreadableFile = Code("unreadable-file")
+        public static let unreadableFile = Code("unreadableFile")
         /// The file is damaged, or ends in the middle.
-        public static let damagedSource = Code("damaged-source")
+        public static let damagedSource = Code("damagedSource")
         /// Another program has the source locked.
-        public static let busySource = Code("busy-source")
+        public static let busySource = Code("busySource")
         /// The file is in no format that is read here.
-        public static let unknownFormat = Code("unknown-format")
+        public static let unknownFormat = Code("unknownFormat")
         /// The file is readable, and no known store is in it.
-        public static let unknownStore = Code("unknown-store")
+        public static let unknownStore = Code("unknownStore")
         /// Several stores are in the file: name the one that is meant.
-        public static let severalStores = Code("several-stores")
+        public static let severalStores = Code("severalStores")
         /// The tables belong to an authorization server: they hold what it has issued to others.
-        public static let serverStore = Code("server-store")
+        public static let serverStore = Code("serverStore")
         /// The tokens are encrypted, and the plan has no secret that fits them.
-        public static let secretNeeded = Code("secret-needed")
+        public static let secretNeeded = Code("secretNeeded")
         /// The secret does not open the first encrypted value.
-        public static let wrongSecret = Code("wrong-secret")
+        public static let wrongSecret = Code("wrongSecret")
         /// The program that opens tokens could not be run, or did not do what it must.
-        public static let programFailed = Code("program-failed")
+        public static let programFailed = Code("programFailed")
         /// The plan does not fit the source.
-        public static let unfitPlan = Code("unfit-plan")
+        public static let unfitPlan = Code("unfitPlan")
     }
 
     public let code: Code

@@ -24,7 +24,7 @@ struct AllauthEncoder: ShapeEncoder {
         let (provider, uid) = (SQLText.quote(login.provider), SQLText.quote(login.subject ?? ""))
         let isAccount = "provider = \(provider) AND uid = \(uid)"
         let isApp = "client_id = \(SQLText.quote(login.clientID?.rawValue ?? ""))"
-        let joined = SQLText.quote(Self.moment(login.obtainedAt) ?? "1970-01-01 00:00:00+00:00")
+        let joined = SQLText.quote(login.obtainedAt.flatMap(Self.moment) ?? "1970-01-01 00:00:00+00:00")
         return """
             INSERT INTO \(Self.accounts) (user_id, provider, uid, last_login, date_joined, extra_data) \
             SELECT \(SQLText.quote(login.userId)), \(provider), \(uid), \(joined), \(joined), '{}' \

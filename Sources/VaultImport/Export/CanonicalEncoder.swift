@@ -25,7 +25,7 @@ struct CanonicalEncoder: ShapeEncoder {
         if let scope = login.scope, !scope.isEmpty { line.add("scope", scope.description) }
         if let token = login.idToken { line.add("id_token", token.reveal()) }
         if let key = login.dpopKey { line.add("dpop_jwk", key.privateJWK) }
-        if let moment = login.obtainedAt.rfc3339 { line.add("obtained_at", moment) }
+        if let moment = login.obtainedAt.flatMap(\.rfc3339) { line.add("obtained_at", moment) }
         if !login.attributes.isEmpty { line.add("attributes", login.attributes) }
         return line.text + "\n"
     }

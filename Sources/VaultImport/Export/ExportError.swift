@@ -10,11 +10,11 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { name }
 
         /// A recipient is none of age's X25519 recipients.
-        public static let malformedRecipient = Code("malformed-recipient")
+        public static let malformedRecipient = Code("malformedRecipient")
         /// There is a file already: nothing is overwritten.
-        public static let fileExists = Code("file-exists")
+        public static let fileExists = Code("fileExists")
         /// The file cannot be written.
-        public static let notWritten = Code("not-written")
+        public static let notWritten = Code("notWritten")
     }
 
     public let code: Code

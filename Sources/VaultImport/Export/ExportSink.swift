@@ -51,7 +51,8 @@ public struct ShapedExport: ExportSink {
         let name = encoder.rowName(of: login)
         guard !name.isEmpty else { return nil }
         count += 1
-        let isTaken = rows.meet(name.map { "\($0.utf8.count):\($0)" }.joined(), row: count, moment: 0) != nil
+        let visit = ChainIndex.Visit(row: count, moment: nil, owner: [], tokens: [])
+        let isTaken = rows.meet(name.map { "\($0.utf8.count):\($0)" }.joined(), visit) != nil
         return isTaken ? .secondLogin : nil
     }
 

@@ -29,8 +29,10 @@ public struct ExportedLogin: Sendable, CustomStringConvertible, CustomDebugStrin
     public let dpopKey: DPoPKey?
     /// Members of the provider's replies that its profile keeps.
     public let attributes: [String: String]
-    /// When the tokens were issued.
-    public let obtainedAt: Date
+    /// When the tokens were issued; nil where a source that they were imported from did not say it.
+    public let obtainedAt: Date?
+    /// For shapes that must say when: if need be, when the tokens were taken over.
+    let knownSince: Date
 
     /// Nil if the login holds something that is no token.
     package init?(_ login: ExportableLogin) {
@@ -47,7 +49,8 @@ public struct ExportedLogin: Sendable, CustomStringConvertible, CustomDebugStrin
         refreshExpiresAt = stored.refresh?.refreshExpiresAt?.date
         scope = session.scope.flatMap { try? Scope($0) }
         attributes = session.attributes
-        obtainedAt = session.obtainedAt.date
+        knownSince = session.obtainedAt.date
+        obtainedAt = session.isIssueAssumed ? nil : session.obtainedAt.date
         accessToken = session.accessToken.flatMap { AccessToken(stored: $0) }
         refreshToken = stored.refresh?.refreshToken?.string().flatMap { try? RefreshToken($0) }
         idToken = stored.refresh?.idToken?.string().flatMap { try? IDToken($0) }

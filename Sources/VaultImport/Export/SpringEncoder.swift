@@ -41,7 +41,7 @@ struct SpringEncoder: ShapeEncoder {
     /// Both are required, and a token must not expire before it was issued. An unknown expiry is a second after that, as
     /// Spring itself stores it.
     private static func lifetime(of login: ExportedLogin) -> (issued: Date, expires: Date) {
-        guard let expires = login.expiresAt else { return (login.obtainedAt, login.obtainedAt.addingTimeInterval(1)) }
-        return (min(login.obtainedAt, expires.addingTimeInterval(-2)), expires)
+        guard let expires = login.expiresAt else { return (login.knownSince, login.knownSince.addingTimeInterval(1)) }
+        return (min(login.knownSince, expires.addingTimeInterval(-2)), expires)
     }
 }

@@ -26,6 +26,7 @@ final class ColumnIndex: Sendable {
 
 /// A table that a container has.
 struct TableShape: Sendable {
+    /// With its schema, where the container names one.
     let name: String
     let columns: ColumnIndex
 
@@ -33,4 +34,10 @@ struct TableShape: Sendable {
     var foldedName: String {
         ColumnIndex.folded(name.split(separator: ".").last.map(String.init) ?? name)
     }
+
+    /// Everything before the name; empty if there is nothing.
+    var schema: Substring { name.lastIndex(of: ".").map { name[..<$0] } ?? "" }
+
+    /// Whether somebody means this table by a name: in full, or without some of its schema.
+    func isMeant(by given: String) -> Bool { name == given || name.hasSuffix("." + given) }
 }

@@ -93,15 +93,48 @@ extension RawValue {
     /// A JSON object, also as text, and as text within a JSON string: what older programs have written.
     var jsonObject: JSONObject? {
         switch self {
-        case .object(let object): return object
-        case .text(let text):
-            if let object = try? JSONObject(document: Array(text.utf8)) { return object }
-            guard text.first == "\"", let wrapped = try? JSONObject(document: Array("{\"v\":\(text)}".utf8)),
-                case .string(let inner)? = wrapped["v"]
-            else { return nil }
-            return try? JSONObject(document: Array(inner.utf8))
-        case .bytes(let bytes): return try? JSONObject(document: bytes)
-        default: return nil
+        case .object(let object): object
+        case .text(let text): Self.object(in: text)
+        case .bytes(let bytes): String(validating: bytes, as: UTF8.self).flatMap { Self.object(in: $0) }
+        default: nil
         }
+    }
+
+    /// How often a document may have been made a text of.
+    private static let mostWraps = 4
+
+    private static func object(in text: String) -> JSONObject? {
+        var text = text
+        for _ in 0..<mostWraps {
+            if let object = try? JSONObject(document: Array(text.utf8)) { return object }
+            guard let inner = unwrapped(text) else { return nil }
+            text = inner
+        }
+        return nil
+    }
+
+    /// What a JSON string holds, also one that has lost its quotes on the way.
+    private static func unwrapped(_ text: String) -> String? {
+        let isQuoted = text.first == "\""
+        guard isQuoted || text.hasPrefix("{\\") else { return nil }
+        let literal = isQuoted ? text : "\"\(text)\""
+        guard let wrapped = try? JSONObject(document: Array("{\"v\":\(literal)}".utf8)),
+            case .string(let inner)? = wrapped["v"]
+        else { return nil }
+        return inner
+    }
+
+    /// Nothing, where a document is wanted: also `null`, and an empty text within a JSON string.
+    var isEmptyDocument: Bool {
+        guard case .text(var text) = reading else {
+            if case .none = reading { return true }
+            return false
+        }
+        for _ in 0..<Self.mostWraps {
+            if text.isEmpty || text == "null" { return true }
+            guard let inner = Self.unwrapped(text) else { return false }
+            text = inner
+        }
+        return false
     }
 }

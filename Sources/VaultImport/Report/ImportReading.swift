@@ -17,8 +17,11 @@ public struct ImportReading: AsyncSequence, Sendable {
         self.now = now
     }
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(rows: source.makeAsyncIterator(), judge: RowJudge(source: source, now: now))
+    public func makeAsyncIterator() -> AsyncIterator { makeAsyncIterator(screen: nil) }
+
+    /// With what a vault has to say of each row before others are held against it.
+    func makeAsyncIterator(screen: RowJudge.Screen?) -> AsyncIterator {
+        AsyncIterator(rows: source.makeAsyncIterator(), judge: RowJudge(source: source, now: now, screen: screen))
     }
 
     /// Judges row after row.
@@ -39,10 +42,13 @@ public struct ImportReading: AsyncSequence, Sendable {
                 summary.unknownMembers = rows.unknownMembers
                 return nil
             }
-            let outcome = try judge.outcome(of: row)
+            let outcome = try await judge.outcome(of: row)
             summary.add(outcome)
             return outcome
         }
+
+        /// The share of the source that was read, from 0 to 1; nil if it is not known.
+        public var progress: Double? { rows.progress }
 
         /// The fingerprint of a login's refresh token, as reports show it; nil without one.
         public mutating func fingerprint(of login: SourceLogin) throws -> String? {

@@ -40,9 +40,11 @@ public struct ImportRun: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(
-            outcomes: ImportReading(source, now: now).makeAsyncIterator(),
-            taker: RowTaker(vault, source: options.name ?? source.detection.kind.name, options))
+        let taker = RowTaker(vault, source: options.name ?? source.detection.kind.name, options)
+        let screen = taker.screen
+        return AsyncIterator(
+            outcomes: ImportReading(source, now: now).makeAsyncIterator { try await screen.reason(against: $0) },
+            taker: taker)
     }
 
     /// Takes batch after batch: while one is written, the next is read.
@@ -75,6 +77,9 @@ public struct ImportRun: AsyncSequence, Sendable {
             }
             return ready.removeLast()
         }
+
+        /// The share of the source that was read, from 0 to 1; nil if it is not known.
+        public var progress: Double? { outcomes.progress }
 
         /// The fingerprint of a row's refresh token, as reports show it: the same for the same token, in this run alone. Nil
         /// for a row without one.
@@ -125,6 +130,7 @@ public struct ImportRun: AsyncSequence, Sendable {
             if failure != nil { return }
             if let following, !following.outcomes.isEmpty { return write(following) }
             result.reading = outcomes.summary
+            result.missingProviders = taker.screen.missing
             result.missing = try await taker.end(result)
         }
     }

@@ -71,8 +71,18 @@ public struct ImportResult: Sendable, Equatable {
     /// Logins of the vault that belong to the source, and of which it no longer has a row. Nil: the source was not read
     /// to its end, or only looked at.
     public internal(set) var missing: Int?
+    /// Of the ``ImportedRow/Outcome-swift.enum/older`` rows: those of which a later row of the source had the newer
+    /// tokens. They do not say that the source is an old copy.
+    public private(set) var superseded = 0
+    /// Providers that rows name and the vault does not have. Complete after the last row.
+    public internal(set) var missingProviders: [MissingProvider] = []
+    /// By login: rows that were older than the vault.
+    private var olderRows: [LoginID: Int] = [:]
     /// What the rows were, before the vault was asked. Complete after the last row.
     public internal(set) var reading: ImportSummary?
+
+    /// Of a source with more of them it is not said which are superseded: then it does not count as quiet.
+    private static let mostOlderRows = 100_000
 
     init() { outcomes = Dictionary(uniqueKeysWithValues: ImportedRow.Outcome.names.map { ($0, 0) }) }
 
@@ -83,25 +93,26 @@ public struct ImportResult: Sendable, Equatable {
     public var isQuiet: Bool { changes == 0 }
 
     /// How many rows do not say what the vault has.
-    var changes: Int { self[.added] + self[.followed] + self[.older] + (missing ?? 0) }
+    var changes: Int { self[.added] + self[.followed] + self[.older] - superseded + (missing ?? 0) }
 
     mutating func add(_ row: ImportedRow) {
         rows += 1
         outcomes[row.outcome.name, default: 0] += 1
         if case .rejected(let reason) = row.outcome { reasons[reason, default: 0] += 1 }
+        guard let login = row.login else { return }
+        if row.outcome == .older, olderRows.count < Self.mostOlderRows { olderRows[login, default: 0] += 1 }
+        // The source has the newer tokens after all, in a row behind the older one.
+        if case .update = row.row, row.outcome == .unchanged || row.outcome == .followed {
+            superseded += olderRows.removeValue(forKey: login) ?? 0
+        }
     }
 }
 
 /// What is wrong with a row when it is held against the vault.
 extension RejectReason {
-    /// The vault has no provider of that name.
-    public static let unknownProvider = RejectReason("unknown-provider", "the vault has no such provider")
     /// Nothing tells the row from another one of the same user and provider: neither a subject nor a key.
     public static let ambiguousRow = RejectReason(
         "ambiguous-row", "another row of the user at this provider has the same name, and other tokens")
-    /// A row of another user or account has the same refresh token.
-    public static let duplicateChain = RejectReason(
-        "duplicate-chain", "another row with another user or account has the same refresh token")
     /// The vault has the account, or the refresh token, from elsewhere.
     public static let alreadyThere = RejectReason("already-there", "the vault has this login from elsewhere")
     /// The vault's user is disabled.

@@ -12,21 +12,19 @@ struct RowTaker {
     private let vault: Vault
     private let source: String
     private let options: ImportRunOptions
-    private var providers: [String: KnownProvider] = [:]
+    let screen: ProviderScreen
     /// The rows that were met in this run.
     private var names = NameSet()
+    /// Those of them that are left out: the source has them, and no other row is held against them.
+    private var leftOut = NameSet()
     /// Whether the vault had logins of any source when the run began.
     private var hadImports: Bool?
-
-    private struct KnownProvider {
-        let handle: ProviderHandle?
-        let clientID: String?
-    }
 
     init(_ vault: Vault, source: String, _ options: ImportRunOptions) {
         self.vault = vault
         self.source = source
         self.options = options
+        screen = ProviderScreen(vault)
     }
 
     mutating func begin() async throws {
@@ -62,44 +60,45 @@ struct RowTaker {
     }
 
     private mutating func judged(_ outcome: RowOutcome) async throws -> Judged {
-        let (planned, isUpdate): (PlannedLogin, Bool)
         switch outcome {
-        case .login(let login), .dead(let login, isKept: true): (planned, isUpdate) = (login, false)
-        case .update(let login, _): (planned, isUpdate) = (login, true)
+        case .login(let login), .dead(let login, isKept: true): return try await named(login, isUpdate: false)
+        case .update(let login, _): return try await named(login, isUpdate: true)
         case .dead(let login, isKept: false):
             // A later row of its chain is a newer state of it, and the source has it.
-            _ = names.insert(Self.name(of: login.source))
+            _ = leftOut.insert(RowName(login.source).hash)
             return .done(.dead)
         case .duplicate: return .done(.duplicate)
-        case .registration: return .done(.registration)
+        case .registration(let registration):
+            screen.note(registration)
+            return .done(.registration)
         case .part: return .done(.part)
         case .rejected(let reject): return .done(.rejected(reject.reason))
         }
-        let name = Self.name(of: planned.source)
-        let isKnown = !names.insert(name)
-        let provider = try await provider(named: planned.provider)
-        guard let handle = provider.handle else { return .done(.rejected(.unknownProvider)) }
-        if let own = provider.clientID, let other = planned.source.clientID, own != other.rawValue {
-            return .done(.rejected(.otherClient))
+    }
+
+    private mutating func named(_ planned: PlannedLogin, isUpdate: Bool) async throws -> Judged {
+        guard let handle = try await screen.handle(named: planned.provider) else {
+            return .done(.rejected(.unknownProvider))
+        }
+        let name = RowName(planned.source)
+        var hash = name.hash
+        var isKnown = false
+        if name.isWeak, options.purpose == .take {
+            // Nothing has to be followed, so the chain itself is name enough.
+            hash = name.chainHash
+            isKnown = !names.insert(hash)
+        } else {
+            isKnown = !names.insert(hash)
+            if isKnown, !isUpdate, name.isWeak, options.purpose != .hold {
+                hash = name.chainHash
+                isKnown = !names.insert(hash)
+            }
         }
         if isKnown, !isUpdate { return .done(.rejected(.ambiguousRow)) }
-        if !isKnown, isUpdate { return .done(.rejected(.duplicateChain)) }
-        return .login(ImportedLogin(planned, provider: handle, source: source, row: name))
-    }
-
-    /// What a row is known by at the next reading: the account, or what the source itself calls the row.
-    private static func name(of login: SourceLogin) -> Bytes16 {
-        ImportOrigin.hash(name: [
-            login.provider, login.userKey, login.subject, login.subject == nil ? login.place.key ?? login.label : nil,
-        ])
-    }
-
-    private mutating func provider(named name: String) async throws -> KnownProvider {
-        if let known = providers[name] { return known }
-        let target = try await vault.importTarget(named: name)
-        let known = KnownProvider(handle: target?.provider, clientID: target?.clientID)
-        providers[name] = known
-        return known
+        var login = ImportedLogin(planned, provider: handle, source: source, row: hash)
+        // The earlier row of its chain has another name, by which the vault knows the login.
+        login.isKnownByChain = name.isWeak || isUpdate && !isKnown
+        return .login(login)
     }
 
     /// After the last row: marks what the source no longer has, and records the reading.
@@ -112,7 +111,7 @@ struct RowTaker {
         try await vault.record(
             SourceReading(
                 date: vault.now.date, rows: result.rows, added: result[.added],
-                followed: result[.followed] + result[.older],
+                followed: result[.followed] + result[.older] - result.superseded,
                 missing: missing),
             of: source)
         return missing
@@ -125,10 +124,36 @@ struct RowTaker {
             try Task.checkCancellation()
             let page = try await vault.ownedBySource(source, after: cursor, limit: Self.batch)
             cursor = page.next
-            let gone = page.logins.filter { !names.contains($0.row) }.map { $0.login }
+            let gone = page.logins.filter { !names.contains($0.row) && !leftOut.contains($0.row) }.map { $0.login }
             missing += options.isRehearsal ? gone.count : try await vault.missImported(gone, from: source)
         } while cursor != nil
         return missing
+    }
+}
+
+/// What a row is known by at the next reading: the account, or what the source itself calls the row.
+struct RowName {
+    private let login: SourceLogin
+
+    init(_ login: SourceLogin) { self.login = login }
+
+    /// The row's own key goes before the id token's subject: the next row may come without an id token.
+    private var key: String? { login.ownSubject == nil ? login.place.key : nil }
+
+    /// Whether nothing but its tokens may tell it from another row of the user.
+    var isWeak: Bool { login.subject == nil && key == nil }
+
+    var hash: Bytes16 {
+        ImportOrigin.hash(name: [
+            login.provider, login.userKey, key == nil ? login.subject : nil, isWeak ? login.label : key,
+        ])
+    }
+
+    /// Of a row that its chain names.
+    var chainHash: Bytes16 {
+        ImportOrigin.hash(name: [
+            login.provider, login.userKey, nil, nil, login.refreshToken?.reveal() ?? login.accessToken?.reveal(),
+        ])
     }
 }
 

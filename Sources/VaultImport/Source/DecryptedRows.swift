@@ -14,6 +14,8 @@ final class DecryptedRows {
         self.decryptor = decryptor
     }
 
+    var progress: Double? { cursor.progress }
+
     func next() throws(ImportError) -> SourceRow? {
         if rows.isEmpty, !isAtEnd { try fill() }
         return rows.popLast()

@@ -2,7 +2,10 @@ import VaultSQLite
 
 /// Which format a file has, by its first bytes.
 enum FormatDetection {
-    static func format(of head: ArraySlice<UInt8>, hasCSVPlan: Bool) throws(ImportError) -> SourceFormat {
+    /// - Parameter head: in UTF-8, and unpacked.
+    static func format(
+        of head: ArraySlice<UInt8>, _ plan: ImportPlan, isUTF16: Bool = false
+    ) throws(ImportError) -> SourceFormat {
         var head = head
         if head.starts(with: ForeignDatabase.magic) { return .sqlite }
         try refuse(head)
@@ -14,9 +17,9 @@ enum FormatDetection {
             throw ImportError(
                 .unknownFormat, "the source is one JSON array", hint: "make lines of it: jq -c '.[]' FILE")
         }
-        if !hasCSVPlan, isSQL(text) { return .sqlDump }
-        let line = text.prefix { $0 != 0x0A && $0 != 0x0D }
-        guard line.contains(UInt8(ascii: ",")), !line.contains(0) else {
+        // A header is given to a CSV file, or, with a table, to a dump that names no columns.
+        if plan.header == nil || plan.table != nil, isSQL(text) { return .sqlDump }
+        guard CSVDialect(head, plan, isUTF16: isUTF16) != nil else {
             throw ImportError(
                 .unknownFormat, "the source is no SQLite database, JSON, CSV or SQL dump",
                 hint: "docs/import.md shows how to make JSON Lines of any table")
@@ -24,20 +27,38 @@ enum FormatDetection {
         return .csv
     }
 
-    /// Formats that are known, and not read.
+    /// Formats that are known, and not read: by what a file begins with, and what to do.
+    private static let strangers: [(magic: [UInt8], words: String, hint: String)] = [
+        (
+            Array("PGDMP".utf8), "a dump in PostgreSQL's own format",
+            "make text of it: pg_restore --data-only --file=- FILE"
+        ),
+        ([0x28, 0xB5, 0x2F, 0xFD], "compressed with zstd", "unpack it first: zstd -d FILE"),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz", "unpack it first: xz --decompress --keep FILE"),
+        (Array("BZh".utf8), "compressed with bzip2", "unpack it first: bunzip2 --keep FILE"),
+        ([0x37, 0x7A, 0xBC, 0xAF], "a 7z archive", "unpack it first"),
+        (
+            Array("PK\u{3}\u{4}".utf8), "a spreadsheet, or another ZIP archive",
+            "save a spreadsheet as CSV; unpack an archive"
+        ),
+        ([0xD0, 0xCF, 0x11, 0xE0], "a spreadsheet of an old Excel", "save it as CSV"),
+        (Array("PAR1".utf8), "a Parquet file", "make JSON Lines of it: docs/import.md"),
+        (
+            [0xFF, 0xFE, 0x00, 0x00], "UTF-32", "make UTF-8 of it: iconv -f UTF-32 -t UTF-8 FILE"
+        ),
+    ]
+
     private static func refuse(_ head: ArraySlice<UInt8>) throws(ImportError) {
-        if head.starts(with: Array("PGDMP".utf8)) {
-            throw ImportError(
-                .unknownFormat, "the source is a dump in PostgreSQL's own format",
-                hint: "make text of it: pg_restore --data-only --file=- FILE")
+        if let known = strangers.first(where: { head.starts(with: $0.magic) }) {
+            throw ImportError(.unknownFormat, "the source is \(known.words)", hint: known.hint)
         }
-        if head.starts(with: [0x1F, 0x8B]) || head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            throw ImportError(.unknownFormat, "the source is compressed", hint: "unpack it first")
-        }
-        if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) {
-            throw ImportError(
-                .unknownFormat, "the source is UTF-16", hint: "make UTF-8 of it: iconv -f UTF-16 -t UTF-8 FILE")
-        }
+        // POSIX tar's mark. PostgreSQL writes dumps of that kind, too, and its contents come first in them.
+        guard head.dropFirst(257).starts(with: Array("ustar".utf8)) else { return }
+        let isDump = head.starts(with: Array("toc.dat".utf8))
+        throw ImportError(
+            .unknownFormat,
+            isDump ? "the source is a dump of PostgreSQL in a tar archive" : "the source is a tar archive",
+            hint: isDump ? "make text of it: pg_restore --data-only --file=- FILE" : "unpack it first: tar -xf FILE")
     }
 
     /// A document over several lines, or the sections of MSAL's cache on one.

@@ -6,8 +6,13 @@ enum FoundStore: Sendable {
 
     init(_ opening: ImportSource.Opening, _ plan: ImportPlan) throws(ImportError) {
         let stream = try opening.stream()
-        let format = try FormatDetection.format(of: stream.head(), hasCSVPlan: plan.header != nil)
         try stream.check()
+        let format = try FormatDetection.format(of: stream.head(), plan, isUTF16: stream.isUTF16)
+        if format == .sqlite, stream.isPacked {
+            throw ImportError(
+                .unknownFormat, "the source is a compressed SQLite database",
+                hint: "unpack it into a directory of your own: gunzip --keep FILE")
+        }
         if format == .json {
             guard plan.kind == nil || plan.kind == .msal else {
                 throw ImportError(.unknownStore, "the source is one JSON document, which only MSAL's cache is")
@@ -46,8 +51,8 @@ extension ImportSource.Opening {
         case (.sqlite, .bytes), (.json, _):
             throw ImportError(.unknownFormat, "SQLite databases are read from files")
         case (.jsonLines, _): return try JSONLinesContainer(limits: limits, tables: tables, open: open)
-        case (.csv, _): return try CSVContainer(limits: limits, header: plan.header, tables: tables, open: open)
-        case (.sqlDump, _): return try SQLDumpContainer(limits: limits, tables: tables, open: open)
+        case (.csv, _): return try CSVContainer(plan, tables: tables, open: open)
+        case (.sqlDump, _): return try SQLDumpContainer(plan, tables: tables, open: open)
         }
     }
 }

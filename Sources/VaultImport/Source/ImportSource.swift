@@ -77,6 +77,9 @@ public struct ImportSource: AsyncSequence, Sendable {
             return try opened.next()
         }
 
+        /// The share of the source that was read, from 0 to 1; nil if it is not known.
+        public var progress: Double? { reader?.progress }
+
         /// Names of members that no description knows, as far as they were met.
         var unknownMembers: [String] { reader?.unknownMembers ?? [] }
     }

@@ -47,6 +47,17 @@ final class SourceReader {
         return .decrypted(DecryptedRows(logins, cursor, decryptor))
     }
 
+    /// The share of the rows that was read; nil if it is not known.
+    var progress: Double? {
+        switch stage {
+        case .registrations: 0
+        case .logins(let cursor): cursor.progress
+        case .decrypted(let rows): rows.progress
+        case .msal(let cursor): cursor.progress
+        case .ended: 1
+        }
+    }
+
     var unknownMembers: [String] { context?.unknownMembers ?? [] }
 
     func next() throws(ImportError) -> SourceRow? {

@@ -7,13 +7,20 @@ struct StoreMatch: Sendable {
     let detection: StoreDetection
 
     static func find(in container: any TableContainer, _ plan: ImportPlan) throws(ImportError) -> StoreMatch {
+        if plan.kind != nil, plan.kind != .canonical, !plan.columns.isEmpty {
+            throw ImportError(
+                .unfitPlan, "a map of columns makes the source canonical, and the plan names another kind",
+                hint: "leave one of the two out")
+        }
         var found: [(StoreDescription, TableShape)] = []
         for description in descriptions(plan) {
             for table in container.tables where fits(description, table, container, plan) {
+                // A table of a known product is not read as one of nobody.
+                if description.kind == .canonical, found.contains(where: { $0.1.name == table.name }) { continue }
                 found.append((description, table))
             }
         }
-        guard let (description, table) = found.first else { throw nothing(in: container, plan) }
+        guard let (description, table) = found.first else { throw StoreAdvice(container, plan).error }
         guard found.count == 1 else {
             let names = found.map { "\($0.0.kind) in \($0.1.name)" }.joined(separator: ", ")
             throw ImportError(
@@ -29,24 +36,30 @@ struct StoreMatch: Sendable {
         self.table = table
         var links: [(link: StoreLink, table: TableShape)] = []
         for link in description.links {
-            if let table = try Self.table(of: link, in: container, plan) { links.append((link, table)) }
+            if let linked = try Self.table(of: link, for: table, in: container, plan) { links.append((link, linked)) }
         }
         self.links = links
         registrations = description.registrations.flatMap { rule in
-            container.tables.first {
+            let fitting = container.tables.filter {
                 rule.tables.contains($0.foldedName) && rule.needs.isSubset(of: $0.columns.folded)
             }
+            return fitting.first { $0.schema == table.schema } ?? (fitting.count == 1 ? fitting.first : nil)
         }
+        try Self.checkMap(table, container, plan)
         try Self.checkUserKey(description, table, links, plan)
         detection = StoreDetection(
             kind: description.kind, format: container.format, table: table.name.isEmpty ? nil : table.name,
             evidence: Self.evidence(description, table, links.map(\.1), registrations, container),
+            unreadColumns: Self.unread(description, table, plan),
             accounts: container.format.hasConstraints ? description.accountsInTables : .allowed)
     }
 
     private static func descriptions(_ plan: ImportPlan) -> [StoreDescription] {
+        // A map says what each column is: whatever else the table looks like.
+        guard plan.columns.isEmpty else { return [.canonical(plan)] }
         let all: [StoreDescription] = [
-            .canonical(plan.columns), .allauth, .authJS, .betterAuth, .springSecurity, .socialAuth, .authlib, .nango,
+            .allauth, .authJS, .nextAuth3, .betterAuth, .springSecurity, .socialAuth, .authlib, .nango,
+            .canonical(plan),
         ]
         return all.filter { plan.kind == nil || $0.kind == plan.kind }
     }
@@ -54,12 +67,13 @@ struct StoreMatch: Sendable {
     private static func fits(
         _ description: StoreDescription, _ table: TableShape, _ container: any TableContainer, _ plan: ImportPlan
     ) -> Bool {
-        if let name = plan.table, name != table.name { return false }
+        if let name = plan.table, !table.isMeant(by: name) { return false }
         let columns = table.columns.folded
         let isJoined = description.joined.map { $0.isSubset(of: columns) } ?? false
         guard isJoined || description.needs.isSubset(of: columns) else { return false }
         guard description.excludes.isDisjoint(with: columns) else { return false }
         guard description.needsOne.isEmpty || !description.needsOne.isDisjoint(with: columns) else { return false }
+        guard description.needsEach.allSatisfy({ !$0.isDisjoint(with: columns) }) else { return false }
         // Without its other tables, such a row says nothing.
         let isLinked = description.links.allSatisfy { link in
             link.missing != .accountMissing || isJoined
@@ -69,18 +83,16 @@ struct StoreMatch: Sendable {
         return isLinked
     }
 
-    private static func table(
-        of link: StoreLink, in container: any TableContainer, _ plan: ImportPlan
-    ) throws(ImportError) -> TableShape? {
-        if link.part == "user", let name = plan.userTable {
-            guard let table = container.tables.first(where: { $0.name == name }),
-                link.needs.isSubset(of: table.columns.folded)
-            else { throw ImportError(.unfitPlan, "the source has no table “\(name)” with a column “id”") }
-            return table
+    /// The columns of a map are there. Lines of JSON may leave out what is null, so they are not asked.
+    private static func checkMap(
+        _ table: TableShape, _ container: any TableContainer, _ plan: ImportPlan
+    ) throws(ImportError) {
+        if case .column(let name)? = plan.rowKey, table.columns[ColumnIndex.folded(name)] == nil {
+            throw ImportError(.unfitPlan, "the source has no column “\(name)” for the key of its rows")
         }
-        return container.tables.first {
-            link.tables.contains($0.foldedName) && link.needs.isSubset(of: $0.columns.folded)
-        }
+        guard container.format != .jsonLines else { return }
+        let missing = StoreAdvice.missing(plan, in: table)
+        guard missing.isEmpty else { throw StoreAdvice.error(of: missing, table) }
     }
 
     /// Before the first row: otherwise each of them would be rejected.
@@ -101,29 +113,13 @@ struct StoreMatch: Sendable {
             hint: "choose another user key, or name the source's table of users")
     }
 
-    private static func nothing(in container: any TableContainer, _ plan: ImportPlan) -> ImportError {
-        if let server = ServerStore.find(in: container.tables) {
-            let place = server.table.isEmpty ? "the rows" : "the table “\(server.table)”"
-            return ImportError(
-                .serverStore, "\(place) belongs to \(server.product): it holds what that server has issued to others",
-                hint: "logins are where your service is the client")
-        }
-        if let kind = plan.kind {
-            return ImportError(
-                .unknownStore, "the source has no table of the kind “\(kind)”",
-                hint: "docs/import.md shows the columns by which each kind is known")
-        }
-        return ImportError(
-            .unknownStore, "the source has no table of a known kind",
-            hint: "docs/import.md shows how to make JSON Lines of any table")
-    }
-
     private static func evidence(
         _ description: StoreDescription, _ table: TableShape, _ links: [TableShape], _ registrations: TableShape?,
         _ container: any TableContainer
     ) -> [String] {
         let place = table.name.isEmpty ? "the records have" : "the table “\(table.name)” has"
-        let needed = description.needs.isSubset(of: table.columns.folded) ? description.needs : description.joined ?? []
+        let isWhole = description.needs.isSubset(of: table.columns.folded)
+        let needed = (isWhole ? description.needs : description.joined ?? []).union(description.needsEach.joined())
         let names = table.columns.names.filter { needed.contains(ColumnIndex.folded($0)) }
         var evidence = ["\(place) the columns \(names.joined(separator: ", "))"]
         for link in links { evidence.append("rows of “\(link.name)” belong to it") }

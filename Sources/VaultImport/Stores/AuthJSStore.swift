@@ -13,15 +13,39 @@ extension StoreDescription {
         description.user.username = ["user.name", "name"]
         description.subject = ["provideraccountid"]
         description.tokenType = ["tokentype"]
-        description.expiresAt = ["expiresat"]
+        // Sites that renew keep the moment under names of their own.
+        description.expiresAt = ["expiresat", "accesstokenexpiresat", "accesstokenexpires"]
+        description.refreshExpiresAt = ["refreshtokenexpiresat", "refreshexpiresat"]
         description.scope = ["scope"]
         description.idToken = ["idtoken"]
+        description.otherColumns = ["oauthtoken", "oauthtokensecret"]
         description.accountsInTables = .never
         description.warnings = [.mayBeStale]
         description.prepare = { (row, _) throws(RowStop) in
             if let type = row["type"]?.text, !["oauth", "oidc", "oauth2"].contains(type) { throw .reject(.notOAuth2) }
             // D1's table has room for OAuth 1.
             if row["oauthtokensecret"]?.text != nil { throw .reject(.notOAuth2) }
+        }
+        return description
+    }()
+
+    /// NextAuth up to version 3, `src/adapters/typeorm/models.js`: other names, and no scope and no id token.
+    static let nextAuth3: StoreDescription = {
+        var description = StoreDescription(
+            kind: .authJS, needs: ["userid", "providerid", "provideraccountid"],
+            needsOne: ["accesstoken", "refreshtoken"], excludes: ["provider"],
+            links: [.user(["users", "user"], from: ["userid"])],
+            rowKey: ["providerid", "provideraccountid"], user: UserPaths(primaryKey: ["userid"]),
+            provider: ["providerid"], accessToken: ["accesstoken"], refreshToken: ["refreshtoken"])
+        description.user.username = ["user.name", "name"]
+        description.subject = ["provideraccountid"]
+        description.expiresAt = ["accesstokenexpires"]
+        description.accountsInTables = .never
+        description.warnings = [.mayBeStale]
+        description.prepare = { (row, _) throws(RowStop) in
+            if let type = row["providertype"]?.text, !["oauth", "oauth2", "oidc"].contains(type) {
+                throw .reject(.notOAuth2)
+            }
         }
         return description
     }()
@@ -37,7 +61,8 @@ extension StoreDescription {
             refreshToken: ["refreshtoken"])
         description.user.username = ["user.username", "user.name", "name"]
         description.subject = ["accountid"]
-        description.expiresAt = ["accesstokenexpiresat"]
+        // Before version 1.0 there was one expiry.
+        description.expiresAt = ["accesstokenexpiresat", "expiresat"]
         description.refreshExpiresAt = ["refreshtokenexpiresat"]
         description.scope = ["scope"]
         description.scopeSeparator = ","

@@ -6,41 +6,44 @@ extension StoreDescription {
     static let canonicalMembers = [
         "user", "provider", "access_token", "refresh_token", "token_type", "scope", "expires_at", "expires_in",
         "obtained_at", "refresh_expires_at", "id_token", "subject", "label", "client_id", "dpop_jwk", "attributes",
-        "id",
-        "error",
+        "id", "error", "grant_type",
     ]
 
-    /// - Parameter columns: the source's column for each member that is named otherwise.
-    static func canonical(_ columns: [String: String]) -> StoreDescription {
-        let names = Dictionary(
-            uniqueKeysWithValues: canonicalMembers.map { ($0, ColumnIndex.folded(columns[$0] ?? $0)) })
-        func path(_ member: String) -> [Path] { [Path(names[member] ?? member)] }
-        let known = Set(names.values)
-        let user = names["user"] ?? "user"
-        let provider = names["provider"] ?? "provider"
+    /// - Parameter plan: says which column is which member, and what the user is.
+    static func canonical(_ plan: ImportPlan) -> StoreDescription {
+        let columns = MappedColumns(plan.columns)
+        func paths(_ member: String) -> [Path] { columns.paths(member) }
+        let user = UserPaths(primaryKey: paths("user"), email: ["email"], username: ["username"])
         var description = StoreDescription(
-            kind: .canonical, needs: [user, provider], rowKey: path("id"),
-            user: UserPaths(primaryKey: path("user"), email: path("user"), username: path("user")),
-            provider: path("provider"), accessToken: path("access_token"), refreshToken: path("refresh_token"))
-        description.needsOne = [names["access_token"] ?? "", names["refresh_token"] ?? ""]
-        description.subject = path("subject")
-        description.clientID = path("client_id")
-        description.tokenType = path("token_type")
-        description.expiresAt = path("expires_at")
-        description.refreshExpiresAt = path("refresh_expires_at")
-        description.scope = path("scope")
-        description.idToken = path("id_token")
-        description.dpopKey = path("dpop_jwk")
-        description.label = path("label")
-        description.obtainedAt = path("obtained_at")
-        let lifetime = path("expires_in")
-        let error = path("error")
-        let attributes = path("attributes")
+            kind: .canonical, needs: [], rowKey: paths("id"), user: user, provider: paths("provider"),
+            accessToken: paths("access_token"), refreshToken: paths("refresh_token"))
+        let key = plan.userKey == .primaryKey ? [] : user.paths(for: plan.userKey).map(\.column)
+        description.needsEach = [columns.names("user").union(key)]
+        if plan.provider == nil { description.needsEach.append(columns.names("provider")) }
+        description.needsOne = columns.names("access_token").union(columns.names("refresh_token"))
+        description.subject = paths("subject")
+        description.clientID = paths("client_id")
+        description.tokenType = paths("token_type")
+        description.expiresAt = paths("expires_at")
+        description.refreshExpiresAt = paths("refresh_expires_at")
+        description.scope = paths("scope")
+        description.idToken = paths("id_token")
+        description.dpopKey = paths("dpop_jwk")
+        description.label = paths("label")
+        description.obtainedAt = paths("obtained_at")
+        let known = Set(canonicalMembers.flatMap { columns.names($0) }).union(key)
+        description.otherColumns = known
+        let lifetime = paths("expires_in")
+        let error = paths("error")
+        let grant = paths("grant_type")
+        let attributes = paths("attributes")
         description.prepare = { (row, context) throws(RowStop) in
-            if let error = row[error], error.text != nil { throw .reject(.errorAnswer) }
             if context.hasUnknownMembers(row.main, known: known), context.plan.isStrict {
                 throw .reject(.unknownMember)
             }
+            try columns.open(&row)
+            if let error = row[error], error.text != nil { throw .reject(.errorAnswer) }
+            if row[grant]?.text == "client_credentials" { throw .reject(.clientCredentials) }
             if let value = row[attributes], case .object = value {
             } else if row[attributes]?.text != nil {
                 guard row[attributes]?.jsonObject != nil else { throw .reject(.malformedValue) }
@@ -51,6 +54,71 @@ extension StoreDescription {
             draft.readAttributes(row[attributes]?.jsonObject)
         }
         return description
+    }
+}
+
+extension ImportPlan {
+    /// The members of the canonical form, which ``columns`` finds columns for.
+    public static var members: [String] { StoreDescription.canonicalMembers }
+}
+
+/// Where each member of the canonical form stands under a plan's map.
+struct MappedColumns: Sendable {
+    private let map: [String: String]
+    private let documents: [Document]
+
+    /// A document in a column, or one within it.
+    private struct Document: Sendable {
+        let part: String
+        let column: String
+        let steps: [String]
+    }
+
+    init(_ map: [String: String]) {
+        self.map = map
+        let parts = Set(map.values.compactMap { Self.steps(of: $0)?.dropLast() }.map(Array.init))
+        documents = parts.sorted { $0.lexicographicallyPrecedes($1) }.map { steps in
+            Document(
+                part: Self.part(steps[...]), column: ColumnIndex.folded(steps[0]), steps: Array(steps.dropFirst()))
+        }
+    }
+
+    /// `TOKEN.access_token`; nil for the name of a column.
+    private static func steps(of name: String) -> [String]? {
+        let steps = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return steps.count > 1 && steps.allSatisfy { !$0.isEmpty } ? steps : nil
+    }
+
+    /// No description has a part of such a name.
+    private static func part(_ steps: ArraySlice<String>) -> String { "{" + steps.joined(separator: ".") }
+
+    /// The column of that very name goes first: the header of a CSV file may have points.
+    func paths(_ member: String) -> [Path] {
+        guard let name = map[member] else { return [Path(part: "", column: ColumnIndex.folded(member))] }
+        let column = Path(part: "", column: ColumnIndex.folded(name))
+        guard let steps = Self.steps(of: name) else { return [column] }
+        return [column, Path(part: Self.part(steps.dropLast()), column: steps.last ?? "")]
+    }
+
+    /// The columns of which one must be there for a member.
+    func names(_ member: String) -> Set<String> {
+        let name = map[member] ?? member
+        return Set([name, Self.steps(of: name)?.first].compactMap { $0.map(ColumnIndex.folded) })
+    }
+
+    /// Opens the documents to which the map refers.
+    func open(_ row: inout StoreRow) throws(RowStop) {
+        for document in documents {
+            guard let value = row[Path(part: "", column: document.column)] else { continue }
+            if case .fault(let reason) = value { throw .reject(reason) }
+            guard !value.isEmptyDocument else { continue }
+            guard var object = value.jsonObject else { throw .reject(.malformedValue) }
+            var isThere = true
+            for step in document.steps where isThere {
+                if let inner = object[step].map(RawValue.init)?.jsonObject { object = inner } else { isThere = false }
+            }
+            if isThere { row.add(document.part, object) }
+        }
     }
 }
 

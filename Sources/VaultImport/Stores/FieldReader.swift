@@ -74,7 +74,9 @@ struct FieldReader {
                 if case .reject = value.reading { draft.warn(.scopeDropped) }
                 return
             }
-            scope = try? Scope(text, separator: separator)
+            let (tokens, isAssumed) = ScopeText.tokens(of: text, separator)
+            scope = try? Scope(tokens: tokens)
+            if isAssumed, scope != nil { draft.warn(.scopeSeparatorAssumed) }
         }
         guard let scope else { return draft.warn(.scopeDropped) }
         draft.scope = scope.isEmpty ? nil : scope

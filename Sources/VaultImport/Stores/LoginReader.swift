@@ -56,8 +56,14 @@ struct LoginReader {
     }
 
     private func key(of record: Record) -> String? {
-        let parts = description.rowKey.compactMap { record[$0.column]?.key }
-        guard parts.count == description.rowKey.count, !parts.isEmpty else { return nil }
+        let columns: [String]
+        switch context.plan.rowKey {
+        case .line?: return String(record.row)
+        case .column(let name)?: columns = [ColumnIndex.folded(name)]
+        case nil: columns = description.rowKey.filter { $0.part.isEmpty }.map(\.column)
+        }
+        let parts = columns.compactMap { record[$0]?.key }
+        guard parts.count == columns.count, !parts.isEmpty, parts.contains(where: { !$0.isEmpty }) else { return nil }
         // A longer key is no key, but a mistake.
         let key = parts.joined(separator: "/")
         return key.utf8.count <= 1_024 ? key : nil
@@ -96,7 +102,8 @@ struct LoginReader {
             throw .reject(.noUser)
         }
         guard user.utf8.count <= 1_024 else { throw .reject(.malformedUser) }
-        guard let provider = try fields.text(description.provider) else { throw .reject(.noProvider) }
+        let named = try fields.text(description.provider)
+        guard let provider = named ?? context.plan.provider else { throw .reject(.noProvider) }
         draft.userKey = user
         draft.provider = provider
         draft.subject = try fields.text(description.subject)
@@ -148,8 +155,11 @@ struct LoginReader {
             if draft.idToken == nil || subject == nil {
                 draft.idToken = nil
                 draft.warn(.idTokenDropped)
-            } else if let own = draft.subject, own != subject {
-                draft.warn(.subjectDiffers)
+            } else if let own = draft.subject {
+                if own != subject { draft.warn(.subjectDiffers) }
+            } else {
+                draft.subject = subject
+                draft.isSubjectOfIDToken = true
             }
         }
         draft.dpopKey = try fields.key(description.dpopKey)

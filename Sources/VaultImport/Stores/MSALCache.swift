@@ -69,6 +69,7 @@ struct MSALCache: Sendable {
             evidence: [
                 "the document has the sections \(found.intersection(Self.sections).sorted().joined(separator: ", "))"
             ],
+            unreadColumns: [],
             // One login for each account was made of whatever there is.
             accounts: .never)
     }
@@ -138,7 +139,9 @@ struct MSALRows {
     }
 
     private func login(_ token: MSALCache.Token, _ group: MSALCache.Group, _ place: SourcePlace) -> SourceRow {
-        var draft = LoginDraft(place)
+        // Refresh tokens of an account are one for each client, whatever id tokens say.
+        let key = "\(group.account)/\(group.client)"
+        var draft = LoginDraft(SourcePlace(row: place.row, table: place.table, key: key))
         guard let user = user(group) else {
             return .reject(SourceReject(place, cache.accounts[group.account] == nil ? .ownerMissing : .noUser))
         }
@@ -196,6 +199,7 @@ struct MSALRows {
         if draft.scope == nil { draft.scope = token["target"].flatMap { try? Scope($0) } }
         guard let text = cache.idTokens[group] else { return }
         draft.subject = IDTokenSubject.of(text)
+        draft.isSubjectOfIDToken = draft.subject != nil
         draft.idToken = draft.subject == nil ? nil : try? IDToken(text)
         if draft.idToken == nil { draft.warn(.idTokenDropped) }
     }
@@ -213,6 +217,8 @@ final class MSALCursor {
     private var index = 0
 
     init(_ cache: MSALCache, _ plan: ImportPlan) { rows = MSALRows(cache, plan) }
+
+    var progress: Double { rows.count > 0 ? Double(index) / Double(rows.count) : 1 }
 
     func next() -> SourceRow? {
         guard index < rows.count else { return nil }

@@ -24,6 +24,10 @@ extension StoreDescription {
         description.scope = ["raw.scope"]
         description.idToken = ["raw.id_token"]
         description.obtainedAt = ["lastrefreshsuccess"]
+        description.otherColumns = [
+            "credentials", "credentialsiv", "credentialstag", "credentialsexpiresat", "lastrefreshfailure",
+            "refreshattempts", "refreshexhausted",
+        ]
         description.prepare = { (row, context) throws(RowStop) in
             if let deleted = row["deletedat"], !deleted.isNull { throw .reject(.deleted) }
             if row["deleted"]?.isTrue == true { throw .reject(.deleted) }

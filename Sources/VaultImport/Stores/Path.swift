@@ -9,6 +9,11 @@ struct Path: Hashable, Sendable, ExpressibleByStringLiteral {
 
     init(stringLiteral text: String) { self.init(text) }
 
+    init(part: String, column: String) {
+        self.part = part
+        self.column = column
+    }
+
     init(_ text: String) {
         let pieces = text.split(separator: ".", maxSplits: 1).map(String.init)
         part = pieces.count == 2 ? pieces[0] : ""

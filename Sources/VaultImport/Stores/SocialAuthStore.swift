@@ -23,7 +23,7 @@ extension StoreDescription {
             guard let value = row["extradata"], !value.isNull else { throw .reject(.noToken) }
             if case .fault(let reason) = value { throw .reject(reason) }
             guard let data = value.jsonObject else {
-                if case .none = value.reading { throw .reject(.noToken) }
+                if value.isEmptyDocument { throw .reject(.noToken) }
                 throw .reject(.malformedValue)
             }
             if case .object? = data["access_token"] { throw .reject(.notOAuth2) }

@@ -20,6 +20,15 @@ extension StoreDescription {
         description.scopeSeparator = ","
         description.obtainedAt = ["accesstokenissuedat"]
         description.accountsInTables = .never
+        description.otherColumns = ["refreshtokenissuedat"]
+        description.prepare = { (row, _) throws(RowStop) in
+            // The principal of tokens that the application has got for itself, without a user: Spring's own, or the
+            // registration's name, which its guides use.
+            guard let principal = row["principalname"]?.text else { return }
+            let hasRefreshToken = row["refreshtokenvalue"]?.text != nil
+            let isRegistration = principal == row["clientregistrationid"]?.text && !hasRefreshToken
+            if principal == "anonymousUser" || isRegistration { throw .reject(.clientCredentials) }
+        }
         description.readToken = { (text, _, _) throws(RowStop) in
             // PostgreSQL's text form of bytes.
             guard text.hasPrefix("\\x") else { return text }

@@ -31,6 +31,12 @@ final class StoreContext {
         switch betterAuth.read(text) {
         case .plain: return text
         case .maybeSealed:
+            guard plan.tokensArePlain else {
+                throw .abort(
+                    ImportError(
+                        .secretNeeded, "the tokens look as if Better Auth had encrypted them",
+                        hint: "give the value of BETTER_AUTH_SECRET"))
+            }
             draft.warn(.maybeEncrypted)
             return text
         case .opened(let token):
@@ -48,7 +54,13 @@ final class StoreContext {
 
     /// A token as it is, or as the plan's program has opened it.
     func open(_ stored: String) throws(RowStop) -> String {
-        guard let decryptor else { return stored }
+        guard let decryptor else {
+            guard !plan.tokensArePlain, let product = SealedText.product(of: stored) else { return stored }
+            throw .abort(
+                ImportError(
+                    .secretNeeded, "the tokens look as if \(product) had encrypted them",
+                    hint: "give a program that opens them: docs/import.md, “Tokens in a cipher of your own”"))
+        }
         guard let opened = decryptor[stored] else {
             throw notOpened("the decrypt command does not open the first token")
         }

@@ -4,9 +4,13 @@ struct StoreDescription: Sendable {
     /// The columns by which its table is known, folded: all of ``needs``, one of ``needsOne``, and none of ``excludes``.
     var needs: Set<String>
     var needsOne: Set<String> = []
+    /// Of each of these, too, one.
+    var needsEach: [Set<String>] = []
     var excludes: Set<String> = []
     /// The columns of rows that a query has joined already.
     var joined: Set<String>?
+    /// Columns beside those of the fields that are read here, or of which it is known that they say nothing.
+    var otherColumns: Set<String> = []
     /// In the order in which they are followed.
     var links: [StoreLink] = []
     var registrations: StoreRegistrations?
@@ -65,8 +69,8 @@ struct UserPaths: Sendable {
 struct StoreLink: Sendable {
     /// Its part in paths.
     let part: String
-    /// Folded names that the table may have.
-    let tables: Set<String>
+    /// Folded names that the table may have, the likeliest first.
+    let tables: [String]
     /// The columns by which it is known.
     let needs: Set<String>
     let from: [Path]
@@ -75,7 +79,7 @@ struct StoreLink: Sendable {
     let missing: RejectReason?
 
     /// The source's users, in a table of one of the usual names.
-    static func user(_ tables: Set<String>, from: [Path]) -> StoreLink {
+    static func user(_ tables: [String], from: [Path]) -> StoreLink {
         StoreLink(part: "user", tables: tables, needs: ["id"], from: from, to: "id", missing: .ownerMissing)
     }
 }

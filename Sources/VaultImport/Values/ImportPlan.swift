@@ -17,17 +17,27 @@ public struct ImportPlan: Sendable {
     public var keepsDeadLogins: Bool
     /// Whether a row with a member that is not known is rejected.
     public var isStrict: Bool
-    /// Which column of the source is which member of the canonical form, for CSV and JSON Lines.
+    /// By ``members`` of the canonical form: the source's column, for any table with tokens. `TOKEN.access_token` is a
+    /// member of the JSON document in the column `TOKEN`. With such a map the source is read as canonical.
     public var columns: [String: String]
-    /// The columns of a CSV file that has no header.
+    /// The provider of every row, for a source that names none.
+    public var provider: String?
+    /// What names a row that has neither an account nor a key of its own.
+    public var rowKey: RowKey?
+    /// The columns of a CSV file that has no header, or of a table in a dump that names none.
     public var header: [String]?
+    /// What separates the values of a CSV file; nil lets its first line say so.
+    public var separator: Separator?
+    /// Whether tokens that look encrypted are taken as they are.
+    public var tokensArePlain: Bool
     public var secrets: SourceSecrets
     public var limits: ImportLimits
 
     public init(
         kind: StoreKind? = nil, table: String? = nil, userKey: UserKey = .primaryKey, userTable: String? = nil,
         providers: ProviderMap = ProviderMap(), zonelessTimes: ZonelessTimes = .utc, keepsDeadLogins: Bool = false,
-        isStrict: Bool = false, columns: [String: String] = [:], header: [String]? = nil,
+        isStrict: Bool = false, columns: [String: String] = [:], provider: String? = nil, rowKey: RowKey? = nil,
+        header: [String]? = nil, separator: Separator? = nil, tokensArePlain: Bool = false,
         secrets: SourceSecrets = SourceSecrets(), limits: ImportLimits = ImportLimits()
     ) {
         self.kind = kind
@@ -39,7 +49,11 @@ public struct ImportPlan: Sendable {
         self.keepsDeadLogins = keepsDeadLogins
         self.isStrict = isStrict
         self.columns = columns
+        self.provider = provider
+        self.rowKey = rowKey
         self.header = header
+        self.separator = separator
+        self.tokensArePlain = tokensArePlain
         self.secrets = secrets
         self.limits = limits
     }
@@ -53,6 +67,31 @@ public enum UserKey: Hashable, Sendable {
     case username
     /// A column of the tokens' table or of the users' table.
     case column(String)
+}
+
+/// What names a row at the next reading, if neither its account nor a key of its own does.
+public enum RowKey: Hashable, Sendable {
+    /// Its line, or its place in the table: for a source to which rows are only added.
+    case line
+    /// A column of the tokens' table.
+    case column(String)
+}
+
+/// What separates the values of a line.
+public enum Separator: String, Hashable, Sendable, CaseIterable {
+    case comma
+    case semicolon
+    /// As `mysql --batch` and `psql` write it: `\t`, `\n` and `\\` within a value are escapes, and `NULL` and `\N` are
+    /// nothing.
+    case tab
+
+    var byte: UInt8 {
+        switch self {
+        case .comma: UInt8(ascii: ",")
+        case .semicolon: UInt8(ascii: ";")
+        case .tab: 0x09
+        }
+    }
 }
 
 /// What a time without a zone means. No source says it.

@@ -29,8 +29,12 @@ public struct ImportWarning: Hashable, Sendable, CustomStringConvertible {
     public static let placeholderDropped = ImportWarning("placeholder-dropped", "a word for nothing was dropped")
     /// The scope is not one (RFC 6749 §3.3), and was dropped.
     public static let scopeDropped = ImportWarning("scope-dropped", "the scope is not readable")
-    /// The id token is not one, and was dropped.
-    public static let idTokenDropped = ImportWarning("id-token-dropped", "the id token is not readable")
+    /// The id token was dropped: it is not one, or there is no refresh token beside which a vault would keep it.
+    public static let idTokenDropped = ImportWarning(
+        "id-token-dropped", "the id token is not kept: it is not readable, or there is no refresh token")
+    /// A scope with commas was split at them.
+    public static let scopeSeparatorAssumed = ImportWarning(
+        "scope-separator-assumed", "the scope was split at its commas")
     /// The id token names another subject than the row.
     public static let subjectDiffers = ImportWarning("subject-differs", "the id token names another subject")
     /// The token type is neither Bearer nor DPoP.

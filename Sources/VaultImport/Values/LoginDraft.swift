@@ -7,6 +7,7 @@ struct LoginDraft {
     var userKey = ""
     var provider = ""
     var subject: String?
+    var isSubjectOfIDToken = false
     var clientID: ClientID?
     var accessToken: AccessToken?
     var tokenType: TokenType?

@@ -81,6 +81,11 @@ extension RejectReason {
     public static let malformedKey = RejectReason("malformed-key", "the DPoP key is malformed")
     /// The value does not open with the secret, though others did.
     public static let notDecryptable = RejectReason("not-decryptable", "the secret does not open the row")
+    /// The vault has no provider of that name.
+    public static let unknownProvider = RejectReason("unknown-provider", "the vault has no such provider")
+    /// A row of another user or account has the same refresh token.
+    public static let duplicateChain = RejectReason(
+        "duplicate-chain", "a row of another user or account has the same refresh token")
     /// The source has a newer row for the same account.
     public static let superseded = RejectReason("superseded", "the source has a newer row for the account")
 }

@@ -53,6 +53,8 @@ public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringC
     public let provider: String
     /// The account's id at the provider. For OpenID providers it usually is the `sub` claim.
     public let subject: String?
+    /// Whether ``subject`` is the id token's, because the row itself names none.
+    let isSubjectOfIDToken: Bool
     /// The client registration to which the refresh token is bound, where the source knows it.
     public let clientID: ClientID?
     public let accessToken: AccessToken?
@@ -80,6 +82,7 @@ public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringC
         userKey = draft.userKey
         provider = draft.provider
         subject = draft.subject
+        isSubjectOfIDToken = draft.isSubjectOfIDToken
         clientID = draft.clientID
         accessToken = draft.accessToken
         tokenType = draft.tokenType
@@ -95,6 +98,9 @@ public struct SourceLogin: Sendable, CustomStringConvertible, CustomDebugStringC
         resourceTokens = draft.resourceTokens
         self.warnings = warnings
     }
+
+    /// The subject that the row itself names.
+    var ownSubject: String? { isSubjectOfIDToken ? nil : subject }
 
     public var description: String { "login in \(place)" }
     public var debugDescription: String { description }

@@ -6,6 +6,8 @@ public struct StoreDetection: Hashable, Sendable {
     public let table: String?
     /// Sentences for people: what decided, what else is used, and what is left alone.
     public let evidence: [String]
+    /// Columns that look like a token or a time, and that no field of a login is read from: perhaps a site's own names.
+    public let unreadColumns: [String]
     let accounts: AccountRepetition
 }
 

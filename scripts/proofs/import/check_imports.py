@@ -89,7 +89,7 @@ def from_better_auth(probe, folder, rows):
     store = schema_stores.better_auth(sealed, rows, sealed=True)
     secrets = ["--better-auth-secret", "2:new secret", "--better-auth-secret", "old:old secret"]
     wrong += kit.check(probe, store, sealed, *secrets)
-    for given, code in (([], "secret-needed"), (["--better-auth-secret", "2:wrong"], "wrong-secret")):
+    for given, code in (([], "secretNeeded"), (["--better-auth-secret", "2:wrong"], "wrongSecret")):
         lines = kit.read(probe, sealed, *given)
         wrong += [] if lines == [{"error": code}] else [f"better-auth with {given}: {lines[:2]}"]
     return wrong
@@ -115,7 +115,7 @@ def from_nango(probe, folder, rows):
     wrong = kit.check(probe, schema_stores.nango(plain, rows), plain)
     store = schema_stores.nango(sealed, rows, key)
     wrong += kit.check(probe, store, sealed, "--nango-key", base64.b64encode(key).decode())
-    for given, code in (([], "secret-needed"), (["--nango-key", base64.b64encode(bytes(32)).decode()], "wrong-secret")):
+    for given, code in (([], "secretNeeded"), (["--nango-key", base64.b64encode(bytes(32)).decode()], "wrongSecret")):
         lines = kit.read(probe, sealed, *given)
         wrong += [] if lines == [{"error": code}] else [f"nango with {given}: {lines[:2]}"]
     return wrong

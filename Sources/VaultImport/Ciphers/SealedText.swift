@@ -1,0 +1,46 @@
+import OAuthClient
+import VaultCrypto
+
+/// What encrypted columns of common frameworks look like. Such a value is no token, and a provider would be sent a
+/// ciphertext.
+enum SealedText {
+    /// Whose ciphertext a text is; nil if it has no such look.
+    static func product(of text: String) -> String? {
+        switch text.utf8.first {
+        case UInt8(ascii: "g"): isFernet(text) ? "Fernet (Django, SQLAlchemy)" : nil
+        case UInt8(ascii: "e"): isLaravel(text) ? "Laravel" : nil
+        case UInt8(ascii: "{"): isRails(text) ? "Rails" : nil
+        case UInt8(ascii: "v"): text.hasPrefix("vault:v") ? "Vault's transit engine" : nil
+        case UInt8(ascii: "$"): text.hasPrefix("$ba$") ? "Better Auth" : nil
+        default: nil
+        }
+    }
+
+    /// Version 0x80 and the time in Base64: `gAAAAA`, until the year 2106; then at least one block and the MAC.
+    private static func isFernet(_ text: String) -> Bool {
+        guard text.hasPrefix("gAAAAA"), text.utf8.count >= 100 else { return false }
+        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        return digits.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// `Illuminate\Encryption\Encrypter`: JSON with iv, value and mac, in Base64.
+    private static func isLaravel(_ text: String) -> Bool {
+        guard text.hasPrefix("eyJpdiI6"), let bytes = Base64.decode(text),
+            let object = try? JSONObject(document: bytes)
+        else { return false }
+        return object["value"] != nil && object["mac"] != nil
+    }
+
+    /// `ActiveRecord::Encryption::MessageSerializer`: JSON with the payload and its headers.
+    private static func isRails(_ text: String) -> Bool {
+        guard text.hasPrefix("{\"p\":"), let object = try? JSONObject(document: Array(text.utf8)) else { return false }
+        return object["h"] != nil
+    }
+}

@@ -1,0 +1,77 @@
+import OAuthClient
+import TokenVault
+import VaultStorage
+
+/// The vault's providers, as far as rows have named them. Used by one task at a time.
+final class ProviderScreen {
+    private let vault: Vault
+    private var known: [String: Known] = [:]
+    private var counts: [String: Int] = [:]
+    /// Client ids of the source, by its own names of providers.
+    private var clients: [String: ClientID] = [:]
+    private var clientsOfMissing: [String: ClientID] = [:]
+
+    /// A source that names more providers than that is not one whose names are providers.
+    private static let mostNames = 1_000
+
+    private struct Known {
+        let handle: ProviderHandle?
+        let clientID: String?
+    }
+
+    init(_ vault: Vault) { self.vault = vault }
+
+    /// Why the vault cannot take the row, whatever else it says.
+    func reason(against login: PlannedLogin) async throws -> RejectReason? {
+        let provider: Known
+        if let found = known[login.provider] {
+            provider = found
+        } else {
+            provider = try await find(login.provider)
+            if known.count < Self.mostNames { known[login.provider] = provider }
+        }
+        guard provider.handle != nil else {
+            note(login)
+            return .unknownProvider
+        }
+        if let own = provider.clientID, let other = login.source.clientID, own != other.rawValue {
+            return .otherClient
+        }
+        return nil
+    }
+
+    private func find(_ name: String) async throws -> Known {
+        let target = try await vault.importTarget(named: name)
+        return Known(handle: target?.provider, clientID: target?.clientID)
+    }
+
+    func handle(named name: String) async throws -> ProviderHandle? {
+        if let found = known[name] { return found.handle }
+        return try await find(name).handle
+    }
+
+    func note(_ registration: SourceRegistration) { clients[registration.provider] = registration.clientID }
+
+    private func note(_ login: PlannedLogin) {
+        guard counts[login.provider] != nil || counts.count < Self.mostNames else { return }
+        counts[login.provider, default: 0] += 1
+        if clientsOfMissing[login.provider] == nil {
+            clientsOfMissing[login.provider] = login.source.clientID ?? clients[login.source.provider]
+        }
+    }
+
+    /// Those that the vault does not have, the one with the most rows first.
+    var missing: [MissingProvider] {
+        counts.map { MissingProvider(name: $0.key, rows: $0.value, clientID: clientsOfMissing[$0.key]) }
+            .sorted { ($1.rows, $0.name) < ($0.rows, $1.name) }
+    }
+}
+
+/// A provider that rows name, and that the vault does not have.
+public struct MissingProvider: Sendable, Hashable {
+    /// As the plan calls it, or else the source.
+    public let name: String
+    public let rows: Int
+    /// The client to which the rows' refresh tokens are bound, where the source says so.
+    public let clientID: ClientID?
+}
