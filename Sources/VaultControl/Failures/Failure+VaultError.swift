@@ -80,15 +80,22 @@ extension Failure {
             }
         self.init(
             status, code: error.code.name, error.message,
-            hints: [Self.hint(for: error.code) ?? error.hint].compactMap(\.self))
+            hints: Self.hints(for: error))
     }
 
     /// What to do in terms of the command line.
-    private static func hint(for code: ImportError.Code) -> String? {
-        switch code {
-        case .severalStores: "name the one that is meant: --kind KIND or --table TABLE"
-        case .secretNeeded, .wrongSecret: "give the source's own secret: --better-auth-secret-file or --nango-key-file"
-        default: nil
+    private static func hints(for error: ImportError) -> [String] {
+        switch error.code {
+        case .severalStores where error.hint?.contains("--") != true:
+            ["name the one that is meant: --kind KIND or --table TABLE"]
+        case .secretNeeded:
+            [
+                "give the source's own secret: --better-auth-secret-file, --nango-key-file, or --decrypt-command",
+                "if these are the tokens themselves: --tokens-are-plain",
+            ]
+        case .wrongSecret:
+            ["give the source's own secret: --better-auth-secret-file, --nango-key-file, or --decrypt-command"]
+        default: [error.hint].compactMap(\.self)
         }
     }
 

@@ -60,7 +60,7 @@ struct ImportCompareCommand: VaultCommand {
 
     func run(_ invocation: Invocation) async throws {
         let result = try await ImportPass.run(source, .compare, reportOptions, global, invocation).result
-        let different = result[.older] + result[.absent] + result[.ended] + result[.renewedBySource]
+        let different = result[.older] - result.superseded + result[.absent] + result[.ended] + result[.renewedBySource]
         guard different == 0 else {
             invocation.warn("\(Count.of(different, "login")) \(different == 1 ? "differs" : "differ") from the source")
             invocation.hint("follow it once more: vaultctl import run SOURCE")

@@ -15,12 +15,28 @@ struct ImportPass {
         var named: [LoginID] = []
         let progress = RowProgress(invocation)
         defer { progress.finish() }
-        while let row = try await rows.next() {
-            progress.update(rows.result.rows)
-            if report.isWanted { try report.write(row, try rows.fingerprint(of: row)) }
-            if row.outcome == .renewedBySource, let login = row.login, named.count < 100 { named.append(login) }
+        do {
+            while let row = try await rows.next() {
+                progress.update(rows.result.rows, share: rows.progress)
+                if report.isWanted { try report.write(row, try rows.fingerprint(of: row)) }
+                if row.outcome == .renewedBySource, let login = row.login, named.count < 100 { named.append(login) }
+            }
+        } catch  where Task.isCancelled {
+            throw Self.interruption(rows.result, options)
         }
         (result, renewedByBoth) = (rows.result, named)
+    }
+
+    /// What was done until somebody stopped it.
+    private static func interruption(_ result: ImportResult, _ options: ImportRunOptions) -> Failure {
+        let rows = Count.of(result.rows, "row")
+        guard !options.isRehearsal, options.purpose != .compare else {
+            return Failure(.partlyDone, code: "interrupted", "interrupted after \(rows); nothing was changed")
+        }
+        let stored = "\(Count.of(result[.added], "new login")) and \(Count.of(result[.followed], "change"))"
+        return Failure(
+            .partlyDone, code: "interrupted", "interrupted after \(rows); \(stored) of them are stored",
+            hints: ["run the same command again: it takes what is left, and finds what is stored unchanged"])
     }
 
     /// One that only looks, with its report and its result printed.
@@ -39,21 +55,33 @@ struct ImportPass {
     }
 }
 
-/// How many rows have been read. A source does not say how many there are.
-private final class RowProgress {
+/// How many rows have been read, which share of the source that is, and how long the rest takes at this rate.
+package final class RowProgress {
     private let invocation: Invocation
     private let isShown: Bool
     private var shown = 0
+    private let started = ContinuousClock.now
 
     init(_ invocation: Invocation) {
         self.invocation = invocation
         isShown = invocation.console.isRich(.error) && !invocation.isQuiet
     }
 
-    func update(_ rows: Int) {
+    func update(_ rows: Int, share: Double?) {
         guard isShown, rows - shown >= 500 else { return }
         shown = rows
-        try? invocation.console.write("\rreading: \(rows) rows", to: .error)
+        let line = Self.line(rows, share: share, elapsed: (ContinuousClock.now - started) / .seconds(1))
+        try? invocation.console.write("\r\(line)\u{1B}[K", to: .error)
+    }
+
+    /// - Parameter elapsed: seconds.
+    package static func line(_ rows: Int, share: Double?, elapsed: Double) -> String {
+        var line = "reading: \(rows) rows"
+        guard let share else { return line }
+        line += ", \(Int(min(share, 1) * 100)) %"
+        // A rate of the first moments says nothing.
+        guard share > 0, share < 1, elapsed >= 2 else { return line }
+        return line + ", \(Instant.duration((elapsed / share * (1 - share)).rounded(.up))) left"
     }
 
     func finish() {

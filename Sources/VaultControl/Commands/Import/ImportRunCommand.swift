@@ -77,12 +77,15 @@ struct ImportRunCommand: VaultCommand {
     ) throws {
         if dryRun { invocation.note("nothing was changed") }
         let usable = result[.added] + result[.followed] + result[.unchanged]
+        let advice = RejectAdvice.lines(for: result)
         guard result.rows == 0 || usable > 0 || result.reasons.isEmpty else {
             throw invocation.end(
                 afterOutput: Failure(
                     .usage, code: "nothingUsable", "no row of the source could be used",
-                    hints: ["see why, row by row: --report FILE", "docs/import.md says what each source needs"]))
+                    hints: advice
+                        + ["see why, row by row: --report FILE", "docs/import.md says what each source needs"]))
         }
+        for line in advice { invocation.warn(line) }
         guard isQuiet else {
             throw invocation.end(
                 afterOutput: Failure(

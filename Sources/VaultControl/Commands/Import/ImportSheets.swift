@@ -47,6 +47,16 @@ enum ImportSheets {
                 "providers",
                 Sheet((result.reading?.providers ?? [:]).sorted { $0.key < $1.key }.map { .data($0.key, $0.value) })),
             .data("unknownMembers", result.reading?.unknownMembers ?? []),
+            .data("unreadColumns", source.detection.unreadColumns),
+            .data(
+                "missingProviders",
+                result.missingProviders.prefix(100).map { provider -> Sheet in
+                    [
+                        .data("provider", provider.name), .data("rows", provider.rows),
+                        .data("clientId", provider.clientID?.rawValue),
+                    ]
+                }),
+            .data("superseded", result.superseded),
         ]
         for (outcome, count) in outcomes where count > 0 && outcome != "rejected" {
             sheet += [.line(words(ofOutcome: outcome), count)]

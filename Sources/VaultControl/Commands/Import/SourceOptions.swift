@@ -8,7 +8,10 @@ struct SourceOptions: ParsableArguments {
     static let title: ArgumentHelp = "How the source is read"
 
     @Argument(
-        help: "The source: a SQLite database, JSON Lines, CSV, a JSON document, or a dump of PostgreSQL or MySQL.",
+        help:
+            .init(
+                "The source: a SQLite database, JSON Lines, CSV, MSAL's cache, or a dump of PostgreSQL or MySQL as text; all "
+                    + "but the first also as gzip."),
         completion: .file())
     var source: String
 
@@ -44,12 +47,32 @@ struct SourceOptions: ParsableArguments {
     @Flag(help: "Reject rows whose provider the map does not name.")
     var mappedOnly = false
 
-    @Option(help: .init("Names of members or columns: user=owner_id,access_token=tok.", valueName: "map"))
+    @Option(
+        help: .init(
+            "Which column is which member of the canonical form, for any table: user=owner_id,access_token=tok. In a "
+                + "column with JSON: access_token=TOKEN.access_token.", valueName: "map"))
     var map: String?
 
+    @Option(help: .init("The provider of every row, where the source names none.", valueName: "name"))
+    var providerName: String?
+
     @Option(
-        help: .init("The columns of a CSV file that has no header: user,provider,refresh_token.", valueName: "names"))
+        help: .init(
+            "What names a row that has no account and no key of its own: column:NAME, or line for a file that only "
+                + "grows.", valueName: "key"))
+    var rowKey: String?
+
+    @Option(
+        help: .init(
+            "The columns of a CSV file that has no header, or with --table those of a dump that does not name them: "
+                + "user,provider,refresh_token.", valueName: "names"))
     var columns: String?
+
+    @Option(
+        help: .init(
+            "What separates the values of a CSV file, if its first line does not show it: comma, semicolon or tab.",
+            valueName: "word"))
+    var separator: String?
 
     @Option(
         help: .init("What a time without a zone means: utc, unknown, or an offset such as +02:00.", valueName: "zone"))
@@ -60,6 +83,9 @@ struct SourceOptions: ParsableArguments {
 
     @Flag(help: "Reject rows with members that are not known.")
     var strict = false
+
+    @Flag(help: "Take tokens that look encrypted as they are.")
+    var tokensArePlain = false
 
     @Option(
         help: .init(
@@ -82,8 +108,19 @@ struct SourceOptions: ParsableArguments {
         }
         if Self.key(userKey) == nil { throw ValidationError("--user-key must be id, email, username or column:NAME") }
         if Self.zone(zone) == nil { throw ValidationError("--zone must be utc, unknown, or an offset such as +02:00") }
-        if let map, Self.table(map) == nil {
+        if let rowKey, Self.rowKey(rowKey) == nil { throw ValidationError("--row-key must be line or column:NAME") }
+        if let separator, Separator(rawValue: separator) == nil {
+            throw ValidationError("--separator must be comma, semicolon or tab")
+        }
+        guard let map else { return }
+        guard let table = Self.table(map) else {
             throw ValidationError("--map must be of the form MEMBER=COLUMN,MEMBER=COLUMN")
+        }
+        let unknown = table.keys.filter { !ImportPlan.members.contains($0) }.sorted()
+        guard unknown.isEmpty else {
+            throw ValidationError(
+                "--map knows no member \(unknown.map { Printable.shortened($0) }.joined(separator: ", ")); "
+                    + "it is MEMBER=COLUMN with the members \(ImportPlan.members.joined(separator: ", "))")
         }
     }
 
@@ -100,9 +137,21 @@ struct SourceOptions: ParsableArguments {
         plan.keepsDeadLogins = keepDead
         plan.isStrict = strict
         plan.columns = map.flatMap { Self.table($0) } ?? [:]
+        plan.provider = providerName
+        plan.rowKey = rowKey.flatMap { Self.rowKey($0) }
+        plan.separator = separator.flatMap { Separator(rawValue: $0) }
+        plan.tokensArePlain = tokensArePlain
         plan.header = columns.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         plan.secrets = try secrets(invocation)
-        return try ImportSource(path: source, plan: plan)
+        let opened = try ImportSource(path: source, plan: plan)
+        let unread = opened.detection.unreadColumns
+        if !unread.isEmpty {
+            let names = unread.prefix(8).map { Printable.shortened($0) }.joined(separator: ", ")
+            let columns = Count.of(unread.count, "column")
+            invocation.warn(
+                "nothing is read from \(columns) that may hold tokens or times: \(names)")
+        }
+        return opened
     }
 
     private static func key(_ text: String) -> UserKey? {
@@ -113,6 +162,11 @@ struct SourceOptions: ParsableArguments {
         case _ where text.hasPrefix("column:") && text.utf8.count > 7: .column(String(text.dropFirst(7)))
         default: nil
         }
+    }
+
+    private static func rowKey(_ text: String) -> RowKey? {
+        if text == "line" { return .line }
+        return text.hasPrefix("column:") && text.utf8.count > 7 ? .column(String(text.dropFirst(7))) : nil
     }
 
     private static func zone(_ text: String) -> ZonelessTimes? {
@@ -129,14 +183,14 @@ struct SourceOptions: ParsableArguments {
         }
     }
 
-    /// Of `member=column` to column by member, as the plan has it.
+    /// Of `MEMBER=COLUMN`: the column by member, as the plan has it.
     private static func table(_ text: String) -> [String: String]? {
         var table: [String: String] = [:]
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let equals = pair.firstIndex(of: "=") else { return nil }
             let (member, column) = (String(pair[..<equals]), String(pair[pair.index(after: equals)...]))
-            guard !member.isEmpty, !column.isEmpty, table[column] == nil else { return nil }
-            table[column] = member
+            guard !member.isEmpty, !column.isEmpty, table[member] == nil else { return nil }
+            table[member] = column
         }
         return table
     }

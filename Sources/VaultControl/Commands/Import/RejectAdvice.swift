@@ -1,0 +1,45 @@
+import TokenVault
+import VaultImport
+
+/// What to do about the rows that were rejected, where there is more to say than the reason.
+enum RejectAdvice {
+    /// Providers that are named, one by one.
+    private static let mostProviders = 8
+
+    static func lines(for result: ImportResult) -> [String] {
+        var lines = result.missingProviders.prefix(mostProviders).map { line(for: $0) }
+        if result.missingProviders.count > mostProviders {
+            lines.append(
+                "and \(result.missingProviders.count - mostProviders) more providers: --report FILE names them")
+        }
+        if !lines.isEmpty {
+            lines.append("or say which provider of the vault they are: --provider-map FILE")
+        }
+        func count(_ reason: RejectReason) -> Int { result.reasons[reason] ?? 0 }
+        if count(.ownerMissing) > 0, count(.ownerMissing) == result.reasons.values.reduce(0, +) {
+            lines.append("name the table of users, if it is another one: --user-table TABLE")
+        }
+        if count(.ambiguousRow) > 0 {
+            lines.append(
+                "name rows that have no account: --row-key column:NAME, or --row-key line; with --take the tokens are name "
+                    + "enough")
+        }
+        return lines
+    }
+
+    private static func line(for provider: MissingProvider) -> String {
+        let rows = Count.of(provider.rows, "row")
+        let isPlain = provider.name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isPlain else { return "the vault has no provider \(Printable.shortened(provider.name)) (\(rows))" }
+        let client = provider.clientID.map { Printable.shortened($0.rawValue, to: 200) } ?? "CLIENT-ID"
+        return "the vault has no provider \(provider.name) (\(rows)): vaultctl provider add \(provider.name) "
+            + "--client-id \(client)"
+    }
+}
