@@ -11,7 +11,7 @@ enum SealedText {
         case UInt8(ascii: "e"): isLaravel(text) ? "Laravel" : nil
         case UInt8(ascii: "{"): isRails(text) ? "Rails" : nil
         case UInt8(ascii: "v"): text.hasPrefix("vault:v") ? "Vault's transit engine" : nil
-        case UInt8(ascii: "$"): text.hasPrefix("$ba$") ? "Better Auth" : nil
+        case UInt8(ascii: "$"): isBetterAuth(text) ? "Better Auth" : nil
         default: nil
         }
     }
@@ -28,6 +28,13 @@ enum SealedText {
             default: false
             }
         }
+    }
+
+    /// `$ba$VERSION$HEX`, for stores of other kinds than Better Auth's own.
+    private static func isBetterAuth(_ text: String) -> Bool {
+        let parts = text.split(separator: "$")
+        return parts.count == 3 && parts[0] == "ba" && Int(parts[1]) != nil
+            && parts[2].utf8.count > ForeignCipher.overhead * 2 && parts[2].utf8.allSatisfy { Hex.value($0) != nil }
     }
 
     /// `Illuminate\Encryption\Encrypter`: JSON with iv, value and mac, in Base64.

@@ -83,6 +83,7 @@ struct ProbeOptions {
             case "--zone": plan.zonelessTimes = .offset(seconds: Int(try value()) ?? 0)
             case "--now": now = Date(timeIntervalSince1970: Double(try value()) ?? 0)
             case "--strict": plan.isStrict = true
+            case "--tokens-are-plain": plan.tokensArePlain = true
             case "--map":
                 let parts = try value().split(separator: "=", maxSplits: 1).map(String.init)
                 plan.columns[parts[0]] = parts[1]

@@ -85,7 +85,7 @@ def from_better_auth(probe, folder, rows):
     import schema_stores
 
     plain, sealed = folder / "plain.sqlite3", folder / "sealed.sqlite3"
-    wrong = kit.check(probe, schema_stores.better_auth(plain, rows, sealed=False), plain)
+    wrong = kit.check(probe, schema_stores.better_auth(plain, rows, sealed=False), plain, "--tokens-are-plain")
     store = schema_stores.better_auth(sealed, rows, sealed=True)
     secrets = ["--better-auth-secret", "2:new secret", "--better-auth-secret", "old:old secret"]
     wrong += kit.check(probe, store, sealed, *secrets)

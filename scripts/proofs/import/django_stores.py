@@ -149,15 +149,12 @@ def dirty_allauth(path, store, truths, ids):
     def long_ok(n, t): tok(n, token="l" * 60_000); t.update(access=digest("l" * 60_000))
     def quote(n, t): tok(n, token="a'b\"c;--" + str(n)); t.update(access=digest("a'b\"c;--" + str(n)))
     def same_chain(n, t):
-        # The chain of the row before it, with older tokens.
+        # The chain of another user, in the row before it.
         tok(n, token_secret=token("refresh", n - 1), expires_at="2026-12-01 00:00:00")
-        reject(t, None)
-        t.clear()
-        t.update(outcome="duplicate", of=n)
+        reject(t, "duplicate-chain")
     def newer_chain(n, t):
         tok(n, token_secret=token("refresh", n - 1), expires_at="2027-12-01 00:00:00")
-        t.update(outcome="update", of=n, refresh=digest(token("refresh", n - 1)), expires=ms(1827619200 - 0))
-        t["expires"] = ms(int(datetime.datetime(2027, 12, 1, tzinfo=UTC).timestamp()))
+        reject(t, "duplicate-chain")
     def second_without_app(n, t):
         # Two tokens of one account without an app: the newer row is the one that lives.
         tok(n - 1, app_id=None)
@@ -274,8 +271,7 @@ def dirty_social_auth(path, store, truths):
     def enormous(n, t): edit(n, junk="j" * 1_100_000); reject(t, "too-long")
     def same_chain(n, t):
         edit(n, refresh_token=token("refresh", n - 1), auth_time=NOW - 1000)
-        t.clear()
-        t.update(outcome="duplicate", of=n)
+        reject(t, "duplicate-chain")
 
     dirts = kinds(locals(), but=("put", "col", "edit", "reject"))
     for n, dirt in store.spread(len(truths), dirts, None):
