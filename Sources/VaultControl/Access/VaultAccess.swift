@@ -235,6 +235,11 @@ struct VaultAccess {
                     .notFound, "there is no CA file at \(Printable.shortened(path, to: 200))",
                     hints: ["check --ca-file"])
             }
+            if let refusal = TrustedFile(path).refusal {
+                throw Failure(
+                    .unsafeFile, "the CA file \(Printable.shortened(path, to: 200)) \(refusal.reason)",
+                    hints: [refusal.hint])
+            }
             do {
                 return try .systemAnd(pemFile: path)
             } catch {

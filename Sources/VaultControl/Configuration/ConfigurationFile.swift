@@ -139,6 +139,9 @@ extension ConfigurationFile {
             let parent = Printable.shortened(parent, to: 200)
             try checkOwner(directory, "the configuration file's directory \(parent)", fix: "chmod go-w \(parent)")
         }
+        if let refusal = TrustedFile(path).refusal {
+            throw Failure(.unsafeFile, "the configuration file \(name) \(refusal.reason)", hints: [refusal.hint])
+        }
         do {
             return try InputFile.readAll(descriptor, "configuration file", from: path, atMost: longest)
         } catch {

@@ -9,4 +9,10 @@ package enum PathName {
     package static func lastPart(of path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
     }
+
+    /// A path with nothing in it that a terminal would obey.
+    package static func shown(_ path: String) -> String {
+        String(
+            String.UnicodeScalarView(path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
 }

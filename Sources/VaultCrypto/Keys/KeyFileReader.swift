@@ -23,19 +23,16 @@ package struct KeyFileReader {
         if let descriptor = Self.descriptor(namedBy: path) {
             return try SecretDescriptor(descriptor, title: title, limit: limit).read()
         }
-        let (descriptor, target) = try openFile()
-        defer { _ = close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+        let file = try openFile()
+        defer { _ = close(file.descriptor) }
+        var status = file.status
         if status.st_nlink > 1 {
             // A process that was killed while it wrote the file may have left it a second name.
-            NewFile(target).removeLeftovers()
-            guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+            NewFile(file.path).removeLeftovers()
+            guard unsafe fstat(file.descriptor, &status) == 0 else { throw unreadable(errno) }
         }
-        try checkFile(status, descriptor)
-        try checkDirectory(of: path)
-        if target != path { try checkDirectory(of: target) }
-        return try SecretDescriptor.contents(of: descriptor, title, limit)
+        try checkFile(status, file.descriptor)
+        return try SecretDescriptor.contents(of: file.descriptor, title, limit)
     }
 
     /// The descriptor that `<(…)` and `/dev/stdin` stand for: whoever started this process has opened it.
@@ -50,30 +47,19 @@ package struct KeyFileReader {
     /// Whether the path stands for a descriptor, which can be read only once.
     package static func isDescriptor(_ path: String) -> Bool { descriptor(namedBy: path) != nil }
 
-    /// The file, and its own path where `path` is a symbolic link, as in volumes that Kubernetes mounts.
-    private func openFile() throws(VaultCryptoError) -> (Int32, String) {
-        var error: Int32 = 0
+    /// The file, and its own path where `path` leads through symbolic links, as in volumes that Kubernetes mounts.
+    private func openFile() throws(VaultCryptoError) -> TrustedPath.Opened {
+        var flaw = TrustedPath.Flaw.system(ENOENT)
         // Kubernetes exchanges the directory that its links lead to: a path may be gone right after it was resolved.
         for _ in 0..<2 {
-            let target = try resolved()
             // O_NONBLOCK: opening a FIFO must not wait for a writer.
-            let descriptor = unsafe open(target, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            if descriptor >= 0 { return (descriptor, target) }
-            error = errno
-            guard target != path, error == ENOENT else { break }
+            do throws(TrustedPath.Flaw) {
+                return try TrustedPath.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            } catch { flaw = error }
+            guard flaw == .system(ENOENT) else { break }
         }
-        throw openingError(error)
-    }
-
-    private func resolved() throws(VaultCryptoError) -> String {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw unsafeFile("is a symbolic link of another user", hint: "name the file itself")
-        }
-        guard let resolved = unsafe realpath(path, nil) else { throw openingError(errno) }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        if case .system(let error) = flaw { throw openingError(error) }
+        throw unsafeFile(flaw.reason ?? "", hint: flaw.hint)
     }
 
     private func checkFile(_ status: stat, _ descriptor: Int32) throws(VaultCryptoError) {
@@ -95,18 +81,6 @@ package struct KeyFileReader {
         }
     }
 
-    private func checkDirectory(of path: String) throws(VaultCryptoError) {
-        let parent = PathName.directory(of: path)
-        var status = stat()
-        guard unsafe stat(parent, &status) == 0 else { throw unreadable(errno) }
-        let isShared = status.st_mode & S_IWOTH != 0
-        guard !isShared || status.st_mode & S_ISVTX != 0 else {
-            throw unsafeFile(
-                "lies in a directory that other users can write to",
-                hint: "run: chmod o-w \(KeyFileReader.shown(parent))")
-        }
-    }
-
     private func openingError(_ error: Int32) -> VaultCryptoError {
         switch error {
         case ENOENT, ENOTDIR:
@@ -114,7 +88,7 @@ package struct KeyFileReader {
                 .keyFileMissing, "there is no \(title) at \(shownPath)",
                 hint: "restore it from a copy; do not make a new key, which would not open the vault")
         case ELOOP: unsafeFile("is a symbolic link that leads nowhere", hint: "name the file itself")
-        case ENXIO: unsafeFile("is not a regular file")
+        case ENXIO, EISDIR: unsafeFile("is not a regular file")
         default: unreadable(error)
         }
     }
@@ -130,9 +104,6 @@ package struct KeyFileReader {
 
     private var shownPath: String { Self.shown(path) }
 
-    /// A path with nothing in it that a terminal would obey.
-    static func shown(_ path: String) -> String {
-        String(
-            String.UnicodeScalarView(path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-    }
+    /// See ``PathName/shown(_:)``.
+    static func shown(_ path: String) -> String { PathName.shown(path) }
 }

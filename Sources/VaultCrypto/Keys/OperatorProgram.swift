@@ -68,20 +68,19 @@ package struct OperatorProgram: Sendable {
         return outcome.status == Self.tryAgain ? try unsafe run([verb], input: input, limit: limit) : outcome
     }
 
-    /// What is not a plan of its own: a program that others could have written.
+    /// Refuses a program that others could have written, or could exchange before it is started; see ``TrustedPath``.
     func check() throws(VaultCryptoError) {
-        var status = stat()
-        guard unsafe stat(arguments[0], &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw failed("does not exist")
+        let program: TrustedPath.Opened
+        do throws(TrustedPath.Flaw) { program = try TrustedPath.open(arguments[0], TrustedPath.withoutReading) } catch {
+            throw failed(error.reason ?? "does not exist", hint: error.hint)
         }
+        defer { _ = close(program.descriptor) }
+        let status = program.status
+        guard status.st_mode & S_IFMT == S_IFREG else { throw failed("does not exist") }
         guard unsafe access(arguments[0], X_OK) == 0 else { throw failed("cannot be executed") }
         guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o022 == 0 else {
             throw failed("can be changed by other users", hint: "run: chmod go-w \(shown)")
         }
-        var directory = stat()
-        let parent = PathName.directory(of: arguments[0])
-        guard unsafe stat(parent, &directory) == 0, directory.st_mode & S_IWOTH == 0 || directory.st_mode & S_ISVTX != 0
-        else { throw failed("lies in a directory that other users can write to") }
     }
 
     package func failed(_ why: String, hint: String? = nil) -> VaultCryptoError {

@@ -150,6 +150,7 @@ package struct StateDirectory: Sendable {
             guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
             throw PrivateFile.creationError(errno, made)
         }
+        try PrivateFile.checkWay(to: path, of: "the state directory")
         var info = stat()
         guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid(),
             info.st_mode & 0o077 == 0

@@ -1,4 +1,5 @@
 package import Glibc
+import VaultCrypto
 
 /// What every file of a vault must be: a regular file of this user's, with one name, that no one else may touch.
 package enum PrivateFile {
@@ -60,6 +61,17 @@ package enum PrivateFile {
 
     package static func refused(_ reason: String, _ hint: String) -> StoreError {
         StoreError(.unsafeFile, refusal + reason, hint: hint)
+    }
+
+    /// Refuses a path that others can make lead elsewhere; see ``TrustedPath``. The file itself need not be there.
+    package static func checkWay(to path: String, of what: String) throws(StoreError) {
+        do throws(TrustedPath.Flaw) { try TrustedPath.checkDirectory(of: path) } catch {
+            // What cannot be looked at is told where the file is opened.
+            guard let reason = error.reason else { return }
+            throw StoreError(
+                .unsafeFile, "\(what) is refused: \(PathName.shown(path)) \(reason)",
+                hint: error.hint ?? "use a directory of your own")
+        }
     }
 
     /// Makes a file and its name durable. Only for files that SQLite does not have open.

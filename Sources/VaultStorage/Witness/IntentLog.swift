@@ -57,6 +57,7 @@ package final class IntentLog: Sendable {
     ///
     /// - Parameter head: What comes first in a new file.
     private func write(_ text: String, beginningWith head: String) throws(StoreError) {
+        try PrivateFile.checkWay(to: path, of: "the witness log")
         let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }

@@ -12,6 +12,7 @@ package struct WitnessFile: Witness {
     package var answersAtOnce: Bool { true }
 
     package func text(_ context: VaultContext) throws(StoreError) -> String? {
+        try PrivateFile.checkWay(to: path, of: "the witness")
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -26,6 +27,7 @@ package struct WitnessFile: Witness {
     }
 
     package func advance(to note: WitnessNote, _ context: VaultContext, isForced: Bool) throws(StoreError) {
+        try PrivateFile.checkWay(to: path, of: "the witness")
         let lock = try takeLock()
         defer { close(lock) }
         if !isForced, let seen = try read(context) {

@@ -144,7 +144,7 @@ struct KeyFileTests {
     @Test func aDirectoryThatEverybodyWritesToIsRefusedUnlessSticky() throws {
         #expect(unsafe chmod(directory.path, 0o777) == 0)
         #expect(error()?.code == .keyFileUnsafe)
-        #expect(error()?.hint == "run: chmod o-w \(directory.path)")
+        #expect(error()?.hint == "run: chmod go-w \(directory.path)")
         #expect(unsafe chmod(directory.path, 0o1777) == 0)
         #expect(error() == nil)
     }

@@ -9,6 +9,7 @@ struct CursorFile {
 
     /// Nil: there is no file yet.
     func read() throws -> EventCursor? {
+        try requireTrusted()
         guard unsafe access(path, F_OK) == 0 else { return nil }
         let bytes = try InputFile.read(path, "Cursor", atMost: Self.longest)
         var text = String(decoding: bytes, as: UTF8.self)
@@ -21,7 +22,17 @@ struct CursorFile {
         return cursor
     }
 
+    /// Who can exchange it decides which events are told again, and which never.
+    private func requireTrusted() throws(Failure) {
+        let file = TrustedFile(path)
+        guard let refusal = file.refusalOfDirectory ?? file.refusal else { return }
+        throw Failure(
+            .unsafeFile, "the cursor file \(Printable.shortened(path, to: 200)) \(refusal.reason)",
+            hints: [refusal.hint])
+    }
+
     func write(_ cursor: EventCursor) throws(Failure) {
+        try requireTrusted()
         let new = path + ".new"
         _ = unsafe unlink(new)
         try PrivateFile.write(Array("\(cursor)\n".utf8), to: new)
