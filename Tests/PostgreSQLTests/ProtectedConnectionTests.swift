@@ -64,6 +64,15 @@ struct ProtectedConnectionTests {
         try await server.expectRefusal(user: "stranger", root: root, because: "refused the connection")
     }
 
+    /// Who can change the authorities can be the server.
+    @Test func authoritiesThatOthersCanChangeAreRefused() async throws {
+        let server = try TLSServer()
+        let root = try server.write(TestCertificate("authority").pem, "root.pem")
+        try #require(unsafe chmod(root, 0o666) == 0)
+        let error = #expect(throws: StoreError.self) { try server.connect(user: "bound", root: root) }
+        #expect(error?.code == .unsafeFile)
+    }
+
     /// A server that does not prove that it knows the password could be anybody with a certificate.
     @Test(arguments: ["trusted", "plain"])
     func aServerThatDoesNotBindTheConnectionIsRefused(_ user: String) async throws {
@@ -81,8 +90,11 @@ private final class TLSServer: Sendable {
     let vault: ServerVault
     private let port: UInt16
     private var directory: String { vault.server.directory }
+    /// Not the server's, which may be another user's.
+    private let own: PrivateDirectory
 
     init() throws {
+        own = try PrivateDirectory()
         port = try Self.freePort()
         vault = try ServerVault(PostgreSQLServer(port: port))
         for role in ["bound", "trusted", "plain"] {
@@ -120,8 +132,8 @@ private final class TLSServer: Sendable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    func write(_ text: String, _ name: String) throws -> String {
-        let path = "\(directory)/\(name)"
+    func write(_ text: String, _ name: String, for server: Bool = false) throws -> String {
+        let path = server ? "\(directory)/\(name)" : own.file(name)
         try Data(text.utf8).write(to: URL(filePath: path))
         return path
     }
@@ -133,7 +145,7 @@ private final class TLSServer: Sendable {
         for (setting, name, text) in [
             ("ssl_cert_file", "server.crt", certificate.pem), ("ssl_key_file", "server.key", certificate.keyPEM),
         ] {
-            let path = try write(text, name)
+            let path = try write(text, name, for: true)
             try #require(unsafe chmod(path, 0o600) == 0 && chown(path, owner.st_uid, owner.st_gid) == 0)
             try vault.sql("ALTER SYSTEM SET \(setting) = '\(path)'")
         }

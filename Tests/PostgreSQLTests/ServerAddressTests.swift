@@ -39,12 +39,46 @@ struct ServerAddressTests {
         #expect(Self.value("sslmode", of: address) == "prefer")
     }
 
+    /// Names and addresses that only look like this machine's.
+    @Test(arguments: [
+        "postgresql://127.evil.example/app", "postgresql://127.0.0.1.example/app", "postgresql://localhost.example/app",
+        "postgresql://127.1/app", "postgresql://localhost/app?hostaddr=192.0.2.2", "postgresql://0.0.0.0/app",
+        "postgresql://[::ffff:192.0.2.1]/app", "postgresql://127.0.0.1,db.example/app",
+        "host=127.0.0.1,::1 hostaddr=127.0.0.1 dbname=app", "host=/run/postgresql hostaddr=192.0.2.2 dbname=app",
+    ])
+    func whatOnlyLooksLikeThisMachineIsAnotherOne(_ text: String) throws {
+        let address = try ServerAddress(text)
+        #expect(!address.isLocal)
+        #expect(Self.value("sslmode", of: address) == "verify-full")
+        let weakened = text.contains("://") ? text + (text.contains("?") ? "&" : "?") : text + " "
+        #expect(Self.refusal(weakened + "sslmode=require")?.code == .invalidValue)
+    }
+
+    /// A service file may change while a connection is made.
+    @Test func whatIsUsedMustBeWhatWasDecided() throws {
+        let address = try ServerAddress("postgresql://db.example/app")
+        func check(_ changes: [String: String]) throws {
+            let decided = Dictionary(uniqueKeysWithValues: address.parameters.map { ($0.keyword, $0.value) })
+            try address.requireAsDecided(address.merged.overridden(by: decided).overridden(by: changes))
+        }
+        try check([:])
+        for (keyword, value) in [
+            ("sslmode", "prefer"), ("options", "-c search_path=evil"), ("channel_binding", "disable"),
+            ("hostaddr", "127.0.0.1"), ("gssencmode", "prefer"),
+        ] {
+            #expect(throws: StoreError.self, "\(keyword)") { try check([keyword: value]) }
+        }
+    }
+
     @Test func whatMattersToSafetyIsAlwaysGiven() throws {
         let address = try ServerAddress(
             "postgresql://db.example/app?gssencmode=prefer&target_session_attrs=any&application_name=x")
         #expect(Self.value("gssencmode", of: address) == "disable")
         #expect(Self.value("target_session_attrs", of: address) == "read-write")
         #expect(Self.value("tcp_user_timeout", of: address) == "5000")
+        // libpq takes an empty value for none, and asks the environment.
+        #expect(Self.value("options", of: address) == " ")
+        #expect(address.parameters.allSatisfy { !$0.value.isEmpty })
         for keyword in ["options=-cfsync%3Doff", "service=x", "replication=database"] {
             #expect(Self.refusal("postgresql://db.example/app?\(keyword)")?.code == .invalidValue, "\(keyword)")
         }

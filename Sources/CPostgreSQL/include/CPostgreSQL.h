@@ -19,6 +19,7 @@ const char *libpq_load(void);
 /* F(what it gives, the name after PQ, its parameters, the arguments) */
 #define LIBPQ_BEGINNINGS(F) \
     F(PQconninfoOption *, conninfoParse, (const char *text, char **message), (text, message)) \
+    F(PQconninfoOption *, conndefaults, (void), ()) \
     F(PGconn *, connectStartParams, (const char *const *names, const char *const *values, int expand), \
         (names, values, expand))
 #define LIBPQ_FUNCTIONS(F) \
@@ -27,6 +28,7 @@ const char *libpq_load(void);
     F(char *, cmdStatus, (PGresult *result), (result)) \
     F(char *, cmdTuples, (PGresult *result), (result)) \
     F(PostgresPollingStatusType, connectPoll, (PGconn *conn), (conn)) \
+    F(PQconninfoOption *, conninfo, (PGconn *conn), (conn)) \
     F(void, conninfoFree, (PQconninfoOption *options), (options)) \
     F(int, consumeInput, (PGconn *conn), (conn)) \
     F(int, enterPipelineMode, (PGconn *conn), (conn)) \

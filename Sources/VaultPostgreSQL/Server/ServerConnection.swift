@@ -41,12 +41,13 @@ import VaultStorage
 
     /// Connects, or throws within a few seconds.
     init(_ address: ServerAddress) throws(StoreError) {
+        try address.requireTrustedRoots()
         let parameters = address.parameters
         guard let connection = unsafe Self.start(parameters) else {
             throw StoreError(.outOfMemory, "there is not enough memory to connect")
         }
         do throws(StoreError) {
-            try unsafe Self.finish(connection, Deadline(Self.connecting))
+            try unsafe Self.finish(connection, address, Deadline(Self.connecting))
             guard unsafe LibPQsetnonblocking(connection, 1) == 0, unsafe LibPQenterPipelineMode(connection) == 1 else {
                 throw .unreachable
             }
@@ -90,8 +91,14 @@ import VaultStorage
         return unsafe LibPQconnectStartParams(keywords, values, 0)
     }
 
-    private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) {
+    private static func finish(
+        _ connection: OpaquePointer, _ address: ServerAddress, _ deadline: Deadline
+    ) throws(StoreError) {
         guard unsafe LibPQstatus(connection) != CONNECTION_BAD else { throw unsafe StoreError(refusalOf: connection) }
+        guard let used = unsafe ConnectionOptions(usedBy: connection) else {
+            throw StoreError(.outOfMemory, "there is not enough memory to connect")
+        }
+        try address.requireAsDecided(used)
         // With the server's codes, which are the same in every language.
         unsafe _ = LibPQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         var awaited = PGRES_POLLING_WRITING

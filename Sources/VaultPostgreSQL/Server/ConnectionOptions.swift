@@ -1,0 +1,82 @@
+import CPostgreSQL
+import Glibc
+
+/// Options of a connection, by libpq's keywords. An empty value counts as none, as it does for libpq.
+struct ConnectionOptions: Sendable {
+    private(set) var values: [String: String] = [:]
+    /// Those that this libpq knows: newer ones know more.
+    private(set) var keywords: Set<String> = []
+
+    subscript(keyword: String) -> String? { values[keyword] }
+
+    /// What a connection string says. Nil if libpq cannot read it: its own message would quote it, perhaps with a password.
+    init?(parsing text: String) {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = unsafe LibPQconninfoParse(text, &message) else {
+            unsafe LibPQfreemem(message)
+            return nil
+        }
+        unsafe self.init(taking: options)
+    }
+
+    /// What libpq takes for everything that a string does not say: from the service that `PGSERVICE` names, then from
+    /// `PGHOST` and its like, then its own defaults. Nil if memory is short.
+    static func defaults() -> ConnectionOptions? {
+        unsafe LibPQconndefaults().map { unsafe ConnectionOptions(taking: $0) }
+    }
+
+    /// What a connection that has been started uses. Nil if memory is short.
+    init?(usedBy connection: OpaquePointer) {
+        guard let options = unsafe LibPQconninfo(connection) else { return nil }
+        unsafe self.init(taking: options)
+    }
+
+    /// From a list of libpq's, which is freed.
+    private init(taking options: UnsafeMutablePointer<PQconninfoOption>) {
+        defer { unsafe LibPQconninfoFree(options) }
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            let keyword = unsafe String(cString: keyword)
+            keywords.insert(keyword)
+            if let value = unsafe option.pointee.val, unsafe value.pointee != 0 {
+                values[keyword] = unsafe String(cString: value)
+            }
+            unsafe option += 1
+        }
+    }
+
+    /// What applies if these are given, too.
+    func overridden(by given: [String: String]) -> ConnectionOptions {
+        var result = self
+        result.values.merge(given) { _, given in given }
+        return result
+    }
+
+    /// Whether every server that may be reached is on this machine, so that nothing crosses a network. A name is not looked
+    /// up: only what can lead nowhere else counts.
+    var isLocal: Bool {
+        let (hosts, addresses) = (list("host"), list("hostaddr"))
+        // libpq refuses lists of two lengths; whatever another version makes of them, it is protected.
+        guard hosts.isEmpty || addresses.isEmpty || hosts.count == addresses.count else { return false }
+        return (0..<max(hosts.count, addresses.count)).allSatisfy { index in
+            // An address is used where there is one, whatever the name beside it says.
+            if index < addresses.count, !addresses[index].isEmpty { return Self.isLoopback(addresses[index]) }
+            let host = index < hosts.count ? hosts[index] : ""
+            return host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost"
+                || Self.isLoopback(host)
+        }
+    }
+
+    private func list(_ keyword: String) -> [Substring] {
+        values[keyword]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+    }
+
+    /// An address as it is written out, so that neither a name such as `127.example.org` nor another spelling counts.
+    private static func isLoopback(_ text: Substring) -> Bool {
+        var (four, six) = (in_addr(), in6_addr())
+        let text = String(text)
+        if unsafe inet_pton(AF_INET, text, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+        guard unsafe inet_pton(AF_INET6, text, &six) == 1 else { return false }
+        return unsafe withUnsafeBytes(of: six) { unsafe $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import VaultCrypto
+import VaultStorage
+
+extension ServerAddress {
+    /// Whether all hosts are this machine, so that nothing crosses a network: judged by where libpq goes, not by what the
+    /// string alone says.
+    package var isLocal: Bool { merged.isLocal }
+
+    /// As HTTP is allowed to this machine alone, so is a connection without a checked certificate.
+    func requireProtection() throws(StoreError) {
+        guard !isLocal, let mode = given["sslmode"], mode != "verify-full" else { return }
+        throw StoreError(
+            .invalidValue, "the server is on another machine, and sslmode=\(mode) does not check its certificate",
+            hint: "use sslmode=verify-full, with sslrootcert=FILE if the certificate is not from a public authority")
+    }
+
+    /// Who can write the file of trusted authorities can be any server. `system` is no file.
+    func requireTrustedRoots() throws(StoreError) {
+        guard !isLocal, let path = merged["sslrootcert"], path != "system" else { return }
+        let file: TrustedPath.Opened
+        do throws(TrustedPath.Flaw) { file = try TrustedPath.open(path, TrustedPath.withoutReading) } catch {
+            // libpq tells what it cannot read.
+            guard let reason = error.reason else { return }
+            throw StoreError(
+                .unsafeFile, "the file of sslrootcert is refused: \(PathName.shown(path)) \(reason)",
+                hint: error.hint ?? "use a directory of your own")
+        }
+        defer { _ = close(file.descriptor) }
+        let (owner, mode) = (file.status.st_uid, file.status.st_mode)
+        guard owner == geteuid() || owner == 0, mode & 0o022 == 0 else {
+            throw StoreError(
+                .unsafeFile, "the file of sslrootcert is refused: other users can change \(PathName.shown(path))",
+                hint: "run: chmod go-w \(PathName.shown(path))")
+        }
+    }
+
+    /// Keywords and values for libpq. What matters to safety is always given, so that no environment variable and no service
+    /// file decides it. libpq ignores an empty value, so a blank stands for no options.
+    var parameters: [(keyword: String, value: String)] {
+        var all = given
+        // Where it goes is decided once.
+        for keyword in ["host", "hostaddr"] { all[keyword] = merged[keyword] }
+        all.merge(demanded) { _, demanded in demanded }
+        if isLocal { all["sslmode"] = given["sslmode"] ?? "prefer" }
+        return all.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private var demanded: [String: String] {
+        var all = [
+            "gssencmode": "disable", "target_session_attrs": "read-write", "client_encoding": "UTF8",
+            "application_name": "tokenvault", "keepalives": "1", "keepalives_idle": "3", "keepalives_interval": "1",
+            "keepalives_count": "3", "tcp_user_timeout": "5000", "connect_timeout": "5", "options": " ",
+            "ssl_min_protocol_version": "TLSv1.2",
+        ]
+        if merged.keywords.contains("gssdelegation") { all["gssdelegation"] = "0" }
+        guard !isLocal else { return all }
+        all["sslmode"] = "verify-full"
+        // A server that asks for a client's certificate asks for no password. Only the string itself says that it does.
+        guard given["sslcert"] == nil else { return all }
+        // Also refuses passwords in the clear and by MD5.
+        all["channel_binding"] = "require"
+        if merged.keywords.contains("require_auth") { all["require_auth"] = "scram-sha-256" }
+        return all
+    }
+
+    /// Refuses a connection that uses something else than was decided: a service file may have changed meanwhile. Nothing
+    /// has been sent yet.
+    func requireAsDecided(_ used: ConnectionOptions) throws(StoreError) {
+        let isAsDecided = demanded.allSatisfy { used[$0.key] == $0.value }
+        guard used.isLocal == isLocal, isAsDecided else {
+            throw StoreError(
+                .busy, "the connection's options changed while it was being made",
+                hint: "try again; name the host in the connection string instead of a service file")
+        }
+    }
+
+    /// Whether a password stands in the string itself, where others may read it.
+    package var holdsPassword: Bool { given["password"] != nil || given["sslpassword"] != nil }
+
+    /// For people: never a password.
+    package var display: String {
+        let host = given["host"] ?? given["hostaddr"] ?? merged["host"] ?? merged["hostaddr"] ?? ""
+        let isPath = host.hasPrefix("/")
+        var text = "postgresql://"
+        if let user = given["user"] { text += "\(user)@" }
+        if !isPath { text += host }
+        if let port = given["port"], !isPath { text += ":\(port)" }
+        text += "/\(given["dbname"] ?? "")"
+        var query: [String] = []
+        if isPath { query.append("host=\(host)") }
+        if isPath, let port = given["port"] { query.append("port=\(port)") }
+        if schema != Self.defaultSchema { query.append("schema=\(schema)") }
+        return query.isEmpty ? text : text + "?" + query.joined(separator: "&")
+    }
+}
