@@ -3,56 +3,70 @@ import VaultCrypto
 
 /// What this process has seen of the vault: nothing that it meets later may be older.
 ///
-/// Of users it remembers as many as there are places. A user that takes another's place makes the other forgotten.
+/// Of a user it remembers the revision that the audit trail has confirmed, or that it has committed itself. It remembers as
+/// many users as there are places. A user who takes another's place makes the other forgotten, and the trail is asked again.
 final class SeenStates: Sendable {
     private struct Place {
         var user = Bytes16.zero
         var revision: Int64 = 0
     }
 
-    /// A power of two; 24 bytes each.
-    private static let places = 8192
+    /// A user may be in one of the places of one set: 131 072 places in all, of 24 bytes each.
+    private static let placesOfSet = 4
+    private static let setsOfPart = 512
+    /// A power of two. Memory is taken part by part, when the first user of a part is met.
+    private static let parts = 64
 
-    private let users = Mutex([Place](repeating: Place(), count: places))
+    private let users = Mutex([[Place]](repeating: [], count: parts))
     private let head = Atomic<Int64>(0)
 
     /// By the half that users of one transaction do not share; see ``HandleSource``.
-    private static func index(of user: UserHandle) -> Int { Int(user.bytes.secondWord & UInt64(places - 1)) }
-
-    /// Whether a newer state of the user was seen before. If not, this one is remembered.
     @inline(__always)
-    func isOlder(_ user: UserHandle, _ revision: Int64) -> Bool {
-        users.withLock { places in
-            let index = Self.index(of: user)
-            let place = places[index]
-            if place.user == user.bytes {
-                if place.revision > revision { return true }
-                if place.revision == revision { return false }
-            }
-            places[index] = Place(user: user.bytes, revision: revision)
-            return false
-        }
+    private static func position(of user: UserHandle) -> (part: Int, first: Int) {
+        let number = Int(truncatingIfNeeded: user.bytes.secondWord & UInt64(parts * setsOfPart - 1))
+        return (number / setsOfPart, number % setsOfPart * placesOfSet)
     }
 
-    /// The newest known revision of a user; nil if none is known.
+    /// The newest revision that is known of a user; nil if none is.
+    @inline(__always)
     func revision(of user: UserHandle) -> Int64? {
-        users.withLock { places in
-            let place = places[Self.index(of: user)]
-            return place.user == user.bytes ? place.revision : nil
+        let (part, first) = Self.position(of: user)
+        return users.withLock { parts in
+            guard !parts[part].isEmpty else { return nil }
+            for index in first..<first + Self.placesOfSet where parts[part][index].user == user.bytes {
+                return parts[part][index].revision
+            }
+            return nil
         }
     }
 
-    /// The same without remembering: inside a transaction, which may come to nothing.
-    func hasSeenLater(of user: UserHandle, than revision: Int64) -> Bool {
-        users.withLock { places in
-            let place = places[Self.index(of: user)]
-            return place.user == user.bytes && place.revision > revision
+    /// Remembers a revision, unless a later one is known.
+    func note(_ user: UserHandle, _ revision: Int64) {
+        let (part, first) = Self.position(of: user)
+        users.withLock { parts in
+            if parts[part].isEmpty {
+                parts[part] = [Place](repeating: Place(), count: Self.setsOfPart * Self.placesOfSet)
+            }
+            let set = first..<first + Self.placesOfSet
+            let known = set.first { parts[part][$0].user == user.bytes }
+            if let known, parts[part][known].revision > revision { return }
+            // The newest comes first, and who has been there longest goes.
+            for index in (first..<(known ?? set.upperBound - 1)).reversed() {
+                parts[part][index + 1] = parts[part][index]
+            }
+            parts[part][first] = Place(user: user.bytes, revision: revision)
         }
+    }
+
+    /// Whether a newer state of the user is known.
+    func hasSeenLater(of user: UserHandle, than revision: Int64) -> Bool {
+        guard let known = self.revision(of: user) else { return false }
+        return known > revision
     }
 
     func forget() {
-        users.withLock { places in
-            for index in places.indices { places[index] = Place() }
+        users.withLock { parts in
+            for index in parts.indices { parts[index] = [] }
         }
         head.store(0, ordering: .releasing)
     }
@@ -72,4 +86,6 @@ extension StoreError {
     }
 
     static func isOlderThanSeen(_ user: UserHandle) -> StoreError { older(user, than: "this process has seen") }
+
+    static func isOlderThanTold(_ user: UserHandle) -> StoreError { older(user, than: "the audit trail tells") }
 }

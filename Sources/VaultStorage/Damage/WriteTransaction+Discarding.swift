@@ -175,7 +175,9 @@ extension WriteTransaction {
         }
         // Under both names, if the damage is in the name: the trail must record the end of the user that it knows.
         for user in Set([row.user, told].compactMap(\.self)) {
-            try audit(AuditEvent(.userErased), about: AuditSubject(user: user))
+            // After each state that may be put back.
+            let last = try AuditTrail(opener).lastRevision(of: user)
+            try audit(AuditEvent(.userErased), about: AuditSubject(user: user, revision: last + 1))
         }
         return logins
     }

@@ -43,8 +43,7 @@ extension Reader {
 
     private func movingUser(_ row: any RowCursor, hasReplies: Bool) throws(StoreError) -> MovingUser {
         let columns = try UserColumns(row)
-        let (user, logins) = try opener.withUser(row, columns) { view throws(StoreError) in
-            try requireNotSeenLater(columns)
+        let (user, logins) = try withUser(row, columns) { view throws(StoreError) in
             var view = view
             let known = try opener.knownLogins(columns, view)
             if let damage = known.damage.values.first { throw damage }

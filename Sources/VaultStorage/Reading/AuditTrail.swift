@@ -23,16 +23,50 @@ struct AuditTrail {
         return false
     }
 
-    /// Whether the trail has a later revision of a user.
-    func tells(of user: UserHandle, after revision: Int64) throws(StoreError) -> Bool {
+    /// A revision of a user that is later than the user's row; nil if the trail confirms the row. The end of an erased user
+    /// is such a revision. Once the trail was pruned it has no row of that user at all, while of each other one it keeps the
+    /// row of the last change.
+    func laterRevision(than user: UserColumns) throws(StoreError) -> Int64? {
+        if let later = try laterRevision(of: user.handle, than: user.revision) { return later }
+        if try hasRow(user.auditSequence) { return nil }
+        return try isPruned(through: user.auditSequence) ? user.revision + 1 : nil
+    }
+
+    private func laterRevision(of user: UserHandle, than revision: Int64) throws(StoreError) -> Int64? {
         let rows = try tables.cursor(.changesOfUser)
         defer { rows.reset() }
         rows.bind(1, user.bytes)
         rows.bind(2, revision)
         while try rows.step() {
-            if try isAuthentic(rows.integer(0)) { return true }
+            if try isAuthentic(rows.integer(0)) { return rows.integer(1) }
         }
-        return false
+        return nil
+    }
+
+    /// The highest revision of a user that the trail tells; 0 if it tells none.
+    func lastRevision(of user: UserHandle) throws(StoreError) -> Int64 {
+        let rows = try tables.cursor(.changesOfUserDown)
+        defer { rows.reset() }
+        rows.bind(1, user.bytes)
+        while try rows.step() {
+            if try isAuthentic(rows.integer(0)) { return rows.integer(1) }
+        }
+        return 0
+    }
+
+    private func hasRow(_ sequence: Int64) throws(StoreError) -> Bool {
+        let row = try tables.cursor(.auditLink)
+        defer { row.reset() }
+        row.bind(1, sequence)
+        return try row.step()
+    }
+
+    /// Whether a row that is not there was pruned. A row of prunings that was tampered with excuses nothing.
+    private func isPruned(through sequence: Int64) throws(StoreError) -> Bool {
+        do throws(StoreError) { return try pruning().through >= sequence } catch {
+            guard error.isOfRow else { throw error }
+            return true
+        }
     }
 
     // MARK: Rows
@@ -134,13 +168,21 @@ extension Query {
             .greater(Table.audit["sequence"], 1),
         ], index: "auditOfVault")
 
-    /// Without the starts of renewals, which the index leaves out.
+    // Without the starts of renewals, which the index leaves out.
+
     fileprivate static let changesOfUser = select(
-        Table.audit.columns("sequence"), from: .audit,
+        Table.audit.columns("sequence", "revision"), from: .audit,
         where: [
             .equal(Table.audit["user"], 1), .greater(Table.audit["revision"], 2),
             .isNot(Table.audit["kind"], AuditKind.renewalStarted.rawValue),
         ], index: "auditByUser")
+
+    fileprivate static let changesOfUserDown = select(
+        Table.audit.columns("sequence", "revision"), from: .audit,
+        where: [
+            .equal(Table.audit["user"], 1), .isNotNull(Table.audit["revision"]),
+            .isNot(Table.audit["kind"], AuditKind.renewalStarted.rawValue),
+        ], order: [.down(Table.audit["revision"]), .down(Table.audit["sequence"])], index: "auditByUser")
 
     fileprivate static let lastPruning = select(
         auditColumns, from: .audit, where: [.isExactly(Table.audit["kind"], AuditKind.trailPruned.rawValue)],

@@ -12,8 +12,7 @@ extension Reader {
             let user = try UserColumns(row)
             // Before a token is spent, this says whether the login is held.
             try opener.vaultRow()
-            return try opener.withUser(row, user) { view throws(StoreError) in
-                try requireNotSeenLater(user)
+            return try withUser(row, user) { view throws(StoreError) in
                 return try opener.login(row, try LoginColumns(row), user, view).stored(
                     user: user.handle, userId: view.userIdText, status: view.status, context)
             }
@@ -74,7 +73,7 @@ extension Reader {
         guard try row.step() else { throw StoreError.notFound(.user) }
         do throws(StoreError) {
             let user = try UserColumns(row)
-            return try opener.withUser(row, user) { view throws(StoreError) in
+            return try withUser(row, user) { view throws(StoreError) in
                 guard try countLogins(ofUserRow: user.rowID) == view.loginCount else { return nil }
                 let view = try opener.indexed(view, user)
                 let known = try opener.knownLogins(user, view)
@@ -150,7 +149,7 @@ extension Reader {
     /// What the user cell names; nothing if it cannot be opened, which then shows on each of the user's logins.
     private func expectedLogins(_ row: any RowCursor) throws(StoreError) -> Set<LoginHandle> {
         let user = try UserColumns(row)
-        let handles = try? opener.withUser(row, user) { view throws(StoreError) in
+        let handles = try? withUser(row, user) { view throws(StoreError) in
             try opener.knownLogins(user, view).entries.keys
         }
         return handles.map { Set($0) } ?? []
@@ -166,7 +165,7 @@ extension Reader {
             guard !row.isNull(0) else { throw .quarantined("login", handle.bytes, "its user is missing") }
             let user = try UserColumns(row)
             userHandle = user.handle
-            let login = try opener.withUser(row, user) { view throws(StoreError) in
+            let login = try withUser(row, user) { view throws(StoreError) in
                 try opener.login(row, columns, user, view).stored(
                     user: user.handle, userId: view.userIdText, status: view.status, context)
             }

@@ -17,8 +17,7 @@ extension Reader {
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.user) }
         let user = try UserColumns(row)
-        return try opener.withUser(row, user) { view throws(StoreError) in
-            try requireNotSeenLater(user)
+        return try withUser(row, user) { view throws(StoreError) in
             if let wanted { return try named(wanted, row, user, view) }
             return try only(row, user, view)
         }
@@ -31,8 +30,7 @@ extension Reader {
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.login) }
         let user = try UserColumns(row)
-        return try opener.withUser(row, user) { view throws(StoreError) in
-            try requireNotSeenLater(user)
+        return try withUser(row, user) { view throws(StoreError) in
             return try snapshot(row, try LoginColumns(row), user, view)
         }
     }

@@ -32,7 +32,7 @@ extension Reader {
 
     private func unusableReply(_ row: any RowCursor, _ login: LoginHandle) throws(StoreError) -> UnusableReplyRecord {
         let user = try UserColumns(row)
-        return try opener.withUser(row, user) { view throws(StoreError) in
+        return try withUser(row, user) { view throws(StoreError) in
             try unsafe opener.unusableReply(row, from: Self.replyColumn, login, user.handle, view.dataKey)
         }
     }

@@ -66,15 +66,14 @@ extension Reader {
         return try consistently { () throws(StoreError) in
             try row.withBinding(1, handle.bytes) { () throws(StoreError) in
                 guard try row.step() else { throw StoreError.notFound(.user) }
-                return try opener.withUser(row, try UserColumns(row)) { view in view.userIdText }
+                return try withUser(row, try UserColumns(row)) { view in view.userIdText }
             }
         }
     }
 
     private func storedUser(_ row: any RowCursor) throws(StoreError) -> StoredUser {
         let columns = try UserColumns(row)
-        return try opener.withUser(row, columns) { view throws(StoreError) in
-            try requireNotSeenLater(columns)
+        return try withUser(row, columns) { view throws(StoreError) in
             return StoredUser(
                 handle: columns.handle, id: view.userIdText, status: view.status, revision: columns.revision,
                 createdAt: view.createdAt, logins: try logins(of: columns, view))

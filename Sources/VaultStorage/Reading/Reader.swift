@@ -34,13 +34,30 @@ package final class Reader: @unchecked Sendable {
         return cursor
     }
 
-    /// Refuses a user, whose cell is open, of whom this process has seen a newer state.
+    /// Lends the open user cell of the row's user, who must be in their newest state.
     @inline(__always)
-    func requireNotSeenLater(_ user: UserColumns) throws(StoreError) {
-        if context.seen.isOlder(user.handle, user.revision) {
-            opener.reading.mark = context.seen.revision(of: user.handle)
+    func withUser<R>(
+        _ row: any RowCursor, _ user: UserColumns, _ body: (UserCellView) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        try opener.withUser(row, user) { view throws(StoreError) in
+            if context.seen.revision(of: user.handle) != user.revision { try requireNewest(user) }
+            return try body(view)
+        }
+    }
+
+    /// A state that is met for the first time, of a user whose cell is open: not older than one that this process knows, nor
+    /// than what the audit trail tells. A row alone may have been put back before this process began.
+    private func requireNewest(_ user: UserColumns) throws(StoreError) {
+        if let known = context.seen.revision(of: user.handle), known > user.revision {
+            opener.reading.mark = known
             throw .isOlderThanSeen(user.handle)
         }
+        if let later = try AuditTrail(opener).laterRevision(than: user) {
+            // Outside of a snapshot it may have been committed since the row was read.
+            opener.reading.mark = later
+            throw .isOlderThanTold(user.handle)
+        }
+        context.seen.note(user.handle, user.revision)
     }
 
     /// Runs `body`, once more if what it read was older than what is known: that may be known only since the reading

@@ -66,10 +66,12 @@ extension WriteTransaction {
 
     func updateUser<R>(_ id: String, _ body: (inout UserState) throws -> R) throws -> R {
         let index = try index(ofUserId: id)
-        guard let user = try loadUser(index) else { throw StoreError.notFound(.user) }
+        guard let user = try loadUserOfAnyTime(index) else { throw StoreError.notFound(.user) }
         let (logins, damaged) = try loadLogins(of: index, user)
         var state = UserState(user, logins, damaged, context, nextFence: try nextFence())
         let result = try body(&state)
+        // To erase a user is the way out if a former state was put back.
+        if !state.isErased { try requireNewest(user.columns) }
         try save(state, of: user, logins)
         return result
     }

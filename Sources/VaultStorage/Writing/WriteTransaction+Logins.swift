@@ -7,8 +7,8 @@ extension WriteTransaction {
         defer { row.reset() }
         guard try row.step() else { throw StoreError.notFound(.login) }
         let columns = try UserColumns(row)
-        try requireNotSeenLater(columns)
         return try opener.withUser(row, columns) { view throws(StoreError) in
+            try requireNewest(columns)
             let login = try opener.login(row, try LoginColumns(row), columns, view)
             return (try openUser(columns, view), login)
         }
@@ -21,8 +21,8 @@ extension WriteTransaction {
         defer { row.reset() }
         guard try row.step(), !row.isNull(LoginColumns.firstColumn) else { return nil }
         let columns = try UserColumns(row)
-        try requireNotSeenLater(columns)
         return try opener.withUser(row, columns) { view throws(StoreError) in
+            try requireNewest(columns)
             guard view.loginCount == 1 else { return nil }
             let login = try opener.login(row, try LoginColumns(row), columns, view)
             let user = try openUser(columns, view)
@@ -186,7 +186,7 @@ extension WriteTransaction {
             return true
         }
         if state.intent != login.intent {
-            if state.intent != nil { try requireNotToldLater(user) }
+            if state.intent != nil { try requireNotToldLater(user.columns) }
             try writeIntent(state.intent, replacing: login)
         }
         let secretsChanged = state.refresh != login.refresh || state.key != login.key

@@ -17,27 +17,33 @@ extension WriteTransaction {
 
     /// The user of that index; `nil` if the vault has none.
     func loadUser(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
+        let user = try loadUserOfAnyTime(index)
+        if let user { try requireNewest(user.columns) }
+        return user
+    }
+
+    /// The same, also in a state that was put back: to be erased.
+    func loadUserOfAnyTime(_ index: BlindIndex) throws(StoreError) -> OpenUser? {
         let row = try tables.cursor(.userByIndex)
         row.bind(1, index.bytes)
         defer { row.reset() }
         guard try row.step() else { return nil }
         let columns = try UserColumns(row)
-        try requireNotSeenLater(columns)
         return try opener.withUser(row, columns) { view throws(StoreError) in try openUser(columns, view) }
     }
 
-    /// Refuses a user of whom this process has seen a newer state.
-    func requireNotSeenLater(_ user: UserColumns) throws(StoreError) {
-        if context.seen.hasSeenLater(of: user.handle, than: user.revision) { throw .isOlderThanSeen(user.handle) }
-    }
-
-    /// Refuses a user of whom the audit trail has a newer state, before a refresh token of theirs is spent.
-    func requireNotToldLater(_ user: OpenUser) throws(StoreError) {
-        let (handle, revision) = (user.columns.handle, user.columns.revision)
-        guard try AuditTrail(opener).tells(of: handle, after: revision) else {
+    /// Refuses a user, whose cell was open, in a state older than this process knows or the audit trail tells.
+    func requireNewest(_ user: UserColumns) throws(StoreError) {
+        if savedUsers[user.handle] == user.revision || context.seen.revision(of: user.handle) == user.revision {
             return
         }
-        throw .older(handle, than: "the audit trail tells")
+        if context.seen.hasSeenLater(of: user.handle, than: user.revision) { throw .isOlderThanSeen(user.handle) }
+        try requireNotToldLater(user)
+    }
+
+    /// Refuses a user of whom the audit trail has a newer state, also before a refresh token of theirs is spent.
+    func requireNotToldLater(_ user: UserColumns) throws(StoreError) {
+        if try AuditTrail(opener).laterRevision(than: user) != nil { throw .isOlderThanTold(user.handle) }
     }
 
     /// The user's logins that open, and the names of those that do not: these must not keep the others from being
@@ -152,7 +158,9 @@ extension WriteTransaction {
     func erase(_ user: OpenUser, telling tale: Tale) throws(StoreError) {
         try deleteUser(user.columns.rowID)
         var user = user
-        user.columns.revision += 1
+        // Also after each state that may be put back, where this one was.
+        let last = max(user.columns.revision, try AuditTrail(opener).lastRevision(of: user.columns.handle))
+        user.columns.revision = last + 1
         var tale = tale
         tale.add([AuditEvent(.userErased)], of: nil)
         try tell(tale, of: user)

@@ -142,7 +142,7 @@ package final class WriteTransaction {
         lastCommit = tables.changeMark.map { ($0, lookedAt) }
         if !rows.isSame(as: context.rows) { context.adopt(rows.current) }
         context.seen.noteAuditHead(head.sequence)
-        for (user, revision) in savedUsers { _ = context.seen.isOlder(user, revision) }
+        for (user, revision) in savedUsers { context.seen.note(user, revision) }
     }
 
     /// Whether the audit chain has this very link: the transaction that wrote it is then in the vault, as a whole.

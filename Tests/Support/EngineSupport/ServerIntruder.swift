@@ -86,20 +86,22 @@ struct ServerIntruder: Sendable {
     }
 
     /// Keeps rows in a schema beside the vault's.
-    func keepRows(of tables: [String]?) throws {
+    func keepRows(of tables: [String]?, at moment: String) throws {
+        let kept = kept(moment)
         try execute(
             ["CREATE SCHEMA \(kept)"]
                 + names(tables).map { "CREATE TABLE \(kept).\($0) AS SELECT * FROM \($0)" })
     }
 
-    func restoreRows(of tables: [String]?) throws {
+    func restoreRows(of tables: [String]?, from moment: String) throws {
+        let kept = kept(moment)
         try execute(
             names(tables).flatMap {
                 ["DELETE FROM \($0)", "INSERT INTO \($0) OVERRIDING SYSTEM VALUE SELECT * FROM \(kept).\($0)"]
             })
     }
 
-    private var kept: String { address.schema + "_kept" }
+    private func kept(_ moment: String) -> String { address.schema + "_kept" + moment }
 
     private func names(_ tables: [String]?) throws -> [String] {
         try (tables ?? Set(columns().map(\.table)).sorted()).map { "\"\($0)\"" }

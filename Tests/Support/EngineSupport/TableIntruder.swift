@@ -62,36 +62,38 @@ package struct TableIntruder: Sendable {
     // MARK: Former states
 
     /// Keeps the rows of these tables, or of all, so that they can be put back.
-    package func keepRows(of tables: [String]? = nil) throws {
+    ///
+    /// - Parameter moment: a name for it, if there are several.
+    package func keepRows(of tables: [String]? = nil, at moment: String = "") throws {
         switch home {
         case .file(let file):
-            let statements = try Self.attached(file, tables) { names in
+            let statements = try Self.attached(file, tables, moment) { names in
                 names.map { "CREATE TABLE kept.\($0) AS SELECT * FROM main.\($0)" }
             }
             try file.execute(statements)
-        case .server(let server): try server.keepRows(of: tables)
+        case .server(let server): try server.keepRows(of: tables, at: moment)
         }
     }
 
     /// Puts back the rows that were kept. For a vault that no process has open.
-    package func restoreRows(of tables: [String]? = nil) throws {
+    package func restoreRows(of tables: [String]? = nil, from moment: String = "") throws {
         switch home {
         case .file(let file):
-            let statements = try Self.attached(file, tables) { names in
+            let statements = try Self.attached(file, tables, moment) { names in
                 names.flatMap { ["DELETE FROM main.\($0)", "INSERT INTO main.\($0) SELECT * FROM kept.\($0)"] }
             }
             try file.execute(statements)
-        case .server(let server): try server.restoreRows(of: tables)
+        case .server(let server): try server.restoreRows(of: tables, from: moment)
         }
     }
 
     /// Statements on tables of the vault's file and of one beside it.
     private static func attached(
-        _ file: Intruder, _ tables: [String]?, _ statements: ([String]) -> [String]
+        _ file: Intruder, _ tables: [String]?, _ moment: String, _ statements: ([String]) -> [String]
     ) throws -> String {
         let all = "SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         let names = try tables ?? (file.text(all) ?? "").split(separator: ",").map(String.init)
-        let beginning = ["PRAGMA foreign_keys = 0", "ATTACH '\(file.path).kept' AS kept"]
+        let beginning = ["PRAGMA foreign_keys = 0", "ATTACH '\(file.path).kept\(moment)' AS kept"]
         return (beginning + statements(names.map { "\"\($0)\"" })).joined(separator: ";")
     }
 

@@ -33,7 +33,7 @@ import VaultStorage
         #expect(try await verdict(Self.rollBackLogin + Self.rollBackSecret) == .seenAtTouch)
     }
 
-    /// What is asked of the user alone is answered from his cell; his logins do not fit to it.
+    /// The trail tells a later state of the user.
     @Test(arguments: [rollBackUser, rollBackUser + rollBackSecret])
     func aUserThatIsRolledBackWithoutHisLoginsIsRefused(sql: String) async throws {
         let history = try await VaultImage.history()
@@ -42,13 +42,15 @@ import VaultStorage
         try RawDatabase(vault.path).execute("ATTACH '\(older.path)' AS older; \(sql)")
         let store = try vault.open()
         defer { store.close() }
-        let login = try #require(try await store.user(Self.victim).logins.first)
+        let whole = try history.current.layOut().open()
+        let login = try #require(try await whole.user(Self.victim).logins.first)
+        whole.close()
+        await #expect(throws: StoreError.self) { try await store.user(Self.victim) }
         await #expect(throws: StoreError.self) { try await store.session(.user(Self.victim)) }
         await #expect(throws: StoreError.self) { try await store.session(.login(login)) }
         await #expect(throws: StoreError.self) { try await store.login(login) }
         #expect(Set(try await store.verify().findings.map(\.place)).isSuperset(of: ["user", "login"]))
-        // A change of the user as a whole is possible, and makes nothing good.
-        try await store.updateUser(Self.victim) { $0.status = .disabled }
+        await #expect(throws: StoreError.self) { try await store.updateUser(Self.victim) { $0.status = .disabled } }
         await #expect(throws: StoreError.self) { try await store.login(login) }
         #expect(Set(try await store.verify().findings.map(\.place)).isSuperset(of: ["user", "login"]))
     }
