@@ -37,7 +37,6 @@ public final class TemporaryVault: Sendable {
     ) async throws {
         var options = options
         options.timeSource = timeSource
-        self.options = options
         let parent: String? =
             switch place {
             case .disk: nil
@@ -45,6 +44,8 @@ public final class TemporaryVault: Sendable {
             }
         self.place = try TestDirectory(in: parent ?? Self.temporary)
         let directory = self.place.path
+        options.stateDirectory = options.stateDirectory ?? directory + "/state"
+        self.options = options
         try KeyFiles.generate(at: directory + "/vault.key")
         vault = try await Vault.create(
             at: directory + "/vault.db", unlockedBy: .keyFile(directory + "/vault.key"), options: options)

@@ -39,6 +39,8 @@ extension Vault {
             }
         }
         let vault = try await open(at: path, unlockedBy: source, options: options.withoutWitness)
+        // Who restores a backup has chosen it.
+        await vault.writePinIfNeeded()
         var knowledge = known
         let providers: Result<[HeldLogins], any Error>
         do { providers = .success(try await vault.heldLogins()) } catch { providers = .failure(error) }

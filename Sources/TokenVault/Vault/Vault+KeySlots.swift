@@ -10,9 +10,11 @@ extension Vault {
     /// Adds a way to open the vault. Nothing that is sealed changes.
     @discardableResult
     public func addKeySlot(_ source: KeySource, label: String) async throws -> KeySlot {
-        try await VaultError.translating {
+        let slot = try await VaultError.translating {
             KeySlot(try await store.addKeySlot(try await source.resolved().maker(), label: label))
         }
+        await writePinIfNeeded()
+        return slot
     }
 
     /// Removes a way to open the vault. An old copy of the file can still be opened with its key.
@@ -34,10 +36,12 @@ extension Vault {
     /// - Throws: ``VaultError/Code/invalidArgument`` if this is no recipient.
     @discardableResult
     public func addKeySlot(forRecipient recipient: String, label: String) async throws -> KeySlot {
-        try await VaultError.translating {
+        let slot = try await VaultError.translating {
             let maker = RecipientMaker(try Recipient(text: recipient))
             return KeySlot(try await store.addKeySlot(maker, label: label))
         }
+        await writePinIfNeeded()
+        return slot
     }
 
     /// Opens a slot by this key, as opening the vault would, and records that it did: ``KeySlot/provenAt``.

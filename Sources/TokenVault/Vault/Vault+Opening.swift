@@ -43,9 +43,11 @@ extension Vault {
                 recipients: try recipients.map { try Recipient(text: $0) }, trustsFileSystem: trustsFileSystem,
                 clock: clock)
         }
-        return Vault(
+        let vault = Vault(
             path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
-            logger: options.logger, sessionEvents: options.sessionEvents)
+            logger: options.logger, sessionEvents: options.sessionEvents, stateDirectory: options.stateDirectory)
+        await vault.writePinIfNeeded()
+        return vault
     }
 
     /// Opens a vault in a file.
@@ -74,9 +76,26 @@ extension Vault {
                 unlocker: try source.unlocker(), migrate: migrate, policy: policy,
                 trustsFileSystem: trustsFileSystem, clock: clock)
         }
+        try await requirePinned(store, location, options)
         return Vault(
             path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
-            logger: options.logger, sessionEvents: options.sessionEvents)
+            logger: options.logger, sessionEvents: options.sessionEvents, stateDirectory: options.stateDirectory)
+    }
+
+    /// Before anything in the vault is believed. A store that is refused is closed.
+    private static func requirePinned(
+        _ store: any VaultStore, _ location: VaultLocation, _ options: VaultOptions
+    ) async throws {
+        guard !options.trustsUnpinned else { return }
+        do {
+            try await VaultError.translating {
+                let pin = VaultPin(of: location.description, in: options.stateDirectory)
+                try await pin.require(store, witness: try options.witness?.stored)
+            }
+        } catch {
+            await store.shutDown()
+            throw error
+        }
     }
 
     /// With the witness that the options name. A store that is refused is closed.
@@ -115,7 +134,9 @@ extension Vault {
         guard let witness = options.witness else {
             throw VaultError(.invalidArgument, "the options name no witness")
         }
-        let vault = try await open(in: location, unlockedBy: source, options: options.withoutWitness)
+        var unwitnessed = options.withoutWitness
+        unwitnessed.trustsUnpinned = options.trustsUnpinned
+        let vault = try await open(in: location, unlockedBy: source, options: unwitnessed)
         do {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
@@ -246,6 +267,7 @@ extension VaultOptions {
     package var withoutWitness: VaultOptions {
         var options = self
         options.witness = nil
+        options.trustsUnpinned = true
         return options
     }
 

@@ -122,6 +122,7 @@ public final class Vault: Sendable {
     /// The file's path, or the server's address without a password.
     public let path: String
     package let store: any VaultStore
+    let pin: VaultPin
     let timeSource: any TimeSource
     let logger: Logger
     /// Reports what happens to logins.
@@ -159,9 +160,10 @@ public final class Vault: Sendable {
 
     package init(
         path: String, store: any VaultStore, timeSource: any TimeSource, logger: Logger,
-        sessionEvents: SessionEventOptions = .init()
+        sessionEvents: SessionEventOptions = .init(), stateDirectory: String? = nil
     ) {
         self.path = path
+        pin = VaultPin(of: path, in: stateDirectory)
         self.store = store
         self.timeSource = timeSource
         self.logger = logger

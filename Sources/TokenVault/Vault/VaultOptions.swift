@@ -18,6 +18,12 @@ public struct VaultOptions: Sendable {
     public var passphraseMemoryLimit: Int
     /// What remembers the newest state of the vault, apart from it; see ``VaultWitness``.
     public var witness: VaultWitness?
+    /// An absolute path on this machine. There, the pin of a vault proves that a key of a recipient or of a wrapping program
+    /// opens just this vault, and not another one in its place. Nil: the service's `STATE_DIRECTORY`, or
+    /// `~/.local/state/tokenvault`. Only vaults with such key slots have a pin.
+    public var stateDirectory: String?
+    /// Whether a vault without a pin is opened by such a key: because its origin is known, or is to be looked at.
+    package var trustsUnpinned = false
 
     public init(
         migrate: Bool = false,
@@ -26,7 +32,8 @@ public struct VaultOptions: Sendable {
         logger: Logger = Logger(label: "token-vault"),
         sessionEvents: SessionEventOptions = .init(),
         passphraseMemoryLimit: Int = 1024 * 1024 * 1024,
-        witness: VaultWitness? = nil
+        witness: VaultWitness? = nil,
+        stateDirectory: String? = nil
     ) {
         self.migrate = migrate
         self.trustsFileSystem = trustsFileSystem
@@ -35,5 +42,6 @@ public struct VaultOptions: Sendable {
         self.sessionEvents = sessionEvents
         self.passphraseMemoryLimit = passphraseMemoryLimit
         self.witness = witness
+        self.stateDirectory = stateDirectory
     }
 }

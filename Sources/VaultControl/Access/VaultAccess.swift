@@ -80,6 +80,7 @@ struct VaultAccess {
             var options = VaultOptions(trustsFileSystem: trustsFileSystem, logger: invocation.logger)
             if let limit = try passphraseMemoryLimit { options.passphraseMemoryLimit = limit.bytes }
             options.witness = try witness
+            options.stateDirectory = environment("TOKENVAULT_STATE_DIRECTORY")
             return options
         }
     }
@@ -153,13 +154,17 @@ struct VaultAccess {
         try await open(body)
     }
 
-    private func open<R>(_ body: (Vault, KeySource, inout SecretReader) async throws -> R) async throws -> R {
+    private func open<R>(
+        trustingUnpinned: Bool = false, _ body: (Vault, KeySource, inout SecretReader) async throws -> R
+    ) async throws -> R {
         let location = try location
         // Asking for a passphrase comes after the certainty that there is something to open.
         try requireFile()
         var reader = SecretReader(invocation.console)
         let key = try await keySource(&reader, isNew: false).resolved()
-        let vault = try await Vault.open(in: location, unlockedBy: key, options: try vaultOptions)
+        var options = try vaultOptions
+        options.trustsUnpinned = trustingUnpinned
+        let vault = try await Vault.open(in: location, unlockedBy: key, options: options)
         do {
             let result = try await body(vault, key, &reader)
             await vault.close()
@@ -172,6 +177,11 @@ struct VaultAccess {
 
     func open<R>(_ body: (Vault) async throws -> R) async throws -> R {
         try await open { vault, _ in try await body(vault) }
+    }
+
+    /// The same for a vault that nothing on this machine has to know.
+    func openUnpinned<R>(_ body: (Vault) async throws -> R) async throws -> R {
+        try await open(trustingUnpinned: true) { vault, _, _ in try await body(vault) }
     }
 
     func requireWitness() throws -> VaultWitness {

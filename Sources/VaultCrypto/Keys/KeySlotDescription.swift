@@ -19,6 +19,15 @@ package struct KeySlotDescription: Hashable, Sendable {
             case .recipient: 4
             }
         }
+
+        /// Whether others than those who can open the slot can make one that its key opens: for a recipient anyone can, and
+        /// so can anyone who may encrypt where a program wraps. That such a slot opens proves nothing about the vault.
+        package var isForgeable: Bool {
+            switch self {
+            case .keyFile, .passphrase: false
+            case .wrapped, .recipient: true
+            }
+        }
     }
 
     /// Of a slot key that a program wrapped.

@@ -17,12 +17,16 @@ struct OpenedSlot: Sendable {
     let slot: ProvenKeySlot
     /// False in the process that made the vault: the slot was written, and not opened.
     var isProven = true
+    /// Whether it says nothing about who made the vault; see ``KeySlotDescription/Kind/isForgeable``.
+    var isForgeable = false
 }
 
 extension OpenedSlot {
     init(_ opened: KeySlot.Opened) throws(StoreError) {
         do throws(VaultCryptoError) {
-            self.init(vaultKey: opened.vaultKey, slot: try ProvenKeySlot(opened.slot))
+            self.init(
+                vaultKey: opened.vaultKey, slot: try ProvenKeySlot(opened.slot),
+                isForgeable: opened.slot.description.kind.isForgeable)
         } catch {
             throw .quarantined("keySlot", opened.slot.description.id, error)
         }

@@ -31,6 +31,9 @@ package final class VaultContext: Sendable {
     /// The key slot by which this process has opened the vault.
     var openedBy: ProvenKeySlot { rows.current.opened.slot }
 
+    /// Whether that slot says nothing about who made the vault.
+    package var isOpenedByForgeableSlot: Bool { rows.current.opened.isForgeable }
+
     /// Changes with the vault's row, whichever process changes that.
     var keyring: Keyring { keyrings.newest }
 

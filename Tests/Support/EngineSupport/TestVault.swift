@@ -33,8 +33,9 @@ package final class TestVault: Sendable {
         }
         var options = options
         options.timeSource = timeSource
-        self.options = options
         let directory = try PrivateDirectory(in: PrivateDirectory.fastParent)
+        options.stateDirectory = directory.file("state")
+        self.options = options
         try KeyFiles.generate(at: directory.file("vault.key"))
         address = try Self.newAddress("vault.db", in: directory.path)
         location = try Self.location(address, in: directory.path)

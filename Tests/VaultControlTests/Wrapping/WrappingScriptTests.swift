@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 import VaultControl
@@ -47,6 +48,48 @@ struct WrappingScriptTests {
         }
     }
 
+    /// A JWE says itself which pin opens it, and from which server. Who can write the vault can make one.
+    @Test(
+        .enabled(if: WrappingService.hasJose),
+        arguments: [
+            (#"{"clevis":{"pin":"null","null":{}}}"#, "null"),
+            (#"{"clevis":{"pin":"tang","tang":{"url":"http://evil.example"}}}"#, "http://evil.example"),
+            (#"{"clevis":{"pin":"tang","tang":{}}}"#, "server"), (#"{"clevis":{"pin":"tpm2","tpm2":{}}}"#, "tpm2"),
+            (#"{"clevis":{"pin":"sss","sss":{"t":1,"jwe":["x"]}}}"#, "sss"), (#"{"clevis":{}}"#, "pin"), ("[]", "pin"),
+            ("", "pin"),
+        ])
+    func clevisOpensOnlyWhatWasWrappedAsConfigured(_ header: String, _ words: String) async throws {
+        let script = try WrappingScript(.clevis)
+        let wrapped = try await script.run("wrap", input: "key")
+        let payload = String(decoding: wrapped.output, as: UTF8.self).drop { $0 != "." }
+        let forged = Data(header.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        try Data((forged.filter { $0 != "=" } + payload).utf8).write(to: URL(filePath: script.directory.file("forged")))
+        let unwrapped = try await script.run("unwrap", input: "forged")
+        #expect(unwrapped.status == 1 && unwrapped.output.isEmpty)
+        #expect(unwrapped.error.contains(words), "\(unwrapped.error)")
+    }
+
+    /// With the real clevis: what the pin null has wrapped opens without any key.
+    @Test(.enabled(if: WrappingService.hasJose && isExecutable("/usr/bin/clevis")))
+    func thePinNullIsRefused() async throws {
+        let script = try WrappingScript(.clevis)
+        let call = #"printf '%s' "$1" | /usr/bin/clevis encrypt null '{}' >"$2""#
+        let plaintext = "\(WrappingScript.vault)/\(WrappingScript.slot) AAAA"
+        let run = try await ProgramRun(
+            URL(filePath: "/bin/sh"), ["-c", call, "sh", plaintext, script.directory.file("forged")])
+        #expect(run.exitCode == 0)
+        for arguments in [WrappingService.clevis.arguments, ["null", "{}"]] {
+            let unwrapped = try await script.run("unwrap", input: "forged", arguments: arguments)
+            #expect(unwrapped.status == 1 && unwrapped.output.isEmpty && unwrapped.error.contains("null"))
+        }
+    }
+
+    @Test(.enabled(if: WrappingService.hasJose), arguments: ["null", "yubikey", ""])
+    func clevisWrapsOnlyWithPinsThatNeedMore(_ pin: String) async throws {
+        let script = try WrappingScript(.clevis)
+        #expect(try await script.run("wrap", input: "key", arguments: [pin, "{}"]).status == 1)
+    }
+
     @Test(arguments: WrappingService.all)
     func aWrongCallIsToldHowItIsMeant(_ service: WrappingService) async throws {
         let script = try WrappingScript(service)
@@ -91,3 +134,5 @@ extension Harness {
     /// The vault without a key.
     fileprivate var bare: [String: String] { ["TOKENVAULT_VAULT": vault] }
 }
+
+private func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }

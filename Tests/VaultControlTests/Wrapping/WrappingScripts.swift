@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -86,7 +87,9 @@ struct WrappingService: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = [aws, google, azure, transit, clevis, tpm2]
+    /// The script for clevis reads with jose, which clevis itself needs.
+    static let hasJose = unsafe access("/usr/bin/jose", X_OK) == 0
+    static let all = [aws, google, azure, transit, tpm2] + (hasJose ? [clevis] : [])
 
     static let stubBeginning = """
         here=${0%/*}
@@ -153,20 +156,27 @@ struct WrappingService: Sendable, CustomTestStringConvertible {
     }()
 
     static let azure = {
-        let key = "https://name.vault.azure.net/keys/tokenvault"
+        let key = "https://name.managedhsm.azure.net/keys/tokenvault"
         let options = [
-            "--algorithm", "RSA-OAEP-256", "--data-type", "base64", "--value", "@-", "--only-show-errors", "--output",
-            "tsv",
+            "--algorithm", "A256GCM", "--aad", context.utf8.map { String($0, radix: 16) }.joined(), "--data-type",
+            "base64", "--value", "@-", "--only-show-errors", "--output", "tsv",
         ]
         return WrappingService(
             name: "azure-key-vault", arguments: [key], tools: ["az"],
-            wrapping: ["keyvault", "key", "encrypt", "--id", key, "--query", "[kid,result]"] + options,
-            unwrapping: ["keyvault", "key", "decrypt", "--id", key + "/0123abcd", "--query", "result"] + options,
+            wrapping: ["keyvault", "key", "encrypt", "--id", key, "--query", "[kid,iv,tag,result]"] + options,
+            unwrapping: [
+                "keyvault", "key", "decrypt", "--id", key + "/0123abcd", "--iv", "00ff", "--tag", "aa55", "--query",
+                "result",
+            ] + options,
             busy: "ERROR: (Throttled) Request was not processed because too many requests were received.",
             stub: """
+                context=$(value --aad "$@")
                 case $3 in
-                encrypt) printf '%s/0123abcd\\n' "$(value --id "$@")"; base64 -w 0; echo ;;
-                decrypt) base64 -d; echo ;;
+                encrypt)
+                    printf '%s/0123abcd\\n00ff\\naa55\\n' "$(value --id "$@")"
+                    { echo "$context"; cat; } | base64 -w 0; echo
+                    ;;
+                decrypt) base64 -d | { read -r first; bound "$first" "$context"; cat; echo; } ;;
                 esac
 
                 """)
@@ -200,11 +210,22 @@ struct WrappingService: Sendable, CustomTestStringConvertible {
                 """)
     }()
 
+    /// The stub wraps as clevis does, in a JWE whose header says how it is opened (RFC 7516, 3.1).
     static let clevis = WrappingService(
-        name: "clevis", arguments: ["tang", #"{"url":"http://tang.example","thp":"x"}"#], tools: ["clevis"],
-        wrapping: ["encrypt", "tang", #"{"url":"http://tang.example","thp":"x"}"#], unwrapping: ["decrypt"],
+        name: "clevis", arguments: ["tang", #"{"url":"http://tang.example"}"#], tools: ["clevis"],
+        wrapping: ["encrypt", "tang", #"{"url":"http://tang.example"}"#], unwrapping: ["decrypt"],
         busy: "Error communicating with server http://tang.example",
-        stub: "case $1 in encrypt) base64 -w 0 ;; decrypt) base64 -d ;; esac\n")
+        stub: """
+            case $1 in
+            encrypt)
+                printf '{"clevis":{"pin":"%s","%s":%s}}' "$2" "$2" "$3" | base64 -w 0 | tr '+/' '-_' | tr -d =
+                printf .
+                base64 -w 0
+                ;;
+            decrypt) wrapped=$(cat); printf '%s' "${wrapped#*.}" | base64 -d ;;
+            esac
+
+            """)
 
     /// Its arguments name files of a temporary directory: only those of one call are compared.
     static let tpm2 = WrappingService(

@@ -31,10 +31,29 @@ enum KeySlotCheckup {
                     hint: "add a recovery key, and keep it elsewhere: vaultctl key add --recipient age1..."))
         }
         for slot in slots {
+            findings += forgery(slot)
             findings += notes(slot, isProven: slot.id == opening, now: now)
         }
         guard findings.isEmpty else { return findings }
         return [DoctorFinding(.ok, .keySlots, "\(slots.count) keys open the vault, and each has been proven")]
+    }
+
+    /// Who can make a vault that the slot's key opens, too.
+    private static func forgery(_ slot: KeySlot) -> [DoctorFinding] {
+        let who: String? =
+            switch slot.kind {
+            case .recipient: "anyone who knows its recipient"
+            case .wrapped: "anyone who may encrypt with the key behind its program"
+            default: nil
+            }
+        guard let who else { return [] }
+        return [
+            DoctorFinding(
+                .note, .keySlots, about: slot.id.description,
+                "\(who) can make another vault that its key opens: it opens only the vault that this machine's pin or the "
+                    + "witness knows",
+                hint: "use a key file or a passphrase every day where you can")
+        ]
     }
 
     private static func notes(_ slot: KeySlot, isProven: Bool, now: Date) -> [DoctorFinding] {

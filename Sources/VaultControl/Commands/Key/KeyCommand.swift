@@ -7,7 +7,7 @@ struct KeyCommand: ParsableCommand {
         abstract: "The keys that open the vault; any one of them is enough.",
         subcommands: [
             KeyListCommand.self, KeyAddCommand.self, KeyTestCommand.self, KeyRemoveCommand.self,
-            KeyRekeyCommand.self, KeyRotateCommand.self,
+            KeyRekeyCommand.self, KeyRotateCommand.self, KeyPinCommand.self,
         ])
 }
 

@@ -1,0 +1,108 @@
+import Glibc
+import VaultCrypto
+
+/// A file apart from the vault that proves which vault it is: a statement with a code that only the vault's own keys give.
+///
+/// Anyone can make a vault that the key of a recipient or a wrapping program opens. Nobody can make one whose keyring gives
+/// the code of another. Unlike a witness, a pin says nothing about how new the vault is.
+package struct KeyringPin: Sendable {
+    package let path: String
+    private static let mostBytes = 4_096
+
+    package init(_ path: String) { self.path = path }
+
+    /// Nil: there is none.
+    package func text() throws(StoreError) -> String? {
+        try PrivateFile.checkWay(to: path, of: "the vault's pin")
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw failure("read", errno)
+        }
+        defer { close(descriptor) }
+        try PrivateFile.check(descriptor: descriptor, path, of: "the vault's pin")
+        var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
+        let count = unsafe read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw failure("read", errno) }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// Replaces the file as a whole, and makes its directory if there is none.
+    package func write(_ text: String) throws(StoreError) {
+        var made = ""
+        for part in PathName.directory(of: path).split(separator: "/") {
+            made += "/\(part)"
+            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            throw PrivateFile.creationError(errno, made)
+        }
+        try PrivateFile.checkWay(to: path, of: "the vault's pin")
+        let new = "\(path).\(getpid())"
+        unsafe _ = unlink(new)
+        do throws(NewFile.Failure) {
+            let bytes = Array(text.utf8)
+            try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(NewFile.Failure) in
+                try unsafe NewFile(new).write(bytes)
+            }
+        } catch {
+            throw PrivateFile.creationError(error.error, new)
+        }
+        guard unsafe rename(new, path) == 0 else {
+            let error = errno
+            unsafe _ = unlink(new)
+            throw failure("written", error)
+        }
+        try PrivateFile.synchronizeDirectory(PathName.directory(of: path))
+    }
+
+    private func failure(_ what: String, _ error: Int32) -> StoreError {
+        StoreError(
+            .io(error), "the vault's pin cannot be \(what): \(PathName.shown(path)) (\(SystemError.text(error)))",
+            hint: "check its directory, owner and mode; the vault itself is unharmed")
+    }
+}
+
+extension Reader {
+    /// What the pin of this vault says.
+    package func pin() throws(StoreError) -> String {
+        try withSnapshot { () throws(StoreError) in
+            try opener.vaultRow()
+            return context.pin(at: try auditHead())
+        }
+    }
+
+    /// Refuses a vault of which a pin does not speak.
+    ///
+    /// - Returns: Whether the pin should be written anew: the key under which it was written is no longer in use.
+    package func check(pin text: String) throws(StoreError) -> Bool {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count > 1, let sequence = Int64(lines[1]), sequence >= 0, text == context.pin(at: sequence) else {
+            throw StoreError(
+                .damaged, "another vault is in the place of the one that was pinned: its keys are not those of the pin",
+                hint:
+                    "find out who replaced it; nothing of it was used. If you know where it comes from, open it by its key "
+                    + "file or passphrase, or replace the pin: vaultctl key pin")
+        }
+        return context.pin(at: sequence, under: .max) != text
+    }
+}
+
+extension VaultContext {
+    /// - Parameter row: of the trail, whose key is used; nil: that of the row that is named.
+    fileprivate func pin(at sequence: Int64, under row: Int64? = nil) -> String {
+        let statement = "tokenvault/\(Base32.encode(vaultID))/pin\n\(sequence)\n"
+        let mac = keyring.witnessMAC(of: Array(statement.utf8), upTo: row ?? sequence)
+        return statement + "\n\u{2014} \(Base64.encode(mac.array))\n"
+    }
+}
+
+extension StoreError {
+    /// What opened the vault proves nothing about it.
+    package static func unpinned(_ reason: String) -> StoreError {
+        StoreError(
+            .keyUnavailable(.keySourceFailed),
+            "the key opened a vault that anyone could have made, and nothing on this machine proves that it is yours: \(reason)",
+            hint:
+                "if you know where the vault comes from: vaultctl key pin, with the same key. Or open it by its key file or "
+                + "passphrase, or name its witness")
+    }
+}
