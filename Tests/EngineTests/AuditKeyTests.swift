@@ -311,7 +311,7 @@ import VaultCrypto
             try await WitnessedStore(
                 try populated.vault.open(),
                 WitnessedStore.Terms(
-                    witness: file, everyCommit: true, uptime: { uptime.withLock { $0 } }, pause: { _ in },
+                    witness: file, everyCommit: true, begins: true, uptime: { uptime.withLock { $0 } }, pause: { _ in },
                     alarm: { error in alarms.withLock { $0.append(error) } }))
         }
         let (one, two) = (try await open(), try await open())

@@ -40,7 +40,7 @@ import VaultCrypto
             try await WitnessedStore(
                 try vault.open(),
                 WitnessedStore.Terms(
-                    witness: witness, everyCommit: everyCommit, uptime: { self.uptime.withLock { $0 } },
+                    witness: witness, everyCommit: everyCommit, begins: true, uptime: { self.uptime.withLock { $0 } },
                     pause: { _ in await Task.yield() },
                     alarm: { error in self.alarms.withLock { $0.append(error) } }))
         }

@@ -27,7 +27,7 @@ import VaultCrypto
             try await WitnessedStore(
                 try vault.open(),
                 WitnessedStore.Terms(
-                    witness: file, log: log ? IntentLog(logPath) : nil, everyCommit: everyCommit,
+                    witness: file, log: log ? IntentLog(logPath) : nil, everyCommit: everyCommit, begins: true,
                     uptime: { self.uptime.withLock { $0 } }, pause: { _ in await Task.yield() },
                     alarm: { error in self.alarms.withLock { $0.append(error) } }))
         }

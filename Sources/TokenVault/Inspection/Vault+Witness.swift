@@ -21,6 +21,26 @@ extension Vault {
         }
     }
 
+    /// What a witness has seen, after the vault was compared with it. Changes neither.
+    ///
+    /// - Throws: ``VaultError/Code/rollbackSuspected`` if the witness has seen another state than the vault's, or nothing.
+    package func state(seenBy witness: VaultWitness) async throws -> WitnessedState {
+        try await VaultError.translating {
+            let (keeper, context) = (try witness.stored, store.context)
+            guard let text = try await BlockingLane.witness.run({ try keeper.text(context) }) else {
+                throw StoreError.hasNoNote(keeper)
+            }
+            do throws(StoreError) {
+                let note = try await store.read { reader throws(StoreError) in try reader.check(against: text) }
+                return WitnessedState(
+                    sequence: note.position.sequence, link: Base64.encode(note.position.link.array),
+                    incarnation: note.incarnation)
+            } catch {
+                throw error.naming(keeper)
+            }
+        }
+    }
+
     /// Whether this path lies on the file system of the vault: what happens to the one may happen to the other.
     public func sharesDevice(with other: String) -> Bool {
         var (own, there) = (stat(), stat())

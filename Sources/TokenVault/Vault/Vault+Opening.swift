@@ -43,6 +43,9 @@ extension Vault {
                 recipients: try recipients.map { try Recipient(text: $0) }, trustsFileSystem: trustsFileSystem,
                 clock: clock)
         }
+        // A vault that is new has no note yet.
+        var options = options
+        options.witness?.begins = true
         let vault = Vault(
             path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
             logger: options.logger, sessionEvents: options.sessionEvents, stateDirectory: options.stateDirectory)
@@ -111,6 +114,42 @@ extension Vault {
         }
     }
 
+    /// Gives the vault's witness its first note. The audit trail records it.
+    ///
+    /// - Throws: ``VaultError/Code/invalidArgument`` if the witness has a note already, of whichever vault.
+    package static func beginWitness(
+        in location: VaultLocation, unlockedBy source: KeySource, options: VaultOptions
+    ) async throws {
+        guard let witness = options.witness else {
+            throw VaultError(.invalidArgument, "the options name no witness")
+        }
+        var unwitnessed = options.withoutWitness
+        unwitnessed.trustsUnpinned = options.trustsUnpinned
+        let vault = try await open(in: location, unlockedBy: source, options: unwitnessed)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await vault.begin(witness))
+        } catch {
+            result = .failure(error)
+        }
+        await vault.close()
+        try result.get()
+    }
+
+    private func begin(_ witness: VaultWitness) async throws {
+        try await VaultError.translating {
+            let (keeper, context) = (try witness.stored, store.context)
+            guard try await BlockingLane.witness.run({ try keeper.text(context) }) == nil else {
+                throw StoreError(
+                    .invalidValue, "the witness has a note already: \(keeper.name)",
+                    hint: "compare the vault with it: `vaultctl witness show`")
+            }
+            try await store.record(AuditEvent(.witnessBegun))
+            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+            try await BlockingLane.witness.run { try keeper.begin(with: note, context) }
+        }
+    }
+
     /// Takes the vault for the newest that there is, against what its witness has seen: after a restore, or when one of
     /// two copies was chosen. All logins are held: good access tokens are served, and no refresh token is sent, because
     /// it may be spent already. A vault that was restored from a backup holds its logins by itself, and no others are
@@ -141,6 +180,7 @@ extension Vault {
             let holdsAll = try await VaultError.translating {
                 let store = vault.store
                 let (keeper, context) = (try witness.stored, store.context)
+                try await BlockingLane.witness.run { try keeper.requireReplaceable() }
                 let holdsAll = try await BlockingLane.witness.run {
                     // A witness that cannot be read knows nothing of a restore.
                     guard let seen = try? keeper.read(context) else { return true }
@@ -251,6 +291,7 @@ extension VaultWitness {
         let (time, logger) = (options.timeSource, options.logger)
         return WitnessedStore.Terms(
             witness: try stored, log: intentLog.map { IntentLog($0) }, everyCommit: isWrittenAtEveryCommit,
+            begins: begins,
             uptime: { time.uptime() }, pause: { try? await time.sleep(for: $0) },
             alarm: { error in
                 let reason: Logger.Metadata = ["reason": "\(error.reason)"]

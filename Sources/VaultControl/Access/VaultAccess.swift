@@ -63,7 +63,7 @@ struct VaultAccess {
     }
 
     /// Refuses a file that is not there. Of a server that is known only once it is asked.
-    private func requireFile() throws {
+    func requireFile() throws {
         try requireFile(at: try path)
     }
 
@@ -97,6 +97,7 @@ struct VaultAccess {
                 }
                 return nil
             }
+            if case .file(let path) = keeper { try requireFileOfItsOwn(path, log) }
             return VaultWitness(keeper, intentLog: log)
         }
     }
@@ -155,7 +156,8 @@ struct VaultAccess {
     }
 
     private func open<R>(
-        trustingUnpinned: Bool = false, _ body: (Vault, KeySource, inout SecretReader) async throws -> R
+        changing change: (inout VaultOptions) -> Void = { _ in },
+        _ body: (Vault, KeySource, inout SecretReader) async throws -> R
     ) async throws -> R {
         let location = try location
         // Asking for a passphrase comes after the certainty that there is something to open.
@@ -163,7 +165,7 @@ struct VaultAccess {
         var reader = SecretReader(invocation.console)
         let key = try await keySource(&reader, isNew: false).resolved()
         var options = try vaultOptions
-        options.trustsUnpinned = trustingUnpinned
+        change(&options)
         let vault = try await Vault.open(in: location, unlockedBy: key, options: options)
         do {
             let result = try await body(vault, key, &reader)
@@ -181,25 +183,12 @@ struct VaultAccess {
 
     /// The same for a vault that nothing on this machine has to know.
     func openUnpinned<R>(_ body: (Vault) async throws -> R) async throws -> R {
-        try await open(trustingUnpinned: true) { vault, _, _ in try await body(vault) }
+        try await open(changing: { $0.trustsUnpinned = true }) { vault, _, _ in try await body(vault) }
     }
 
-    func requireWitness() throws -> VaultWitness {
-        guard let witness = try witness else {
-            throw Failure.usage(
-                "no witness specified",
-                hint: "use --witness PATH or --witness-command JSON, or set TOKENVAULT_WITNESS")
-        }
-        return witness
-    }
-
-    /// Gives whether all logins were held by it.
-    func acceptForWitness() async throws -> Bool {
-        let location = try location
-        try requireFile()
-        var reader = SecretReader(invocation.console)
-        let key = try keySource(&reader, isNew: false)
-        return try await Vault.acceptForWitness(in: location, unlockedBy: key, options: try vaultOptions)
+    /// The same without its witness: for what compares the vault with it.
+    func openUnwitnessed<R>(_ body: (Vault) async throws -> R) async throws -> R {
+        try await open(changing: { $0.witness = nil }) { vault, _, _ in try await body(vault) }
     }
 
     /// Opens the vault with a user manager on the network.

@@ -73,6 +73,8 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
 
     /// An operator took the vault for the newest there is, against what its witness has seen. All logins are held.
     package static let witnessReplaced = AuditKind(rawValue: 68)
+    /// The vault got a witness, which had no note before.
+    package static let witnessBegun = AuditKind(rawValue: 69)
     /// A step of a rotation of the root key; the details tell which.
     package static let rootKeyRotated = AuditKind(rawValue: 70)
     /// A user has a new data key.
@@ -166,6 +168,7 @@ package struct AuditKind: Hashable, Sendable, RawRepresentable {
         clientRegistered: "client-registered", clientRegistrationChanged: "client-registration-changed",
         clientRegistrationDeleted: "client-registration-deleted",
         trailPruned: "trail-pruned", usersResolved: "users-resolved", witnessReplaced: "witness-replaced",
+        witnessBegun: "witness-begun",
         failoverSettled: "failover-settled",
     ]
 

@@ -10,6 +10,7 @@ package struct WitnessFile: Witness {
 
     package var interval: Duration { .seconds(1) }
     package var answersAtOnce: Bool { true }
+    package var name: String { "the file \(PathName.shown(path))" }
 
     package func text(_ context: VaultContext) throws(StoreError) -> String? {
         try PrivateFile.checkWay(to: path, of: "the witness")
@@ -28,9 +29,14 @@ package struct WitnessFile: Witness {
 
     package func advance(to note: WitnessNote, _ context: VaultContext, isForced: Bool) throws(StoreError) {
         try PrivateFile.checkWay(to: path, of: "the witness")
+        // Before a file is made next to what may be anything.
+        try requireReplaceable()
         let lock = try takeLock()
         defer { close(lock) }
-        if !isForced, let seen = try read(context) {
+        try requireReplaceable()
+        if !isForced {
+            // A note that is gone is not begun anew: another file may be under this path in a moment.
+            guard let seen = try read(context) else { throw StoreError.hasNoNote(self) }
             guard note.isNewer(than: seen) else { return }
         }
         let temporary = path + ".tmp"
@@ -39,7 +45,29 @@ package struct WitnessFile: Witness {
         try PrivateFile.synchronizeDirectory(directory)
     }
 
+    package func begin(with note: WitnessNote, _ context: VaultContext) throws(StoreError) {
+        try advance(to: note, context, isForced: true)
+    }
+
     package var directory: String { PathName.directory(of: path) }
+
+    /// Refuses to replace a file that is no note of a witness: a vault, a key, anything.
+    package func requireReplaceable() throws(StoreError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            throw failure("read", errno)
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
+        let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw failure("read", errno) }
+        guard count == 0 || WitnessNote.isNote(bytes.prefix(count)) else {
+            throw StoreError(
+                .invalidValue, "\(PathName.shown(path)) is no note of a witness, and is not replaced",
+                hint: "check --witness: it names a file of its own; nothing was changed")
+        }
+    }
 
     /// Held until it is closed, by one process at a time.
     private func takeLock() throws(StoreError) -> Int32 {

@@ -33,6 +33,12 @@ package struct WitnessNote: Hashable, Sendable {
         return statement + "\n" + Self.dash + Base64.encode(mac(statement, context).array) + "\n"
     }
 
+    /// Whether a file holds a note, of whichever vault, as far as it shows.
+    static func isNote(_ bytes: some Sequence<UInt8>) -> Bool {
+        let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+        return line.hasPrefix("tokenvault/") && line.hasSuffix("/witness")
+    }
+
     private func mac(_ statement: String, _ context: VaultContext) -> Bytes16 {
         context.keyring.witnessMAC(of: Array(statement.utf8), upTo: position.sequence)
     }
@@ -44,7 +50,10 @@ package struct WitnessNote: Hashable, Sendable {
             lines[3].hasPrefix("incarnation "), let sequence = Int64(lines[1]), sequence >= 0,
             let incarnation = Int64(lines[3].dropFirst("incarnation ".count)),
             let bytes = Base64.decode(lines[2]), let link = unsafe bytes.withUnsafeBytes({ unsafe AuditMAC($0) })
-        else { throw Self.refused("it is not a witness's note", "restore it from where it was kept, or begin anew") }
+        else {
+            throw Self.refused(
+                "it is not a witness's note", "check --witness; restore the note from where it was kept, or begin anew")
+        }
         self.init(position: AuditPosition(sequence: sequence, link: link), incarnation: incarnation)
         guard lines[0] == "tokenvault/\(Base32.encode(context.vaultID))/witness" else {
             throw Self.refused("it belongs to another vault", "check which witness is named")

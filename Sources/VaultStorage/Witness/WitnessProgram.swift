@@ -22,6 +22,7 @@ package struct WitnessProgram: Witness {
 
     package var interval: Duration { .seconds(30) }
     package var answersAtOnce: Bool { false }
+    package var name: String { "the program \(PathName.shown(program.arguments.first ?? ""))" }
 
     package func text(_ context: VaultContext) throws(StoreError) -> String? {
         let text = try ask("read", [], context)

@@ -11,17 +11,19 @@ package final class WitnessedStore: VaultStore {
         package var log: IntentLog?
         /// Whether a change counts as durable only once the witness has it.
         package var everyCommit = false
+        /// Whether it may have no note yet, and gets its first one.
+        package var begins = false
         package var uptime: @Sendable () -> Duration
         package var pause: @Sendable (Duration) async -> Void
         /// Told when witness or log cannot be written.
         package var alarm: @Sendable (StoreError) -> Void
 
         package init(
-            witness: any Witness, log: IntentLog? = nil, everyCommit: Bool = false,
+            witness: any Witness, log: IntentLog? = nil, everyCommit: Bool = false, begins: Bool = false,
             uptime: @escaping @Sendable () -> Duration, pause: @escaping @Sendable (Duration) async -> Void,
             alarm: @escaping @Sendable (StoreError) -> Void
         ) {
-            (self.witness, self.log, self.everyCommit) = (witness, log, everyCommit)
+            (self.witness, self.log, self.everyCommit, self.begins) = (witness, log, everyCommit, begins)
             (self.uptime, self.pause, self.alarm) = (uptime, pause, alarm)
         }
     }
@@ -46,10 +48,16 @@ package final class WitnessedStore: VaultStore {
         self.store = store
         self.terms = terms
         // A witness that cannot be read proves nothing: taking it away must not open the way for an old state.
-        try await compare()
+        let hasNote = try await compare()
+        guard hasNote || terms.begins else { throw StoreError.hasNoNote(terms.witness) }
         state.withLock { $0.checkedAt = terms.uptime() }
         let context = store.context
         guard store.readOnlyRefusal == nil else { return }
+        if !hasNote {
+            let note = try await store.read { reader throws(StoreError) in try reader.witnessNote() }
+            let witness = terms.witness
+            try await BlockingLane.witness.run { try witness.begin(with: note, context) }
+        }
         if let log = terms.log {
             do {
                 let head = try await store.auditHead()
@@ -109,11 +117,18 @@ package final class WitnessedStore: VaultStore {
         }
     }
 
-    private func compare() async throws {
+    /// - Returns: Whether the witness has a note.
+    @discardableResult
+    private func compare() async throws -> Bool {
         let (witness, context) = (terms.witness, store.context)
-        guard let text = try await BlockingLane.witness.run({ try witness.text(context) }) else { return }
-        let note = try await store.read { reader throws(StoreError) in try reader.check(against: text) }
-        state.withLock { $0.kept = note }
+        guard let text = try await BlockingLane.witness.run({ try witness.text(context) }) else { return false }
+        do throws(StoreError) {
+            let note = try await store.read { reader throws(StoreError) in try reader.check(against: text) }
+            state.withLock { $0.kept = note }
+        } catch {
+            throw error.naming(witness)
+        }
+        return true
     }
 
     // MARK: Writing the witness

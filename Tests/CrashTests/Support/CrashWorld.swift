@@ -107,8 +107,10 @@ struct CrashVault: Sendable {
     }
 
     func open(witness: String? = nil) async throws -> Vault {
-        try await Vault.open(
-            in: location, unlockedBy: .keyFile(key), options: VaultOptions(witness: witness.map { VaultWitness($0) }))
+        var witness = witness.map { VaultWitness($0) }
+        witness?.begins = true
+        return try await Vault.open(
+            in: location, unlockedBy: .keyFile(key), options: VaultOptions(witness: witness))
     }
 
     var walBytes: Int {

@@ -20,9 +20,10 @@ struct Service: Sendable {
     }
 
     static func openVault(_ options: Options) async throws -> Vault {
-        let witness = options.text("witness").map {
+        var witness = options.text("witness").map {
             VaultWitness($0, isWrittenAtEveryCommit: options.text("witnessed") == "always")
         }
+        witness?.begins = true
         let place = try options.required("vault")
         let location: VaultLocation =
             VaultLocation.isPostgreSQL(place)

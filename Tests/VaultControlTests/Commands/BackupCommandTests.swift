@@ -136,6 +136,7 @@ struct BackupCommandTests {
             let (note, log) = (world.harness.path("note"), world.harness.path("intents"))
             let witness = ["--witness", note, "--witness-log", log]
             let directory = try Self.directory(world)
+            try await world.ok(["witness", "begin"] + witness)
             let made = try await world.ok(["backup", "create", directory, "--same-device", "--json"] + witness)
             let path = try #require(try made.json["path"] as? String)
             let plan = ["backup", "create", directory, "--same-device", "--dry-run"]

@@ -5,15 +5,17 @@ struct WitnessShowCommand: VaultCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Check the vault against its witness, and show what the witness has seen.",
-        discussion: "Exit code 5 if the witness has seen a newer state of the vault, or another one.")
+        discussion: """
+            Changes neither. Exit code 5 if the witness has seen a newer state of the vault, or another one, or has no note.
+            """)
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
         let access = VaultAccess(global, invocation)
         let witness = try access.requireWitness()
-        let (note, device) = try await access.open { vault in
-            (try await vault.witnessNote(), WitnessFacts.sharesDevice(witness, with: vault))
+        let (note, device) = try await access.openUnwitnessed { vault in
+            (try await vault.state(seenBy: witness), WitnessFacts.sharesDevice(witness, with: vault))
         }
         try invocation.emit(
             [

@@ -69,7 +69,7 @@ struct KeyCommandTests {
             try await world.logIn("alice")
             try await world.fails(.usage, "key", "rotate", "--audit", "--index")
             let witness = ["--witness", world.harness.path("app.witness")]
-            try await world.ok(["status"] + witness)
+            try await world.ok(["witness", "begin"] + witness)
             let report = try await world.ok(["key", "rotate", "--audit", "--json"] + witness).json
             #expect(report["formerKeys"] as? Int == 1 && report["madeAt"] is String)
             #expect(try await world.ok("key", "rotate", "--audit").error.contains("2 former keys kept"))

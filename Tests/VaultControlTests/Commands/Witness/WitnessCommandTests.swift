@@ -19,6 +19,8 @@ struct WitnessCommandTests {
             harness = try await BadInputTests.filled()
             let logins = try await harness.run("login", "list", "--user", "alice", "--json").json["logins"]
             login = try #require((logins as? [[String: Any]])?.first?["id"] as? String)
+            let begun = try await run("witness", "begin")
+            #expect(begun.status == 0, "\(begun.error)")
         }
 
         func run(_ arguments: String..., input: String = "") async throws -> RunResult {
@@ -108,6 +110,8 @@ struct WitnessCommandTests {
         let note = harness.path("kept.note")
         let program = #"["\#(Installation.root)/packaging/witness/keep-newest", "\#(note)"]"#
         let option = ["--witness-command", program]
+        #expect(try await harness.run(["status"] + option).status == 5, "it has no note yet")
+        #expect(try await harness.run(["witness", "begin"] + option).status == 0)
         #expect(try await harness.run(["status"] + option).status == 0)
         let intruder = try TableIntruder(harness.vault)
         try intruder.keepRows()
@@ -165,5 +169,67 @@ struct WitnessCommandTests {
         environment["TOKENVAULT_WITNESS_COMMAND"] = #"["/bin/false"]"#
         let twice = try await harness.run(["status"], environment: environment)
         #expect(twice.status == 1 && twice.error.contains("TOKENVAULT_WITNESS_COMMAND cannot be combined"))
+    }
+
+    // MARK: Notes
+
+    /// As an unmounted disk leaves it.
+    @Test func aNoteThatIsGoneIsNoAgreement() async throws {
+        let scene = try await Scene()
+        let note = try String(contentsOfFile: scene.witness, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: scene.witness)
+        for witness in [scene.witness, scene.harness.path("unmounted/app.witness")] {
+            for arguments in [["status"], ["witness", "show"], ["login", "list"]] {
+                let refused = try await scene.harness.run(arguments + ["--witness", witness])
+                #expect(refused.status == 5, "\(arguments): \(refused.error)")
+                #expect(refused.error.contains(witness) && refused.error.contains("witness begin"), "\(refused.error)")
+                #expect(!FileManager.default.fileExists(atPath: witness))
+            }
+        }
+        try scene.harness.file("app.witness", note)
+        #expect(try await scene.run("status").status == 0)
+        let again = try await scene.run("witness", "begin")
+        #expect(again.status == 1 && again.error.contains(scene.witness), "\(again.error)")
+        #expect(try await scene.run("audit", "list").output.contains("witness-begun"))
+    }
+
+    @Test func showingChangesNothing() async throws {
+        let scene = try await Scene()
+        let note = try String(contentsOfFile: scene.witness, encoding: .utf8)
+        // Written without the witness, which is therefore behind.
+        let updated = try await scene.harness.run(
+            ["token", "update", scene.login, "--access-token", "-", "--expires-in", "1h"], input: "CANARY-x")
+        #expect(updated.status == 0)
+        let shown = try await scene.run("witness", "show", "--json")
+        #expect(shown.status == 0, "\(shown.error)")
+        #expect(try shown.json["sequence"] as? Int == note.split(separator: "\n").dropFirst().first.flatMap { Int($0) })
+        #expect(try String(contentsOfFile: scene.witness, encoding: .utf8) == note)
+    }
+
+    /// Slips of the hand: the witness is named like something else.
+    @Test(.aboutFiles("the vault's file is one of them"), arguments: ["begin", "accept"])
+    func nothingButANoteIsReplaced(_ verb: String) async throws {
+        let scene = try await Scene()
+        let harness = scene.harness
+        let notes = try harness.file("notes.txt", "buy milk\n")
+        let other = try Harness()
+        try await other.run("init")
+        let link = harness.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: harness.key)
+        for path in [harness.vault, harness.vault + ".lock", harness.key, notes, other.vault, other.key, link] {
+            let before = FileManager.default.contents(atPath: path)
+            for arguments in [["witness", verb, "--yes"], ["status"]] {
+                let words = arguments.filter { verb == "accept" || $0 != "--yes" }
+                let refused = try await harness.run(words + ["--witness", path])
+                #expect(refused.status != 0 && refused.error.contains(path), "\(words) \(path): \(refused.error)")
+                #expect(FileManager.default.contents(atPath: path) == before, "\(path)")
+            }
+        }
+        for name in ["notes.txt.lock", "notes.txt.tmp"] {
+            #expect(!FileManager.default.fileExists(atPath: harness.path(name)))
+        }
+        let held = try await scene.run("login", "list", "--json")
+        #expect(held.status == 0 && !held.output.contains("held\":true"), "\(held.output)")
+        #expect(try await scene.run("verify").status == 0)
     }
 }

@@ -1,0 +1,57 @@
+import Glibc
+import TokenVault
+import TokenVaultPostgreSQL
+
+extension VaultAccess {
+    func requireWitness() throws -> VaultWitness {
+        guard let witness = try witness else {
+            throw Failure.usage(
+                "no witness specified",
+                hint: "use --witness PATH or --witness-command JSON, or set TOKENVAULT_WITNESS")
+        }
+        return witness
+    }
+
+    func beginWitness() async throws {
+        let location = try location
+        try requireFile()
+        var reader = SecretReader(invocation.console)
+        let key = try keySource(&reader, isNew: false)
+        try await Vault.beginWitness(in: location, unlockedBy: key, options: try vaultOptions)
+    }
+
+    /// Gives whether all logins were held by it.
+    func acceptForWitness() async throws -> Bool {
+        let location = try location
+        try requireFile()
+        var reader = SecretReader(invocation.console)
+        let key = try keySource(&reader, isNew: false)
+        return try await Vault.acceptForWitness(in: location, unlockedBy: key, options: try vaultOptions)
+    }
+
+    /// A witness is replaced again and again: it must not be named like anything else.
+    func requireFileOfItsOwn(_ witness: String, _ log: String?) throws(Failure) {
+        var others: [(String, String)] = log.map { [("the witness log", $0)] } ?? []
+        if let vault = try? path, !VaultLocation.isPostgreSQL(vault) {
+            others += ["", "-wal", "-shm", "-journal", ".lock", ".spool"].map { ("the vault", vault + $0) }
+        }
+        switch (try? namedKey) ?? nil {
+        case .keyFile(let path)?: others.append(("the key file", path))
+        case .identity(let path)?: others.append(("the identity", path))
+        case .passphrase(.file(let path))?: others.append(("the passphrase file", path))
+        default: break
+        }
+        guard let other = others.first(where: { Self.isSameFile(witness, $0.1) }) else { return }
+        throw .usage(
+            "the witness is named like \(other.0): \(Printable.shortened(witness, to: 200))",
+            hint: "name a file of its own, on another file system: --witness PATH")
+    }
+
+    /// By name, or because both lead to one file.
+    private static func isSameFile(_ one: String, _ two: String) -> Bool {
+        if one == two { return true }
+        var (first, second) = (stat(), stat())
+        return unsafe stat(one, &first) == 0 && stat(two, &second) == 0 && first.st_dev == second.st_dev
+            && first.st_ino == second.st_ino
+    }
+}
