@@ -38,6 +38,8 @@ package struct VaultCryptoError: Error, Equatable, Sendable {
         case recipientMalformed
         /// A program, a credential or the like did not give the key.
         case keySourceFailed
+        /// The same, and it may go better in a moment: it takes too long, or said so itself.
+        case keySourceBusy
 
         case wrongKey
         case passphraseEmpty

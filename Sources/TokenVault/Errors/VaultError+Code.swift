@@ -124,6 +124,8 @@ extension VaultError.Code {
     public static let keyUnsafe = Self("keyUnsafe")
     /// The program, the credential or the provider that should give the key did not.
     public static let keyUnavailable = Self("keyUnavailable")
+    /// The same for now: a program, or the service behind it, takes too long or asks to try again.
+    public static let keyServiceBusy = Self("keyServiceBusy")
     /// Trying a passphrase would take more memory or work than ``VaultOptions/passphraseMemoryLimit`` and its like
     /// allow.
     public static let keyTooCostly = Self("keyTooCostly")

@@ -112,6 +112,7 @@ extension VaultError.Code {
             case .wrongKey: .wrongKey
             case .recipientMalformed: .invalidArgument
             case .keySourceFailed: .keyUnavailable
+            case .keySourceBusy: .keyServiceBusy
             case .unlockingTooDear: .keyTooCostly
             case .passphraseEmpty, .passphraseTooLong, .passphraseParametersOutOfBounds, .labelTooLong,
                 .associatedDataTooLong, .plaintextTooLong:

@@ -31,6 +31,9 @@ extension KeySource {
         .keyLine(KeyLine(try await VaultError.translating { try await BlockingLane.opening.run { try read() } }))
     }
 
+    /// Whether each slot that is tried is a run of a program.
+    var runsPrograms: Bool { if case .wrapped = kind { true } else { false } }
+
     func unlocker() throws(VaultCryptoError) -> any SlotUnlocker { try key() }
 
     func maker() throws(VaultCryptoError) -> any SlotMaker { try key() }

@@ -10,8 +10,11 @@ extension Vault {
     /// Adds a way to open the vault. Nothing that is sealed changes.
     @discardableResult
     public func addKeySlot(_ source: KeySource, label: String) async throws -> KeySlot {
+        let source = try await source.resolved()
+        // A program wraps another key each time; of it nothing is asked.
+        if !source.runsPrograms, let slot = try await keySlots(openedBy: source).first { throw Self.hasSlot(slot) }
         let slot = try await VaultError.translating {
-            KeySlot(try await store.addKeySlot(try await source.resolved().maker(), label: label))
+            KeySlot(try await store.addKeySlot(try source.maker(), label: label))
         }
         await writePinIfNeeded()
         return slot
@@ -36,6 +39,7 @@ extension Vault {
     /// - Throws: ``VaultError/Code/invalidArgument`` if this is no recipient.
     @discardableResult
     public func addKeySlot(forRecipient recipient: String, label: String) async throws -> KeySlot {
+        if let slot = try await keySlots().first(where: { $0.recipient == recipient }) { throw Self.hasSlot(slot.id) }
         let slot = try await VaultError.translating {
             let maker = RecipientMaker(try Recipient(text: recipient))
             return KeySlot(try await store.addKeySlot(maker, label: label))
@@ -84,6 +88,13 @@ extension Vault {
             // The old wrapped keys should not stay in the WAL.
             _ = await store.removeRemnants()
         }
+    }
+
+    /// Two slots of one key would be lost together, and look like two keys.
+    private static func hasSlot(_ id: KeySlotID) -> VaultError {
+        VaultError(
+            .invalidArgument, "this key opens the vault already, by the key slot \(id)",
+            hint: "add another key; to change the label, remove the slot and add the key again")
     }
 
     /// The slot by which this vault was opened.

@@ -72,14 +72,17 @@ extension Vault {
     ) async throws -> Vault {
         let source = try await source.resolved()
         let clock = options.clock
-        let (migrate, policy) = (options.migrate, options.unlockingPolicy)
+        let pin = VaultPin(of: location.description, in: options.stateDirectory)
+        var unlocking = options.unlockingPolicy
+        if source.runsPrograms { unlocking.likelySlot = pin.likelySlot }
+        let (migrate, policy) = (options.migrate, unlocking)
         let trustsFileSystem = options.trustsFileSystem
         let store = try await offThePool {
             try location.engine.open(
                 unlocker: try source.unlocker(), migrate: migrate, policy: policy,
                 trustsFileSystem: trustsFileSystem, clock: clock)
         }
-        try await requirePinned(store, location, options)
+        try await requirePinned(store, pin, options)
         return Vault(
             path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
             logger: options.logger, sessionEvents: options.sessionEvents, stateDirectory: options.stateDirectory)
@@ -87,14 +90,12 @@ extension Vault {
 
     /// Before anything in the vault is believed. A store that is refused is closed.
     private static func requirePinned(
-        _ store: any VaultStore, _ location: VaultLocation, _ options: VaultOptions
+        _ store: any VaultStore, _ pin: VaultPin, _ options: VaultOptions
     ) async throws {
         guard !options.trustsUnpinned else { return }
         do {
-            try await VaultError.translating {
-                let pin = VaultPin(of: location.description, in: options.stateDirectory)
-                try await pin.require(store, witness: try options.witness?.stored)
-            }
+            try await VaultError.translating { try await pin.require(store, witness: try options.witness?.stored) }
+            await pin.noteSlot(store)
         } catch {
             await store.shutDown()
             throw error

@@ -39,6 +39,23 @@ struct VaultPin: Sendable {
 
     var path: String? { file?.path }
 
+    private var slotFile: KeyringPin? { file.map { KeyringPin($0.path + ".slot") } }
+
+    /// The slot that a program opened last: so that a slot that someone has planted does not come first.
+    var likelySlot: Bytes16? {
+        guard let text = try? slotFile?.text() else { return nil }
+        return Base32.decode(text)
+    }
+
+    func noteSlot(_ store: any VaultStore) async {
+        guard store.context.isOpenedByForgeableSlot else { return }
+        let (slot, slotFile) = (store.openingKeySlot.bytes, slotFile)
+        try? await BlockingLane.opening.run {
+            guard try slotFile?.text() != Base32.encode(slot) else { return }
+            try slotFile?.write(Base32.encode(slot))
+        }
+    }
+
     /// Refuses a vault that was opened by a key that anyone can make a vault for, unless this pin or the witness knows it.
     ///
     /// - Throws: ``StoreError``. Nothing of the vault has been used.

@@ -48,19 +48,36 @@ extension VaultAccess {
         }
     }
 
+    /// One that is named twice is refused: which of them is meant, nobody can know.
     private var keyOfEnvironment: NamedKey? {
         get throws(Failure) {
-            if options.allowEnvironmentKey, environment(Environment.key) != nil { return .environment }
-            if let path = environment("TOKENVAULT_PASSPHRASE_FILE") { return .passphrase(.file(path)) }
-            if let path = environment("TOKENVAULT_KEY_FILE") { return .keyFile(path) }
-            if let name = environment("TOKENVAULT_CREDENTIAL") { return .credential(name) }
-            for (name, make) in [
-                ("TOKENVAULT_KEY_COMMAND", NamedKey.command), ("TOKENVAULT_WRAP_COMMAND", NamedKey.wrapped),
-            ] {
-                if let text = environment(name) { return make(try ProgramArguments.parse(text, name)) }
+            var given: [(name: String, key: NamedKey)] = []
+            if options.allowEnvironmentKey, environment(Environment.key) != nil {
+                given.append((Environment.key, .environment))
             }
-            if let path = environment("TOKENVAULT_IDENTITY") { return .identity(path) }
-            return nil
+            let sources: [(String, (String, String) throws(Failure) -> NamedKey)] = [
+                ("TOKENVAULT_KEY_FILE", { path, _ in .keyFile(path) }),
+                ("TOKENVAULT_PASSPHRASE_FILE", { path, _ in .passphrase(.file(path)) }),
+                ("TOKENVAULT_CREDENTIAL", { name, _ in .credential(name) }),
+                (
+                    "TOKENVAULT_KEY_COMMAND",
+                    { text, name throws(Failure) in .command(try ProgramArguments.parse(text, name)) }
+                ),
+                (
+                    "TOKENVAULT_WRAP_COMMAND",
+                    { text, name throws(Failure) in .wrapped(try ProgramArguments.parse(text, name)) }
+                ),
+                ("TOKENVAULT_IDENTITY", { path, _ in .identity(path) }),
+            ]
+            for (name, make) in sources {
+                if let text = environment(name) { given.append((name, try make(text, name))) }
+            }
+            guard given.count <= 1 else {
+                throw .usage(
+                    "\(given[0].name) and \(given[1].name) are both set, and each names a key",
+                    hint: "unset one of them, or name the key by an option")
+            }
+            return given.first?.key
         }
     }
 

@@ -131,6 +131,7 @@ extension Failure {
         case .keyTooCostly:
             "if the slot is yours, raise --passphrase-memory-limit; otherwise use a key file, and find out who can "
                 + "write to the vault"
+        case .keyServiceBusy: "try again in a moment: the program, or the service behind it, is slow or overloaded"
         case .keyTruncated, .keyMalformed: "restore the key file from its backup; vaultctl never replaces a key file"
         case .refreshStalled: "see which process holds the renewal, and what to do: vaultctl login show LOGIN"
         case .sourceNotQuiet:
@@ -168,7 +169,7 @@ extension ExitStatus {
             self = .damaged
         case .rollbackSuspected, .held, .heldBySource, .moved:
             self = .rollback
-        case .busy:
+        case .busy, .keyServiceBusy:
             self = .busy
         case .storageFull, .readOnly, .storageFailed, .unsafeFile, .cryptographyUnavailable, .ownershipLost,
             .closed:

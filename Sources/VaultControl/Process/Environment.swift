@@ -23,6 +23,9 @@ enum Environment {
 
     static let key = "TOKENVAULT_KEY"
 
+    /// Variables that stand for no setting of a configuration file.
+    static let others: Set<String> = ["TOKENVAULT_CONFIG", "TOKENVAULT_STATE_DIRECTORY", "TOKENVAULT_PASSPHRASE", key]
+
     /// Children inherit the environment, and crash reports hold it: no place for a secret.
     ///
     /// - Parameter arguments: may say that the key is meant to be there.

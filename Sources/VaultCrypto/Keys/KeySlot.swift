@@ -51,18 +51,25 @@ package struct KeySlot: Sendable {
     package static func unlock(
         _ slots: [KeySlot], with unlocker: any SlotUnlocker, vault: Bytes16, policy: UnlockingPolicy = .init()
     ) throws(VaultCryptoError) -> Opened {
-        let unlocker = unlocker.bound(to: vault)
+        let unlocker = unlocker.bound(to: vault).ending(at: .now + policy.programTime)
         var firstError: VaultCryptoError?
         var spent: UInt64 = 0
         let costs = slots.map { ($0, unlocker.cost(of: $0.description)) }
-        for (slot, cost) in costs.sorted(by: { $0.1?.work ?? 0 < $1.1?.work ?? 0 }) {
+        let isLikely = { (slot: KeySlot) in slot.description.id == policy.likelySlot }
+        let ordered =
+            costs.filter { isLikely($0.0) }
+            + costs.filter { !isLikely($0.0) }.sorted {
+                $0.1?.work ?? 0 < $1.1?.work ?? 0
+            }
+        for (slot, cost) in ordered {
             do {
                 if let cost { try policy.admit(cost, &spent) }
                 if let key = try unlocker.slotKey(for: slot.description) {
                     return Opened(vaultKey: try slot.unwrap(with: key, vault: vault), slot: slot, key: key)
                 }
             } catch {
-                if firstError == nil { firstError = error }
+                // What may go better in a moment is no refusal, whatever other slots say.
+                if firstError == nil || error.code == .keySourceBusy { firstError = error }
             }
         }
         throw firstError

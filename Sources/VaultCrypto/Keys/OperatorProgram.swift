@@ -19,6 +19,8 @@ package struct OperatorProgram: Sendable {
     /// Each `NAME=value`.
     let environment: [String]
     let timeLimit: Duration
+    /// When it must have ended, whatever its own limit is.
+    private var end: ContinuousClock.Instant?
 
     package init(
         _ arguments: [String], environment: [String], timeLimit: Duration
@@ -39,22 +41,30 @@ package struct OperatorProgram: Sendable {
     /// The same with one more variable, `NAME=value`.
     package func adding(_ variable: String) -> OperatorProgram { OperatorProgram(self, environment + [variable]) }
 
+    /// The same with an end for all its runs together.
+    func ending(at end: ContinuousClock.Instant?) -> OperatorProgram {
+        var program = self
+        program.end = end
+        return program
+    }
+
     private init(_ program: OperatorProgram, _ environment: [String]) {
-        (arguments, timeLimit) = (program.arguments, program.timeLimit)
+        (arguments, timeLimit, end) = (program.arguments, program.timeLimit, program.end)
         self.environment = environment
     }
 
     /// Runs it in `/`, with these variables and no descriptors but its three streams.
     func run(_ more: [String] = [], input: UnsafeRawBufferPointer, limit: Int) throws(VaultCryptoError) -> Outcome {
+        let deadline = end.map { min($0, .now + timeLimit) } ?? .now + timeLimit
+        guard deadline > .now else { throw failed("was not run: the time for programs is used up", .keySourceBusy) }
         try check()
         var run = ProgramRun()
         defer { run.end() }
         try unsafe run.start(arguments + more, environment, input: input)
-        let deadline = ContinuousClock.now + timeLimit
         let isComplete = run.collect(limit: limit, until: deadline)
         guard !run.isTooLong else { throw failed("printed more than \(limit) bytes") }
         guard isComplete, let status = run.wait(until: deadline) else {
-            throw failed("did not end within \(timeLimit.components.seconds) s, and was stopped")
+            throw failed("did not end within \(timeLimit.components.seconds) s, and was stopped", .keySourceBusy)
         }
         let errors = KeyFileReader.shown(String(decoding: run.errors, as: UTF8.self))
         return Outcome(output: run.takeOutput(), errors: errors, status: status)
@@ -83,15 +93,19 @@ package struct OperatorProgram: Sendable {
         }
     }
 
-    package func failed(_ why: String, hint: String? = nil) -> VaultCryptoError {
-        VaultCryptoError(.keySourceFailed, "the program \(shown) \(why)", hint: hint)
+    package func failed(
+        _ why: String, _ code: VaultCryptoError.Code = .keySourceFailed, hint: String? = nil
+    ) -> VaultCryptoError {
+        VaultCryptoError(code, "the program \(shown) \(why)", hint: hint)
     }
 
     /// Says how it ended, unless it ended well.
     package func refusal(_ outcome: Outcome) -> VaultCryptoError? {
         guard outcome.status != 0 else { return nil }
         let words = outcome.errors.isEmpty ? "" : ": \(outcome.errors)"
-        return failed("ended with exit code \(outcome.status)\(words)")
+        // Twice: it was run once more.
+        let code: VaultCryptoError.Code = outcome.status == Self.tryAgain ? .keySourceBusy : .keySourceFailed
+        return failed("ended with exit code \(outcome.status)\(words)", code)
     }
 
     private var shown: String { KeyFileReader.shown(arguments[0]) }

@@ -13,6 +13,8 @@ package protocol SlotUnlocker: BoundToVault {
     func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey?
     /// What it costs to ask for the key of this slot; nil: next to nothing.
     func cost(of slot: KeySlotDescription) -> Argon2Cost?
+    /// The same, and whatever programs it runs end by then.
+    func ending(at end: ContinuousClock.Instant) -> any SlotUnlocker
     /// What opens the slot of this key again after the vault key was replaced. It asks no one, and holds no more than
     /// what opened the slot.
     func follower(of key: SealingKey) -> any SlotUnlocker
@@ -20,6 +22,8 @@ package protocol SlotUnlocker: BoundToVault {
 
 extension SlotUnlocker {
     package func cost(of slot: KeySlotDescription) -> Argon2Cost? { nil }
+
+    package func ending(at end: ContinuousClock.Instant) -> any SlotUnlocker { self }
 
     package func follower(of key: SealingKey) -> any SlotUnlocker { HeldSlotKey(key) }
 }
@@ -42,6 +46,10 @@ package struct UnlockingPolicy: Hashable, Sendable {
     package var memoryKiB: UInt32
     /// Passes times KiB, of all tries together.
     package var work: UInt64
+    /// Of all programs together.
+    package var programTime = Duration.seconds(30)
+    /// The slot that opened last: it is tried first. Only a proposal.
+    package var likelySlot: Bytes16?
 
     /// - Parameter work: by default as many passes as 32 slots of the standard cost take: about half a minute.
     package init(

@@ -11,6 +11,7 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
     private let arguments: [String]
     private let passed: [String]
     private var vault: Bytes16?
+    private var end: ContinuousClock.Instant?
 
     /// - Parameter variables: names of variables of this process that the program gets beside `PATH`, `HOME` and `LANG`.
     package init(_ arguments: [String], passing variables: [String] = []) throws(VaultCryptoError) {
@@ -23,6 +24,12 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
         var bound = self
         bound.vault = vault
         return bound
+    }
+
+    package func ending(at end: ContinuousClock.Instant) -> any SlotUnlocker {
+        var limited = self
+        limited.end = end
+        return limited
     }
 
     package func slotKey(for slot: KeySlotDescription) throws(VaultCryptoError) -> SealingKey? {
@@ -91,7 +98,7 @@ package struct WrappingProgram: SlotUnlocker, SlotMaker {
         var environment = OperatorProgram.inherited { names.contains(String($0.prefix { $0 != "=" })) }
         environment.append("TOKENVAULT_SLOT=\(Base32.encode(slot))")
         if let vault { environment.append("TOKENVAULT_VAULT_ID=\(Base32.encode(vault))") }
-        return try OperatorProgram(arguments, environment: environment, timeLimit: Self.timeLimit)
+        return try OperatorProgram(arguments, environment: environment, timeLimit: Self.timeLimit).ending(at: end)
     }
 
     /// Control characters were taken out: lines are told apart by the `?` in place of their breaks.

@@ -80,7 +80,8 @@ extension StoreError {
         switch error.code {
         case .wrongKey: self.init(.wrongKey, error.reason, hint: error.hint)
         case .keyFileMissing, .keyFileUnreadable, .keyFileTruncated, .keyFileMalformed, .keyFileUnsafe,
-            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear, .keySourceFailed:
+            .passphraseEmpty, .passphraseTooLong, .unlockingTooDear, .keySourceFailed,
+            .keySourceBusy:
             self.init(.keyUnavailable(error.code), error.reason, hint: error.hint)
         case .outOfMemory, .outOfGuardedMemory, .unavailable:
             self.init(.outOfMemory, error.reason, hint: error.hint)

@@ -98,7 +98,8 @@ import Testing
         for (text, words) in programs {
             let path = try program("p", "#!/bin/sh\ncase $1 in \(text);; esac\n")
             let error = failure { _ = try slot(WrappingProgram([path])) }
-            #expect(error?.code == .keySourceFailed && error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+            let code: VaultCryptoError.Code = words == "exit code 75" ? .keySourceBusy : .keySourceFailed
+            #expect(error?.code == code && error?.reason.contains(words) == true, "\(error?.reason ?? "")")
         }
     }
 
@@ -126,6 +127,36 @@ import Testing
         #expect(lines.contains("/"))
         // Three streams, and the directory that ls itself looks at.
         #expect(lines.last.flatMap { Int($0.filter(\.isNumber)) } == 4)
+    }
+
+    /// Planted slots are as many calls of a service, which cost time and money.
+    @Test func programsOfAnOpeningHaveOneBudget() throws {
+        let log = directory.file("runs")
+        let path = try program(
+            "kms", "#!/bin/sh\ncase $1 in wrap) base64 -w 0 ;; unwrap) echo >> \(log); sleep 1; base64 -d ;; esac\n")
+        let good = try slot(WrappingProgram([path]))
+        let planted = try (0..<31).map { _ in
+            KeySlot(
+                description: try KeySlotDescription(
+                    id: SecureRandom.bytes16(), keyID: good.description.keyID,
+                    kind: .wrapped(Array("cGxhbnRlZA==".utf8), keyName: nil), label: "", createdAt: 1),
+                wrappedVaultKey: good.wrappedVaultKey)
+        }
+        func runs() throws -> Int { try String(contentsOfFile: log, encoding: .utf8).count }
+        try Data().write(to: URL(filePath: log))
+        var policy = UnlockingPolicy()
+        policy.programTime = .seconds(3)
+        let error = failure {
+            _ = try KeySlot.unlock(planted + [good], with: WrappingProgram([path]), vault: vault, policy: policy)
+        }
+        #expect(error?.code == .keySourceBusy)
+        #expect(try runs() <= 4)
+        // The slot that opened last comes first.
+        try Data().write(to: URL(filePath: log))
+        policy.likelySlot = good.description.id
+        let opened = try KeySlot.unlock(planted + [good], with: WrappingProgram([path]), vault: vault, policy: policy)
+        #expect(opened.vaultKey.isSame(as: vaultKey))
+        #expect(try runs() == 1)
     }
 
     @Test func whatDoesNotEndIsStoppedWithAllThatItStarted() throws {

@@ -61,6 +61,7 @@ struct DoctorCommand: VaultCommand {
     /// - Parameter path: nil: it lies on a server.
     private func outside(_ access: VaultAccess, file path: String?) -> [DoctorFinding] {
         ConfigurationCheckup.findings(access.invocation.configuration)
+            + ConfigurationCheckup.findings(ofVariables: access.invocation.console.environment)
             + (path.map { FileCheckup.findings($0, trustsFileSystem: access.trustsFileSystem) } ?? [])
             + KeyFileCheckup.findings((try? access.namedKey) ?? nil, vault: path)
             + (path == nil ? [] : SQLiteCheckup.findings())
@@ -84,6 +85,20 @@ enum ConfigurationCheckup {
                 .ok, .configuration, about: file.path,
                 names.isEmpty ? "sets nothing" : "sets \(names.joined(separator: ", "))")
         ]
+    }
+}
+
+extension ConfigurationCheckup {
+    static func findings(ofVariables environment: [String: String]) -> [DoctorFinding] {
+        let known = Environment.others.union(ConfigurationSetting.all.map(\.variable))
+        // A slip, such as a witness that is not named, does nothing and says nothing.
+        let unknown = environment.keys.filter { $0.hasPrefix("TOKENVAULT_") && !known.contains($0) }
+        return unknown.sorted().map { name in
+            DoctorFinding(
+                .warning, .configuration, about: Printable.shortened(name),
+                "no such variable is known: it has no effect",
+                hint: "check its spelling: vaultctl help lists the variables with their options")
+        }
     }
 }
 

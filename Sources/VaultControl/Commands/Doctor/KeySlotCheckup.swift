@@ -24,7 +24,7 @@ enum KeySlotCheckup {
                     .problem, .keySlots,
                     "no key works without a program's help: if the service or the device behind it is gone, so is the vault",
                     hint: "add a key that needs neither: vaultctl key add --recipient age1..."))
-        } else if slots.count == 1 {
+        } else if Set(slots.map { $0.recipient ?? $0.keyName ?? $0.id.description }).count == 1 {
             findings.append(
                 DoctorFinding(
                     .warning, .keySlots, "only one key opens the vault: if it is lost, so is everything in the vault",
