@@ -116,7 +116,7 @@ struct TrustedPathTests {
         try racer.run()
         // A test's process may have blocked the signal of terminate().
         defer { kill(racer.processIdentifier, SIGKILL) }
-        for _ in 0..<(Depth.isDeep ? 10_000 : 2_000) {
+        for _ in 0..<Depth.pick(brief: 2_000, nightly: 10_000, deep: 10_000) {
             #expect(throws: VaultCryptoError.self) { try OperatorProgram.keyLine([good]) }
         }
         #expect(racer.isRunning)

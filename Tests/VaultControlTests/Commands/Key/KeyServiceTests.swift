@@ -3,7 +3,6 @@ import Testing
 import VaultControl
 
 /// Keys by what they are: one key is one key, and a service that is slow is no wrong key.
-@Suite(.timeLimit(.minutes(10)))
 struct KeyServiceTests {
     @Test func theSameKeyTwiceIsRefused() async throws {
         let harness = try Harness()
