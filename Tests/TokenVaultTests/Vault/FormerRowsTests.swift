@@ -8,7 +8,7 @@ import TokenVaultTesting
 import VaultStorage
 
 /// Rows of one user as they once were, put back by someone who kept a copy, and read by a process that has seen nothing.
-struct FormerRowsTests {
+@Suite(.tags(.everyEngine)) struct FormerRowsTests {
     private static var seeds: Int { Depth.pick(brief: TestEngine.isServer ? 8 : 15, nightly: 60, deep: 500) }
     /// Each of the user's rows but those of the trail.
     private static let tables = ["user", "login", "loginSecret", "manifestPart", "refreshIntent"]
