@@ -89,7 +89,7 @@ def lost_vault(reader):
 
 def lost_vault_with_log(reader):
     reader.run(
-        f"export TOKENVAULT_WITNESS_LOG=app.intents TOKENVAULT_WITNESS={reader.disk}/app.witness\n"
+        f"export TOKENVAULT_WITNESS_LOG=app.intents TOKENVAULT_WITNESS={reader.disk}/app.witness\nvaultctl witness begin\n"
         f"vaultctl backup create {reader.disk}/backup\n"
         "vaultctl login list\n"
         "unset TOKENVAULT_WITNESS_LOG TOKENVAULT_WITNESS\n"

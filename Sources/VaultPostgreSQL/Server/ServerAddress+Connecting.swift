@@ -36,7 +36,7 @@ extension ServerAddress {
     }
 
     /// Keywords and values for libpq. What matters to safety is always given, so that no environment variable and no service
-    /// file decides it. libpq ignores an empty value, so a blank stands for no options.
+    /// file decides it.
     var parameters: [(keyword: String, value: String)] {
         var all = given
         // Where it goes is decided once.
@@ -50,9 +50,12 @@ extension ServerAddress {
         var all = [
             "gssencmode": "disable", "target_session_attrs": "read-write", "client_encoding": "UTF8",
             "application_name": "tokenvault", "keepalives": "1", "keepalives_idle": "3", "keepalives_interval": "1",
-            "keepalives_count": "3", "tcp_user_timeout": "5000", "connect_timeout": "5", "options": " ",
+            "keepalives_count": "3", "tcp_user_timeout": "5000", "connect_timeout": "5",
             "ssl_min_protocol_version": "TLSv1.2",
         ]
+        // libpq ignores an empty value, so a blank stands for no options. Where nothing says otherwise none are given: poolers
+        // refuse to be given any, before they can be told from a server.
+        if merged["options"] != nil { all["options"] = " " }
         if merged.keywords.contains("gssdelegation") { all["gssdelegation"] = "0" }
         guard !isLocal else { return all }
         all["sslmode"] = "verify-full"
@@ -68,7 +71,7 @@ extension ServerAddress {
     /// has been sent yet.
     func requireAsDecided(_ used: ConnectionOptions) throws(StoreError) {
         let isAsDecided = demanded.allSatisfy { used[$0.key] == $0.value }
-        guard used.isLocal == isLocal, isAsDecided else {
+        guard used.isLocal == isLocal, isAsDecided, used["options"] == demanded["options"] else {
             throw StoreError(
                 .busy, "the connection's options changed while it was being made",
                 hint: "try again; name the host in the connection string instead of a service file")

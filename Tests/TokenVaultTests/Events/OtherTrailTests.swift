@@ -3,6 +3,7 @@ import FoundationEssentials
 import OAuthClient
 import TestSupport
 import Testing
+import TokenVaultTesting
 import VaultStorage
 
 @testable import TokenVault

@@ -43,7 +43,6 @@ struct PoolTests {
 /// A vault whose work takes until it is told that others have gone on, or for as long as anybody would wait.
 private final class PoolScene: Sendable {
     let world: World
-    let passphrase = KeySource.passphrase(Passphrase("CANARY-pool"))
 
     init() async throws {
         world = try await World()
@@ -52,6 +51,8 @@ private final class PoolScene: Sendable {
 
     func perform(_ work: PoolTests.Work, number: Int) async throws {
         let vault = world.vault
+        // A key opens a vault by one slot.
+        let passphrase = KeySource.passphrase(Passphrase("CANARY-\(work)-\(number)"))
         switch work {
         case .verify: _ = try await vault.verify { _, _ in Pool.waitForSleeps() }
         case .survey: _ = try await vault.survey { _, _ in Pool.waitForSleeps() }

@@ -242,7 +242,7 @@ def dirty_social_auth(path, store, truths):
     def text_in_text(n, t): put(n, json.dumps(json.dumps(rows[n][1])))
     def empty_object(n, t): put(n, "{}"); reject(t, "no-token")
     def empty_text(n, t): put(n, ""); reject(t, "no-token")
-    def null_text(n, t): put(n, "null"); reject(t, "malformed-value")
+    def null_text(n, t): put(n, "null"); reject(t, "no-token")
     def cut(n, t): put(n, json.dumps(rows[n][1])[:-5]); reject(t, "malformed-value")
     def python_repr(n, t): put(n, repr(rows[n][1])); reject(t, "malformed-value")
     def a_list(n, t): put(n, "[]"); reject(t, "malformed-value")
