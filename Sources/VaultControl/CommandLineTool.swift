@@ -48,6 +48,9 @@ public enum CommandLineTool {
                 invocation = try Invocation(console: console, output)
                 if let command = command as? any VaultCommand {
                     invocation = try invocation.configured(by: command.global.config, output)
+                    if !command.actsByItself {
+                        invocation.actor = OperatorIdentity.actor(arguments, console.environment)
+                    }
                 }
                 try await command.run(invocation)
             } else {

@@ -10,8 +10,10 @@ public struct AuditRecord: Sendable, Equatable {
     /// The random name of the user that the row is about. It outlives the user.
     public let userHandle: String?
     public let login: LoginID?
-    /// The name of the provider that the row itself is about; its random name if it was removed.
+    /// The name of the provider that the row is about, or its login; a random name if the provider was removed.
     public let provider: String?
+    /// The person who did it, where it was not a service that acted by itself.
+    public let actor: VaultOptions.Actor?
     /// Of the user or provider, or of the vault's own row, after the change.
     public let revision: Int64?
     public let details: [Detail]

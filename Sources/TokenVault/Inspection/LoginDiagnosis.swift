@@ -26,6 +26,8 @@ public struct LoginDiagnosis: Sendable, Equatable {
         case useToken(until: Date?)
         /// A backoff, or a pause that the server asked for, is under way.
         case wait(until: Date)
+        /// The provider refuses this client: mend its registration.
+        case mendClient
         /// The login is dead: a new access token, or a new log-in.
         case setTokenOrLogIn
         /// The provider wants the user to act: a new log-in.

@@ -28,7 +28,7 @@ extension Vault {
         try await VaultError.translating {
             let filter = try await filter(query)
             let page = try await store.audit(filter, direction, limit: limit)
-            let names = await providerNames(of: page.rows.compactMap(\.entry.provider))
+            let names = await providerNames(of: page.rows.compactMap { $0.entry.provider ?? $0.entry.loginProvider })
             return AuditRecords(records: page.rows.map { AuditRecord($0, names) }, next: page.next)
         }
     }
@@ -184,7 +184,9 @@ extension AuditRecord {
         let entry = listing.entry
         self.init(
             sequence: entry.sequence, date: entry.time.date, kind: entry.kind.name, userHandle: entry.user?.text,
-            login: entry.login.map { LoginID($0) }, provider: entry.provider.map { names[$0] ?? $0.text },
+            login: entry.login.map { LoginID($0) },
+            provider: (entry.provider ?? entry.loginProvider).map { names[$0] ?? $0.text },
+            actor: entry.actor.map { VaultOptions.Actor($0) },
             revision: entry.revision,
             details: entry.detail.map { Detail(name: $0.key, value: $0.value) },
             state: entry.look?.state.map { SessionState($0) }, generation: entry.look?.generation,

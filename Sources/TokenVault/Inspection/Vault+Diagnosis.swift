@@ -113,6 +113,9 @@ extension Vault {
             return .sendAgain(notBefore: stored.session.notBefore.flatMap { $0 > now ? $0.date : nil })
         case nil: break
         }
+        if stored.isRefused, let refusal = stored.session.lastRefusal, ProviderAnswer(refusal).isAboutClient {
+            return .mendClient
+        }
         if case .postponed(let until)? = obstacle { return .wait(until: until.date) }
         return stored.refresh?.refreshToken == nil ? .appSuppliesToken : .renewWhenNeeded
     }

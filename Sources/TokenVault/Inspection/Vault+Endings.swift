@@ -15,6 +15,14 @@ public struct LoginEnding: Sendable, Equatable {
         case disuse
         /// The grant ends however often it is renewed: only a new log-in helps.
         case grantExpires
+        /// The access token ends, and there is no refresh token: only the app or a new log-in brings another one.
+        case notRenewable
+        /// The access token ends, and the provider has refused to renew it.
+        case refused
+        /// The access token ends, and nothing is sent until an operator accepts the restore or the import.
+        case held
+        /// The access token ends, and an operator must first decide which system renews the login.
+        case contested
     }
 }
 
@@ -22,7 +30,8 @@ extension Vault {
     private static let endingsPage = 512
 
     /// Living logins that will be lost within a span of time, the first to go first: their refresh token ends, they are not
-    /// used, or the grant itself ends, as far as the provider or its profile says when.
+    /// used, or the grant itself ends, as far as the provider or its profile says when; or their access token ends, or has,
+    /// and as things stand it will not be renewed.
     ///
     /// Looks at every login that fits. One that is renewed regularly is lost by the end of its grant alone.
     ///
@@ -36,13 +45,13 @@ extension Vault {
         var policies: [ProviderHandle: ProviderProfile.RefreshPolicy?] = [:]
         var pages = logins(where: filter, pageSize: Self.endingsPage).makePages()
         while let page = try await pages.next() {
-            for case .login(let login) in page.entries where login.isRefreshable {
+            for case .login(let login) in page.entries {
                 guard let stored = try? await store.login(login.id.handle), stored.isLiving else { continue }
                 if let provider = stored.provider, policies[provider] == nil {
                     policies.updateValue(try? await store.provider(provider).record.profile.refresh, forKey: provider)
                 }
                 let policy = stored.provider.flatMap { policies[$0] ?? nil }
-                guard let ending = stored.ending(policy), ending.at <= end else { continue }
+                guard let ending = stored.stop ?? stored.ending(policy), ending.at <= end else { continue }
                 endings.append(LoginEnding(login: login, date: ending.at.date, cause: ending.cause))
             }
         }
@@ -51,6 +60,19 @@ extension Vault {
 }
 
 extension StoredLogin {
+    /// When the access token ends, if it is not renewed as things stand.
+    fileprivate var stop: (at: Timestamp, cause: LoginEnding.Cause)? {
+        let cause: LoginEnding.Cause
+        switch hold {
+        case .contested: cause = .contested
+        case .restore, .source: cause = .held
+        case nil where refresh?.refreshToken == nil: cause = .notRenewable
+        case nil where isRefused: cause = .refused
+        case nil: return nil
+        }
+        return session.expiresAt.map { ($0, cause) }
+    }
+
     /// The first of the ends that are known.
     fileprivate func ending(
         _ policy: ProviderProfile.RefreshPolicy?

@@ -20,9 +20,28 @@ public struct VaultSurvey: Sendable, Equatable {
         public var inDoubt = 0
         /// The provider wants the user to do something.
         public var needsUser = 0
+        /// The provider has refused the last renewal, for a reason that does not pass by itself.
+        public var refused = 0
+        /// Held since a restore or a failover.
+        public var held = 0
+        /// Renewed by the system from which they were imported.
+        public var heldBySource = 0
+        /// Renewed by that system and by this vault.
+        public var contested = 0
+        /// Those of the three whose access token has expired: their users have no token.
+        public var heldAndExpired = 0
+        /// Those of ``refused``, ``retrying`` and ``inDoubt`` whose access token has expired.
+        public var failingAndExpired = 0
+        /// When tokens were last obtained.
+        public var lastSuccess: Date?
+        /// What was said when a renewal was last refused, and not followed by a success.
+        public var lastRefusal: Login.Refusal?
 
         /// Whether renewals of living logins do not succeed.
-        public var isFailing: Bool { retrying + inDoubt > 0 }
+        public var isFailing: Bool { retrying + inDoubt + refused > 0 }
+        /// Whether the last refusal is about this client, whichever login it asks for.
+        public var refusesClient: Bool { refused > 0 && lastRefusal?.answer.isAboutClient == true }
+        var failing: Int { retrying + inDoubt + refused }
     }
 
     /// How many living logins' access tokens expire within a span of time.
@@ -105,7 +124,7 @@ extension Vault {
             row = last
         }
         survey.groups = groups.values.sorted { one, other in
-            let trouble = (one.retrying + one.inDoubt, other.retrying + other.inDoubt)
+            let trouble = (one.failing, other.failing)
             return trouble.0 == trouble.1 ? one.provider ?? "" < other.provider ?? "" : trouble.0 > trouble.1
         }
         survey.nextDue = try reader.dueLogins(before: now, after: nil, limit: 1).nextDueAt?.date
@@ -123,8 +142,31 @@ extension VaultSurvey.Group {
         default: established += 1
         }
         if let failure = session.failure { if failure.isDead { dead += 1 } else { needsUser += 1 } }
+        if session.accessToken != nil { lastSuccess = max(lastSuccess ?? .distantPast, session.obtainedAt.date) }
         guard session.failure == nil, session.state != .terminated else { return }
-        if login.intent?.isInDoubt == true { inDoubt += 1 } else if session.attempts > 0 { retrying += 1 }
+        if let refusal = session.lastRefusal, refusal.at.date >= lastRefusal?.date ?? .distantPast {
+            lastRefusal = Login.Refusal(date: refusal.at.date, answer: ProviderAnswer(refusal))
+        }
+        let hasExpired = session.hasExpired(at: now)
+        if let hold = login.hold {
+            switch hold {
+            case .restore: held += 1
+            case .source: heldBySource += 1
+            case .contested: contested += 1
+            }
+            if hasExpired { heldAndExpired += 1 }
+            return
+        }
+        if login.intent?.isInDoubt == true {
+            inDoubt += 1
+        } else if login.isRefused {
+            refused += 1
+        } else if session.attempts > 0 {
+            retrying += 1
+        } else {
+            return
+        }
+        if hasExpired { failingAndExpired += 1 }
     }
 }
 

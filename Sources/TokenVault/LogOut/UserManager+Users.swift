@@ -63,7 +63,6 @@ extension UserManager {
                 let plans = state.logins.map { $0.planRevocation(styles, now: now) }
                 state.outbox += plans.flatMap(\.records)
                 state.isErased = true
-                state.auditEvents.append(AuditEvent(.userErased))
                 return plans + state.damagedLogins.map { RevocationPlan(unreadable: $0) }
             }
             return await finishErasure(plans)

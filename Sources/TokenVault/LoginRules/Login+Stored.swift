@@ -23,7 +23,9 @@ extension Login {
         needsUser = session.failure?.isDead == false
         notBefore = session.notBefore.flatMap { $0 > now ? $0.date : nil }
         isInDoubt = stored.intent?.isInDoubt ?? false || stored.refresh?.doubtSince != nil
+        hold = stored.hold
         attributes = session.attributes
+        isRefused = stored.isRefused
         lastRefusal = session.lastRefusal.map { Refusal(date: $0.at.date, answer: ProviderAnswer($0)) }
         hiddenSubject = HiddenText(text: session.subject)
         origin = session.origin.map { LoginOrigin($0) }
@@ -34,6 +36,38 @@ extension Login {
                 expiresAt: token.expiresAt?.date, isRejected: token.isRejected)
         }
     }
+}
+
+extension LoginRow {
+    /// Why nothing is sent for the login.
+    var hold: Login.Hold? {
+        guard isHeld else { return nil }
+        switch session.origin?.owner {
+        case .contested: return .contested
+        case .source: return .source
+        case .vault, nil: return .restore
+        }
+    }
+
+    /// Whether the provider has refused the last renewal for a reason that does not pass by itself.
+    var isRefused: Bool {
+        guard let refusal = session.lastRefusal, session.failure == nil, session.state != .terminated,
+            intent?.isInDoubt != true
+        else { return false }
+        return ProviderAnswer(refusal).isLasting
+    }
+}
+
+extension ProviderAnswer {
+    /// Whether to ask again later is of no use by itself, as far as status and code say.
+    fileprivate var isLasting: Bool {
+        let passing: Set<OAuthErrorCode> = [.temporarilyUnavailable, .serverError, .slowDown]
+        guard let status, !(error.map { passing.contains($0) } ?? false) else { return false }
+        return (400..<500).contains(status) && ![408, 425, 429].contains(status)
+    }
+
+    /// Whether it is about this client.
+    var isAboutClient: Bool { error == .invalidClient || error == .unauthorizedClient }
 }
 
 extension LoginOrigin {

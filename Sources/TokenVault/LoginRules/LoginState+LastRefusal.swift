@@ -5,8 +5,10 @@ import VaultStorage
 extension LoginState {
     /// Keeps what the provider said to a renewal that it refused, and tells status and code with the outcome. The trail
     /// outlives the login, so only codes from the registry go there.
-    mutating func note(_ answer: ProviderAnswer, at now: Timestamp) {
-        session.lastRefusal = RefusalRecord(answer, at: now)
+    ///
+    /// - Parameter isOfTarget: The token of a resource was refused, not the login's own.
+    mutating func note(_ answer: ProviderAnswer, at now: Timestamp, isOfTarget: Bool = false) {
+        if !isOfTarget { session.lastRefusal = RefusalRecord(answer, at: now) }
         guard let outcome = auditEvents.popLast() else { return }
         let detail = AuditEvent.Detail(AuditEvent.Detail.Key.answer, "\(answer)")
         auditEvents.append(AuditEvent(outcome.kind, outcome.detail + [detail]))

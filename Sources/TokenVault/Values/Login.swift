@@ -36,6 +36,8 @@ public struct Login: Sendable, Equatable {
     public let notBefore: Date?
     /// A renewal may have reached the server and no usable reply came; the same refresh token is sent again.
     public let isInDoubt: Bool
+    /// Why no refresh token is sent for the login until an operator decides; nil: nothing holds it.
+    public let hold: Hold?
     /// Members of the provider's replies that its profile keeps, such as Salesforce's `instance_url`.
     public let attributes: [String: String]
     /// What was granted in detail (RFC 9396 §7): a JSON array as the provider wrote it, of at most 8 KiB; nil: the provider
@@ -44,6 +46,8 @@ public struct Login: Sendable, Equatable {
     static let detailsName = "authorization_details"
     /// What the provider said when it last refused to renew this login; nil after a success.
     public let lastRefusal: Refusal?
+    /// Whether that refusal does not pass by itself: someone must look at it.
+    public let isRefused: Bool
     /// The user's id at the provider, if a checked id token has named it. No rendering shows it: it may be an e-mail
     /// address.
     public var subject: String? { hiddenSubject.text }
@@ -65,6 +69,16 @@ public struct Login: Sendable, Equatable {
         public let expiresAt: Date?
         /// Whether a resource server refused it.
         public let isRejected: Bool
+    }
+
+    /// What holds a login.
+    public enum Hold: String, Sendable, Hashable, CaseIterable {
+        /// The vault was restored, or its server lost commits: its refresh token may be spent.
+        case restore
+        /// The system from which it was imported renews it.
+        case source
+        /// That system and this vault both have renewed it.
+        case contested
     }
 
     /// A renewal that the provider refused.

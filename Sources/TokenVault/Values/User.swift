@@ -3,6 +3,8 @@ public import FoundationEssentials
 /// What a vault knows about a user.
 public struct User: Sendable, Equatable {
     public internal(set) var id: String
+    /// The random name by which the audit trail calls the user.
+    public let handle: String
     public let isEnabled: Bool
     /// In the order in which they were made.
     public let logins: [LoginID]

@@ -107,7 +107,8 @@ public struct UserPage: Sendable, Equatable {
 extension User {
     init(_ stored: StoredUser) {
         self.init(
-            id: stored.id, isEnabled: stored.status == .active, logins: stored.logins.map { LoginID($0) },
+            id: stored.id, handle: stored.handle.text, isEnabled: stored.status == .active,
+            logins: stored.logins.map { LoginID($0) },
             createdAt: stored.createdAt.date)
     }
 }

@@ -83,6 +83,7 @@ extension Vault {
                 trustsFileSystem: trustsFileSystem, clock: clock)
         }
         try await requirePinned(store, pin, options)
+        store.context.actor = options.actor.map { AuditActor($0) }
         return Vault(
             path: location.description, store: try await witnessed(store, options), timeSource: options.timeSource,
             logger: options.logger, sessionEvents: options.sessionEvents, stateDirectory: options.stateDirectory)

@@ -7,4 +7,7 @@ extension Vault {
     /// Good tokens are served; a renewal is refused with ``VaultError/Code/readOnly`` before anything is sent. The same holds
     /// for a vault whose content is moved to another one, or was; the code is ``VaultError/Code/moved``.
     public var readOnlyReason: String? { (store.readOnlyRefusal ?? store.context.moveRefusal)?.reason }
+
+    /// Whether the reason is that its content is moved to another vault, or was.
+    package var isMoved: Bool { store.readOnlyRefusal == nil && store.context.moveRefusal != nil }
 }

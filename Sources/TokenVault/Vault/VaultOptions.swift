@@ -1,4 +1,5 @@
 public import Logging
+import VaultStorage
 
 /// How a vault is opened.
 public struct VaultOptions: Sendable {
@@ -24,6 +25,26 @@ public struct VaultOptions: Sendable {
     public var stateDirectory: String?
     /// Whether a vault without a pin is opened by such a key: because its origin is known, or is to be looked at.
     package var trustsUnpinned = false
+    /// Whom the audit trail names for what is changed; nil: nobody, as a service does.
+    package var actor: Actor?
+
+    /// The person who works with the vault by a tool.
+    public struct Actor: Sendable, Equatable {
+        /// The UNIX user id of the process.
+        public let uid: Int
+        /// The login name; nil: not known.
+        public let name: String?
+        public let host: String
+        /// The program and its command, such as `vaultctl user erase`.
+        public let tool: String
+
+        package init(uid: Int, name: String?, host: String, tool: String) {
+            self.uid = uid
+            self.name = name
+            self.host = host
+            self.tool = tool
+        }
+    }
 
     public init(
         migrate: Bool = false,
@@ -43,5 +64,17 @@ public struct VaultOptions: Sendable {
         self.passphraseMemoryLimit = passphraseMemoryLimit
         self.witness = witness
         self.stateDirectory = stateDirectory
+    }
+}
+
+extension AuditActor {
+    init(_ actor: VaultOptions.Actor) {
+        self.init(uid: Int64(actor.uid), name: actor.name, host: actor.host, tool: actor.tool)
+    }
+}
+
+extension VaultOptions.Actor {
+    init(_ actor: AuditActor) {
+        self.init(uid: Int(clamping: actor.uid), name: actor.name, host: actor.host, tool: actor.tool)
     }
 }

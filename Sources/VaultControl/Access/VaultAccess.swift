@@ -81,6 +81,7 @@ struct VaultAccess {
             if let limit = try passphraseMemoryLimit { options.passphraseMemoryLimit = limit.bytes }
             options.witness = try witness
             options.stateDirectory = environment("TOKENVAULT_STATE_DIRECTORY")
+            options.actor = invocation.actor
             return options
         }
     }

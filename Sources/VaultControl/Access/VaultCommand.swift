@@ -10,8 +10,11 @@ protocol ResultCommand: ParsableCommand {
 /// A command that works on a vault.
 protocol VaultCommand: ResultCommand {
     var global: GlobalOptions { get }
+    /// Whether it goes on by itself, as a service does, so that the audit trail names nobody for what it does.
+    var actsByItself: Bool { get }
 }
 
 extension VaultCommand {
     var outputChoice: any OutputChoice { global }
+    var actsByItself: Bool { false }
 }

@@ -13,6 +13,9 @@ struct ReportCommand: VaultCommand {
             A login is lost when its refresh token or its grant ends, or when it is not used for too long, as far as \
             the provider or its profile says when. The scheduler (vaultctl maintain) keeps logins from being lost by \
             disuse; when a grant ends, only a new log-in helps: vaultctl login open --into LOGIN
+
+            Logins that are not renewed as things stand are lost with their access token: those without a refresh \
+            token, those that are held, and those that their provider refuses to renew.
             """)
 
     @Option(help: .init("Those that will be lost within this time, such as 30d.", valueName: "time"))
@@ -49,6 +52,10 @@ struct ReportCommand: VaultCommand {
         case .refreshTokenExpires: "the refresh token expires"
         case .disuse: "not used for too long"
         case .grantExpires: "the grant ends: a new log-in is needed"
+        case .notRenewable: "there is no refresh token to renew it with"
+        case .refused: "the provider refuses to renew it"
+        case .held: "it is held, and not renewed"
+        case .contested: "another system renews it, too"
         }
     }
 }

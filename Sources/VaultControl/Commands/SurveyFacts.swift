@@ -14,8 +14,9 @@ enum SurveyFacts {
         return [
             .line("established", sum(\.established)), .line("token expired", sum(\.tokenExpired)),
             .line("terminated", sum(\.terminated)), .line("dead", sum(\.dead)),
-            .line("retrying", sum(\.retrying)), .line("in doubt", sum(\.inDoubt)),
+            .line("retrying", sum(\.retrying)), .line("refused", sum(\.refused)), .line("in doubt", sum(\.inDoubt)),
             .line("waiting for the user", sum(\.needsUser)),
+            .line("held", sum(\.held) + sum(\.heldBySource)), .line("contested", sum(\.contested)),
             .data("expiries", expiries), .data("expired", survey.expired), .data("withoutExpiry", survey.withoutExpiry),
             Field("damagedLogins", survey.damaged).words(survey.damaged > 0 ? survey.damaged : nil),
             Field("due", survey.due).label("due for renewal"), Field("nextDue", survey.nextDue).label("next renewal"),
@@ -29,8 +30,21 @@ enum SurveyFacts {
             Field("logins", group.logins).column("LOGINS"), .data("established", group.established),
             .data("tokenExpired", group.tokenExpired), .data("terminated", group.terminated),
             Field("dead", group.dead).column("DEAD"), Field("retrying", group.retrying).column("RETRYING"),
+            Field("refused", group.refused).column("REFUSED"),
             Field("inDoubt", group.inDoubt).column("IN DOUBT"),
-            Field("needsUser", group.needsUser).column("NEEDS USER"), .data("isFailing", group.isFailing),
+            Field("needsUser", group.needsUser).column("NEEDS USER"),
+            .data("heldByRestore", group.held), .data("heldBySource", group.heldBySource),
+            .data("contested", group.contested),
+            .line("held", group.held + group.heldBySource + group.contested)
+                .column("HELD", group.held + group.heldBySource + group.contested),
+            .data("withoutToken", group.failingAndExpired + group.heldAndExpired),
+            Field("lastSuccess", group.lastSuccess).column("LAST SUCCESS"),
+            .data(
+                "lastRefusal",
+                group.lastRefusal.map {
+                    [.data("at", $0.date), .data("answer", Printable.escape($0.answer.words))] as Sheet
+                }),
+            .data("isFailing", group.isFailing),
         ]
     }
 
@@ -52,12 +66,20 @@ enum SurveyFacts {
             let padding = String(repeating: " ", count: width - line.title.count + 2)
             text += line.title + padding + String(repeating: "█", count: length) + " \(line.count)\n"
         }
-        let headings = ["PROVIDER", "LOGINS", "RETRYING", "IN DOUBT", "DEAD", "NEEDS USER"]
+        let headings = [
+            "PROVIDER", "LOGINS", "REFUSED", "RETRYING", "IN DOUBT", "HELD", "DEAD", "NEEDS USER", "LAST SUCCESS",
+        ]
         let table = Table(headings, survey.groups.map(sheet))
         guard isTerminal else {
             return text + table.lines.split(separator: "\n").map { "provider\t\($0)\n" }.joined()
         }
-        return text + "\n" + table.columns(width: invocation.console.width, style: style)
+        let refusals = survey.groups.compactMap { group in
+            group.isFailing ? group.lastRefusal.map { (group.provider ?? "app", $0) } : nil
+        }.map { name, refusal in
+            "\(Printable.shortened(name)) said \(Instant.relative(refusal.date, now: invocation.now)): "
+                + "\(Printable.shortened(refusal.answer.words, to: 200))\n"
+        }
+        return text + "\n" + table.columns(width: invocation.console.width, style: style) + refusals.joined()
     }
 
     private static func lines(_ survey: VaultSurvey) -> [(title: String, count: Int)] {

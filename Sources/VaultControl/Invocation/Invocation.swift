@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TokenVault
 
 /// One run of the program: its streams and how it is to speak.
 struct Invocation {
@@ -8,6 +9,8 @@ struct Invocation {
     var isVerbose = false
     /// What stands in for options that are not given; nil if there is no such file.
     var configuration: ConfigurationFile?
+    /// Whom the audit trail names for what is done; nil: nobody.
+    var actor: VaultOptions.Actor?
     /// Whether each line on standard error is an object.
     var logsJSON = false
 

@@ -36,6 +36,7 @@ enum LoginFacts {
                     login.lastRefusal.map { "\(Instant.words($0.date, now: now)): \($0.answer.words)" },
                     inPipe: login.lastRefusal.map { "\(Instant.words($0.date, now: nil)): \($0.answer.words)" }),
             .data("inDoubt", login.isInDoubt),
+            .data("hold", login.hold?.rawValue), .data("isRefused", login.isRefused),
             Field("notBefore", login.notBefore).label("no renewal before"),
             Field("tokenType", login.tokenType.description),
             Field("scope", login.scope?.description),
@@ -46,6 +47,21 @@ enum LoginFacts {
             Field("dpop", login.isDPoPBound).words(login.isDPoPBound ? "bound to a key in the vault" : "no"),
             Field("generation", login.generation),
             Field("createdAt", login.createdAt),
+        ]
+    }
+
+    /// With what only the user has a right to see as a whole: who they are at the provider, and what it said of them.
+    static func wholeSheet(_ entry: LoginEntry, now: Date) -> Sheet {
+        guard case .login(let login) = entry else { return sheet(entry, now: now) }
+        let attributes = Sheet(login.attributes.sorted { $0.key < $1.key }.map { .data($0.key, $0.value) })
+        let tokens = login.resourceTokens.map { token -> Sheet in
+            [
+                .data("resource", token.resource), .data("scope", token.scope?.description),
+                .data("expiresAt", token.expiresAt),
+            ]
+        }
+        return sheet(login, now: now) + [
+            .data("subject", login.subject), .data("attributes", attributes), .data("resourceTokens", tokens),
         ]
     }
 

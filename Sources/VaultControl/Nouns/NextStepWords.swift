@@ -27,6 +27,7 @@ enum NextStepWords {
                 + (until.map { "until \(Instant.words($0, now: now))" } ?? "while it lasts")
                 + ", then ask the user to log in again: vaultctl login begin"
         case .wait(let until): "wait: no renewal is tried before \(Instant.words(until, now: now))"
+        case .mendClient: Self.mendClient(login.provider)
         case .setTokenOrLogIn: setTokenOrLogIn(login)
         case .userMustAct, .logIn: "ask the user to log in again: vaultctl login begin"
         case .enableUser:
@@ -50,6 +51,7 @@ enum NextStepWords {
         case .sendAgain(let notBefore): ("sendAgain", notBefore)
         case .useToken(let until): ("useToken", until)
         case .wait(let until): ("wait", until)
+        case .mendClient: ("mendClient", nil)
         case .setTokenOrLogIn: ("setTokenOrLogIn", nil)
         case .userMustAct: ("userMustAct", nil)
         case .logIn: ("logIn", nil)
@@ -57,6 +59,12 @@ enum NextStepWords {
         case .acceptRestore: ("acceptRestore", nil)
         case .acceptImport: ("acceptImport", nil)
         }
+    }
+
+    /// What to do about a provider that refuses this client.
+    static func mendClient(_ provider: String?) -> String {
+        "check the client's id and secret at the provider; a new secret: vaultctl provider update "
+            + "\(provider.map { Printable.shortened($0) } ?? "NAME") --client-secret-file FILE"
     }
 
     private static func setTokenOrLogIn(_ login: Login) -> String {

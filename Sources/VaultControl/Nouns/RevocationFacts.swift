@@ -3,11 +3,15 @@ import TokenVault
 /// How revocations ended.
 enum RevocationFacts {
     /// Prints the report, and ends with exit code 3 if a provider has not confirmed.
-    static func emit(_ report: RevocationReport, done: String, _ invocation: Invocation) throws {
+    ///
+    /// - Parameter facts: what else is to be said, for programs.
+    static func emit(
+        _ report: RevocationReport, done: String, adding facts: Sheet = [], _ invocation: Invocation
+    ) throws {
         let results = report.results.map(sheet)
         var fields: [Field] = [.data("isComplete", report.isComplete), .data("revocations", results)]
         if let remnants = report.remnants { fields.append(.data("remnants", sheet(remnants))) }
-        try invocation.emit(Sheet(fields), text: invocation.text(Table(["LOGIN", "AT THE PROVIDER"], results)))
+        try invocation.emit(Sheet(fields) + facts, text: invocation.text(Table(["LOGIN", "AT THE PROVIDER"], results)))
         invocation.note(done)
         let isGone = warn(of: report.remnants, invocation)
         let unreadable = report.results.count { $0.outcome == .unreadable }

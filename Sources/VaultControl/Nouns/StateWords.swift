@@ -8,6 +8,12 @@ enum StateWords {
         switch login.state {
         case .notLoggedIn: "not logged in"
         case .establishing: "establishing"
+        case .established where login.standing == .held, .tokenExpired(nil) where login.standing == .held:
+            login.state == .established ? "held" : "held, expired"
+        case .established where login.standing == .contested, .tokenExpired(nil) where login.standing == .contested:
+            login.state == .established ? "contested" : "contested, expired"
+        case .established where login.standing == .refused, .tokenExpired(nil) where login.standing == .refused:
+            login.state == .established ? "refused" : "refused, expired"
         case .established: login.isInDoubt ? "in doubt" : "good"
         case .tokenExpired(let failure?): "dead: \(failure.reason)"
         case .tokenExpired(nil): login.isRefreshable ? "expired, renewable" : "expired"

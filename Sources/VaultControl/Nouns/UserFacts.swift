@@ -21,6 +21,7 @@ enum UserFacts {
             Field("id", user.id).label("user").column("USER"),
             Field("tenant", Tenant.of(user.id)?.tenant.name),
             Field("enabled", user.isEnabled).label("status").words(status).column("STATUS", status),
+            Field("handle", user.handle).label("in the audit log"),
             Field("createdAt", user.createdAt).column("SINCE"),
             Field("logins", user.logins).words(user.logins.count).column("LOGINS", user.logins.count),
         ]

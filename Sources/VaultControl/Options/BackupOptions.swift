@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import TokenVault
 
 /// When `maintain` makes backups, and which it keeps.
@@ -27,6 +28,23 @@ struct BackupOptions: ParsableArguments {
         guard keep == nil || backupDir != nil else { throw ValidationError("--keep needs --backup-dir") }
         if let backupEvery, backupEvery.duration < .seconds(60) {
             throw ValidationError("--backup-every must be at least a minute")
+        }
+    }
+
+    /// Refuses a directory that is not there, such as one whose disk is not mounted, before anything begins.
+    func requireDirectory() throws(Failure) {
+        guard let backupDir else { return }
+        var status = stat()
+        guard unsafe stat(backupDir, &status) == 0 else {
+            throw Failure(
+                .notFound,
+                "the directory for backups, \(Printable.shortened(backupDir, to: 200)), is not there: "
+                    + InputFile.reason(of: errno), hints: ["check --backup-dir; is its disk mounted?"])
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw .usage(
+                "\(Printable.shortened(backupDir, to: 200)) is not a directory",
+                hint: "--backup-dir names the directory in which backups are made")
         }
     }
 

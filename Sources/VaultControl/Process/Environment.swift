@@ -17,8 +17,8 @@ enum Environment {
 
     /// What else the program looks at.
     private static let names: Set<Substring> = [
-        "BROWSER", "COLUMNS", "DISPLAY", "HOME", "NO_COLOR", "NOTIFY_SOCKET", "TERM", "WATCHDOG_PID", "WATCHDOG_USEC",
-        "WAYLAND_DISPLAY", "XDG_CONFIG_HOME",
+        "BROWSER", "COLUMNS", "DISPLAY", "HOME", "NO_COLOR", "NOTIFY_SOCKET", "SUDO_USER", "TERM", "WATCHDOG_PID",
+        "WATCHDOG_USEC", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME",
     ]
 
     static let key = "TOKENVAULT_KEY"

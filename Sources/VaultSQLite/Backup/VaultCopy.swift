@@ -51,9 +51,14 @@ struct VaultCopy: Sendable {
     private static func target(
         _ plan: BackupPlan, of database: Database, _ head: Int64, _ now: Timestamp
     ) throws(StoreError) -> VaultFile {
-        var info = stat()
-        guard unsafe stat(plan.target, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
-            let target = try VaultFile(plan.target, trustsFileSystem: true)
+        guard isDirectory(plan.target) else {
+            let target: VaultFile
+            do throws(StoreError) { target = try VaultFile(plan.target, trustsFileSystem: true) } catch {
+                guard error.code == .vaultMissing else { throw error }
+                throw StoreError(
+                    .io(ENOENT), "\(PathName.shown(plan.target)) cannot be made: its directory does not exist",
+                    hint: "make the directory first: mkdir -m 700 DIRECTORY")
+            }
             if target.exists { throw PrivateFile.creationError(EEXIST, target.path) }
             return target
         }
@@ -69,7 +74,9 @@ struct VaultCopy: Sendable {
     private static func checkPlace(
         of target: VaultFile, _ plan: BackupPlan, _ database: Database
     ) throws(StoreError) {
-        try target.checkDirectoryAccess()
+        do throws(StoreError) { try target.checkDirectoryAccess() } catch {
+            throw refusal(of: plan.target, error)
+        }
         var (own, other) = (stat(), stat())
         guard unsafe stat(target.parent, &own) == 0, unsafe stat(database.path, &other) == 0 else {
             throw StoreError(.io(errno), "\(target.parent) cannot be looked at")
@@ -79,6 +86,25 @@ struct VaultCopy: Sendable {
                 .unsafeFile, "the backup would lie on the device that the vault lies on, and be lost with it",
                 hint: "name a directory on another device; if it is copied away from here, add --same-device")
         }
+    }
+
+    /// In words of a backup. A directory that is not there is taken for the name of a file.
+    private static func refusal(of path: String, _ error: StoreError) -> StoreError {
+        guard error.code == .unsafeFile else { return error }
+        guard isDirectory(path) else {
+            return StoreError(
+                error.code,
+                "\(PathName.shown(path)) is no directory that is there, and as a file it would lie where others may write",
+                hint: "is its disk mounted? make the directory first: mkdir -m 700 \(PathName.shown(path))")
+        }
+        return StoreError(
+            error.code, "no backup is made in \(PathName.shown(path)): others may write to it",
+            hint: "run `chmod go-w \(PathName.shown(path))`, or make another directory: mkdir -m 700 DIRECTORY")
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
 
     // MARK: Copying

@@ -6,17 +6,23 @@ struct AuditDetail {
         static let texts: UInt8 = 1
         static let look: UInt8 = 2
         static let pruning: UInt8 = 3
+        // From 128 on: nothing is decided by it.
+        static let actor: UInt8 = 128
+        static let provider: UInt8 = 129
     }
 
     var texts: [AuditEvent.Detail] = []
     var look: LoginLook?
     var pruning: TrailPruning?
+    var actor: AuditActor?
+    /// Of the login that the row is about. That alone is not worth a cell: as long as the login is there, its row says it.
+    var provider: ProviderHandle?
 
     /// `nil` if there is nothing to record.
     func sealed(
         _ columns: AuditColumns, _ vault: Bytes16, _ keyring: Keyring
     ) throws(VaultCryptoError) -> [UInt8]? {
-        guard !texts.isEmpty || look != nil || pruning != nil else { return nil }
+        guard !texts.isEmpty || look != nil || pruning != nil || actor != nil else { return nil }
         return try SealedCell.seal(
             encoded(), kind: .auditDetail, key: keyring.auditKey(ofRow: columns.sequence),
             associatedData: columns.detailData(vault))
@@ -27,6 +33,8 @@ struct AuditDetail {
         if !texts.isEmpty { record.append(Tag.texts, texts.flatMap { [$0.key, $0.value] }) }
         if let look { record.append(Tag.look, record: look.encoded()) }
         if let pruning { record.append(Tag.pruning, record: pruning.encoded()) }
+        if let actor { record.append(Tag.actor, record: actor.encoded()) }
+        record.append(Tag.provider, provider?.bytes)
         return record
     }
 }
@@ -44,6 +52,8 @@ extension AuditDetail {
                 }
             case Tag.look: look = try LoginLook(field)
             case Tag.pruning: pruning = try TrailPruning(field)
+            case Tag.actor: actor = try AuditActor(field)
+            case Tag.provider: provider = ProviderHandle(try field.bytes16())
             default: try field.ignoreIfOptional()
             }
         }

@@ -33,6 +33,6 @@ extension OpenLogin {
         return events.holding(
             LoginLook(
                 position: columns.position, session: session, refresh: refresh, provider: columns.provider, at: now),
-            isNew: true)
+            isNew: true, of: columns.provider)
     }
 }

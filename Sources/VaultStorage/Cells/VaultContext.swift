@@ -12,6 +12,7 @@ package final class VaultContext: Sendable {
     let seen = SeenStates()
     let manifestParts = ManifestPartCache()
     let manifestLimits: ManifestLimits
+    private let actingAs = Mutex<AuditActor?>(nil)
     private let keyrings: KeyringSuccession
     private let newestIncarnation: Atomic<Int64>
 
@@ -33,6 +34,12 @@ package final class VaultContext: Sendable {
 
     /// Whether that slot says nothing about who made the vault.
     package var isOpenedByForgeableSlot: Bool { rows.current.opened.isForgeable }
+
+    /// Whom every row of the trail names that this process writes from now on; nil: nobody, as a service does.
+    package var actor: AuditActor? {
+        get { actingAs.withLock { $0 } }
+        set { actingAs.withLock { $0 = newValue } }
+    }
 
     /// Changes with the vault's row, whichever process changes that.
     var keyring: Keyring { keyrings.newest }

@@ -1,6 +1,6 @@
 package import VaultCrypto
 
-/// Which rows of the trail are wanted. Only plaintext columns decide.
+/// Which rows of the trail are wanted.
 package struct AuditFilter: Sendable, Equatable {
     package var user: UserHandle?
     package var login: LoginHandle?
@@ -17,7 +17,7 @@ package struct AuditFilter: Sendable, Equatable {
 
 /// A row of the trail with its link, and whether it continues the chain.
 package struct AuditListing: Sendable {
-    package let entry: AuditEntry
+    package internal(set) var entry: AuditEntry
     /// Nil: it has the wrong length.
     package let link: AuditMAC?
 }
@@ -47,7 +47,7 @@ extension Reader {
         let limit = limit.asPageLimit
         var page = AuditPage()
         var (seen, last) = (0, direction.start)
-        var providers: [LoginHandle: Bool] = [:]
+        var providers: [LoginHandle: ProviderHandle?] = [:]
         while try cursor.step() {
             guard page.rows.count < limit, seen < Self.mostRows else {
                 page.next = last
@@ -56,10 +56,33 @@ extension Reader {
             seen += 1
             let row = AuditLink(cursor)
             last = row.columns.sequence
-            guard try wants(row.columns, filter, &providers) else { continue }
-            page.rows.append(try listing(cursor, row))
+            guard wants(row.columns, filter) else { continue }
+            var provider: ProviderHandle?
+            if let login = row.columns.login { provider = try self.provider(of: login, &providers) }
+            // Of a login that is gone, only the row's cell tells.
+            if let wanted = filter.provider, row.columns.provider != wanted, provider != wanted {
+                guard provider == nil, row.columns.login != nil else { continue }
+            }
+            var listing = try listing(cursor, row)
+            listing.entry.loginProvider = listing.entry.loginProvider ?? provider
+            let told = [listing.entry.provider, listing.entry.loginProvider]
+            guard filter.provider.map({ told.contains($0) }) ?? true else { continue }
+            page.rows.append(listing)
         }
         return page
+    }
+
+    /// Of a login that is there.
+    private func provider(
+        of login: LoginHandle, _ known: inout [LoginHandle: ProviderHandle?]
+    ) throws(StoreError) -> ProviderHandle? {
+        if let provider = known[login] { return provider }
+        let query = try tables.cursor(.providerOfLogin)
+        let provider = try query.withBinding(1, login.bytes) { () throws(StoreError) in
+            try query.step() ? query.bytes16(0).map { ProviderHandle($0) } : nil
+        }
+        known.updateValue(provider, forKey: login)
+        return provider
     }
 
     private func listing(_ cursor: any RowCursor, _ row: AuditLink) throws(StoreError) -> AuditListing {
@@ -73,22 +96,11 @@ extension Reader {
         return AuditListing(entry: AuditEntry(row.columns, detail, link: row.mac, damage), link: row.mac)
     }
 
-    private func wants(
-        _ row: AuditColumns, _ filter: AuditFilter, _ providers: inout [LoginHandle: Bool]
-    ) throws(StoreError) -> Bool {
-        guard filter.user.map({ $0 == row.user }) ?? true, filter.login.map({ $0 == row.login }) ?? true,
-            filter.kinds.isEmpty || filter.kinds.contains(row.kind),
-            filter.since.map({ row.time >= $0 }) ?? true, filter.until.map({ row.time < $0 }) ?? true
-        else { return false }
-        guard let provider = filter.provider, row.provider != provider else { return true }
-        guard let login = row.login else { return false }
-        if let known = providers[login] { return known }
-        let query = try tables.cursor(.providerOfLogin)
-        let isOf = try query.withBinding(1, login.bytes) { () throws(StoreError) in
-            try query.step() && query.bytes16(0) == provider.bytes
-        }
-        providers[login] = isOf
-        return isOf
+    /// Whether a row is wanted, apart from its provider.
+    private func wants(_ row: AuditColumns, _ filter: AuditFilter) -> Bool {
+        filter.user.map { $0 == row.user } ?? true && filter.login.map { $0 == row.login } ?? true
+            && (filter.kinds.isEmpty || filter.kinds.contains(row.kind))
+            && filter.since.map { row.time >= $0 } ?? true && filter.until.map { row.time < $0 } ?? true
     }
 
     /// How far the trail was pruned.

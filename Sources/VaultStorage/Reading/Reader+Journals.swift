@@ -243,8 +243,9 @@ extension AuditEntry {
     init(_ columns: AuditColumns, _ detail: AuditDetail, link: AuditMAC?, _ damage: StoreError?) {
         self.init(
             sequence: columns.sequence, time: columns.time, kind: columns.kind, user: columns.user,
-            login: columns.login, provider: columns.provider, revision: columns.revision, detail: detail.texts,
-            look: detail.look, pruning: detail.pruning, link: link, damage: damage)
+            login: columns.login, provider: columns.provider, loginProvider: detail.provider,
+            revision: columns.revision, detail: detail.texts, look: detail.look, pruning: detail.pruning,
+            actor: detail.actor, link: link, damage: damage)
     }
 }
 

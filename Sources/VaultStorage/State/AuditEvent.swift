@@ -20,6 +20,8 @@ package struct AuditEvent: Hashable, Sendable {
     package internal(set) var look: LoginLook?
     /// What a pruning of the trail has left.
     package internal(set) var pruning: TrailPruning?
+    /// Of the login that it is about. The store adds it.
+    var provider: ProviderHandle?
 
     package init(_ kind: AuditKind, _ detail: [Detail] = []) {
         self.kind = kind

@@ -16,14 +16,22 @@ extension AuditKind {
 
 extension [AuditEvent] {
     /// The last of them says whether the state is new, so that it counts once.
-    func holding(_ look: LoginLook, isNew: Bool) -> [AuditEvent] {
+    func holding(_ look: LoginLook, isNew: Bool, of provider: ProviderHandle?) -> [AuditEvent] {
         var (events, look) = (self, look)
         look.isNew = isNew
         for index in events.indices.reversed() where events[index].kind.holdsLook {
             events[index].look = look
             (look.isNew, look.isRecovery) = (false, false)
         }
-        return events
+        return events.naming(provider)
+    }
+
+    fileprivate func naming(_ provider: ProviderHandle?) -> [AuditEvent] {
+        map { event in
+            var event = event
+            event.provider = provider
+            return event
+        }
     }
 }
 
@@ -34,10 +42,10 @@ extension LoginState {
     func auditEvents(since before: SessionRecord, hasChanged: Bool, at now: Timestamp) -> [AuditEvent] {
         var events = auditEvents
         if events.isEmpty, hasChanged { events = [AuditEvent(isRemoved ? .loginRemoved : .loginChanged)] }
-        guard events.contains(where: \.kind.holdsLook) else { return events }
+        guard events.contains(where: \.kind.holdsLook) else { return events.naming(provider) }
         var look = look(at: now)
         look.isRecovery = !isRemoved && before.isObstructed && !session.isObstructed
-        return events.holding(look, isNew: look.state != SessionLook(before, at: now))
+        return events.holding(look, isNew: look.state != SessionLook(before, at: now), of: provider)
     }
 
     private func look(at now: Timestamp) -> LoginLook {

@@ -31,8 +31,10 @@ extension WriteTransaction {
             sequence: head.sequence + 1, time: now(), kind: event.kind, user: subject.user, login: subject.login,
             provider: subject.provider, revision: subject.revision)
         let detail = try sealing { () throws(VaultCryptoError) in
-            try AuditDetail(texts: event.detail, look: event.look, pruning: event.pruning).sealed(
-                columns, context.vaultID, keyring)
+            try AuditDetail(
+                texts: event.detail, look: event.look, pruning: event.pruning, actor: context.actor,
+                provider: event.provider
+            ).sealed(columns, context.vaultID, keyring)
         }
         let tag = try sealing { () throws(VaultCryptoError) in
             if let detail { try SealedCell.tag(of: detail) } else { nil as CellTag? }

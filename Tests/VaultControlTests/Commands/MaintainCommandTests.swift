@@ -148,7 +148,7 @@ struct MaintainCommandTests {
             let text = try await world.ok("status").output
             #expect(text.contains("established\t3\n"))
             #expect(text.contains("access tokens expired\t0\n"))
-            #expect(text.contains("provider\tacme\t3\t0\t0\t0\t0\n"))
+            #expect(text.contains("provider\tacme\t3\t0\t0\t0\t0\t0\t0\t20"))
             let brief = try await world.ok("status", "--brief", "--json").json
             #expect(brief["states"] == nil)
             #expect(brief["logins"] as? Int == 3)

@@ -136,7 +136,7 @@ extension Renewal {
                 let isSuspicious =
                     if case .dead(let reason) = verdict { state.isLateArrivalSuspected(reason, trial) } else { false }
                 state.record(verdict, of: trial)
-                if let answer { state.note(answer, at: trial.now) }
+                if let answer { state.note(answer, at: trial.now, isOfTarget: verdict == .targetRefused) }
                 return isSuspicious ? .lateArrivalSuspected : .done
             }
             vault.forgetUnspent(claim.fence)

@@ -79,7 +79,16 @@ struct AuditLines {
         if let generation = record.generation, !record.details.contains(where: { $0.name == "generation" }) {
             parts.append("generation=\(generation)")
         }
+        if let actor = record.actor {
+            parts.append("by \(actor.name ?? "uid \(actor.uid)")@\(actor.host) (\(actor.tool))")
+        }
         return parts.joined(separator: " ")
+    }
+
+    private static func sheet(_ actor: VaultOptions.Actor) -> Sheet {
+        [
+            .data("uid", actor.uid), .data("name", actor.name), .data("host", actor.host), .data("tool", actor.tool),
+        ]
     }
 
     static func sheet(_ record: AuditRecord) -> Sheet {
@@ -90,6 +99,7 @@ struct AuditLines {
             .data(
                 "details",
                 record.details.map { detail -> Sheet in [.data("name", detail.name), .data("value", detail.value)] }),
+            .data("actor", record.actor.map(sheet)),
             .data("state", record.state.map { StateWords.code($0) }),
             .data("generation", record.generation.map { Int($0) }),
         ]

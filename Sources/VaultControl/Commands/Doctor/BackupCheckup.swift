@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenVault
 
-/// When the last backup was made, measured by how often they usually are, and whether a restore is waiting.
+/// When the last backup was made, measured by how often they usually are, and whether one came to nothing.
 struct BackupCheckup {
     private let vault: Vault
     private let invocation: Invocation
@@ -14,9 +14,7 @@ struct BackupCheckup {
     func findings() async -> [DoctorFinding] {
         do {
             let isOnServer = try await vault.server() != nil
-            let backups =
-                isOnServer ? [Self.byServer] : Self.findings(of: try await vault.backups(), now: invocation.now)
-            return backups + held(try await vault.heldLogins(), isOnServer: isOnServer)
+            return isOnServer ? [Self.byServer] : Self.findings(of: try await vault.backups(), now: invocation.now)
         } catch {
             let failure = Failure(error)
             return [.unseen(.backup, failure.message, level: .problem, hint: failure.hints.first)]
@@ -38,6 +36,7 @@ struct BackupCheckup {
                     .problem, .backup, "\(Count.of(damaged, "row")) of the list of backups was changed",
                     hint: "list them: vaultctl backup list"))
         }
+        if let failed = unfinished(entries, since: times.last, now: now) { findings.append(failed) }
         guard let last = times.last else {
             return findings + [
                 DoctorFinding(
@@ -61,6 +60,16 @@ struct BackupCheckup {
         return findings
     }
 
+    /// The last one that was begun and never finished, if none has succeeded since.
+    private static func unfinished(_ entries: [BackupEntry], since last: Date?, now: Date) -> DoctorFinding? {
+        let begun = entries.compactMap(\.backup).filter { !$0.isFinished }.map(\.madeAt).max()
+        // A large vault takes a while.
+        guard let begun, begun > last ?? .distantPast, now.timeIntervalSince(begun) > 3_600 else { return nil }
+        return DoctorFinding(
+            .problem, .backup, "the one that was begun \(Instant.relative(begun, now: now)) was not finished",
+            hint: "see why, by making one: vaultctl backup create DIRECTORY")
+    }
+
     /// The median of the last eight intervals; nil if there are too few to tell.
     private static func usualInterval(_ times: [Date]) -> Double? {
         let last = times.suffix(9)
@@ -68,17 +77,5 @@ struct BackupCheckup {
         let gaps = zip(last.dropFirst(), last).map { $0.timeIntervalSince($1) }.sorted()
         // Several made by hand, one right after the other, are no schedule.
         return max(gaps[gaps.count / 2], 600)
-    }
-
-    private func held(_ logins: [HeldLogins], isOnServer: Bool) -> [DoctorFinding] {
-        let count = logins.reduce(0) { $0 + $1.held }
-        guard count > 0 else { return [] }
-        return [
-            DoctorFinding(
-                .warning, .backup,
-                "\(Count.of(count, "login")) held since a restore\(isOnServer ? " or a failover" : ""):"
-                    + " nothing is sent for \(count == 1 ? "it" : "them")",
-                hint: "see at what risk they can be accepted: vaultctl restore status")
-        ]
     }
 }

@@ -11,8 +11,12 @@ struct DoctorCommand: VaultCommand {
             vaultctl doctor --online
 
             Checks files and their permissions, the key file and the key slots, SQLite, locked memory, open renewals and their owners, \
-            the spool, pending revocations, dead logins and client certificates that end soon. With --online, it also asks each provider for the time. \
+            the spool, pending revocations, how the logins stand and what their providers say, backups, and client certificates \
+            that end soon. With --online, it also asks each provider for the time. \
             Changes nothing and sends no token; vaultctl verify checks what is in the vault.
+
+            What is meant to be so, such as a server without a standby, can be accepted: with --accept server, warnings of \
+            that check no longer count for the exit code. Problems always do.
 
             If the vault cannot be opened, it reports what can be seen from outside. The exit code is 3 if there is a \
             problem or a warning.
@@ -21,6 +25,12 @@ struct DoctorCommand: VaultCommand {
     @Flag(help: "Ask the providers for the time, and compare.")
     var online = false
 
+    @Option(
+        help: .init(
+            "Warnings of this check are meant to be so: \(DoctorFinding.Check.choices). Repeatable.", valueName: "check"
+        ))
+    var accept: [DoctorFinding.Check] = []
+
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     func run(_ invocation: Invocation) async throws {
@@ -28,7 +38,7 @@ struct DoctorCommand: VaultCommand {
         let location = try access.location
         let path = location.description
         let isFile = try !VaultLocation.isPostgreSQL(access.path)
-        let report = DoctorReport(invocation)
+        let report = DoctorReport(invocation, accepting: Set(accept))
         let outside = outside(access, file: isFile ? path : nil)
         var isOpen = false
         do {
@@ -75,6 +85,10 @@ struct DoctorCommand: VaultCommand {
     }
 }
 
+extension DoctorFinding.Check: ExpressibleByArgument {
+    static var choices: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+
 /// Which file stands in for options.
 enum ConfigurationCheckup {
     static func findings(_ file: ConfigurationFile?) -> [DoctorFinding] {
@@ -119,9 +133,8 @@ enum LockedVaultCheckup {
 
     static var unseen: [DoctorFinding] {
         let checks: [DoctorFinding.Check] = [
-            .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .writing, .outbox, .login, .backup,
-            .clock,
-            .witness, .certificate,
+            .keySlots, .rootKey, .lockedMemory, .ownership, .renewal, .spool, .writing, .outbox, .login, .provider,
+            .backup, .clock, .witness, .certificate,
         ]
         return checks.map { .unseen($0, "the vault is not open", level: .note) }
     }

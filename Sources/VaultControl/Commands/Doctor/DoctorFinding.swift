@@ -15,7 +15,7 @@ struct DoctorFinding: Sendable {
     /// What was looked at: a stable word for programs.
     enum Check: String, Sendable, CaseIterable {
         case vault, configuration, file, keyFile, keySlots, sqlite, lockedMemory, ownership, renewal, spool, writing,
-            outbox, login, backup, clock, witness, rootKey, indexKey, certificate, server
+            outbox, login, provider, backup, clock, witness, rootKey, indexKey, certificate, server
 
         var words: String {
             switch self {
@@ -28,6 +28,7 @@ struct DoctorFinding: Sendable {
             case .ownership: "owner lock"
             case .renewal: "renewals"
             case .login: "logins"
+            case .provider: "providers"
             case .backup: "backups"
             case .certificate: "certificates"
             default: rawValue
@@ -42,6 +43,11 @@ struct DoctorFinding: Sendable {
     let text: String
     var hint: String?
     var wasLookedAt = true
+    /// An operator has said that it is meant to be so.
+    var isAccepted = false
+
+    /// Whether it counts for the exit code.
+    var needsAttention: Bool { level.needsAttention && !isAccepted }
 
     init(
         _ level: Level, _ check: Check, about subject: String? = nil, _ text: String, hint: String? = nil
@@ -57,7 +63,7 @@ struct DoctorFinding: Sendable {
         [
             Field("level", level.rawValue).column("level"), Field("check", check.rawValue).column("check"),
             Field("subject", subject).column("subject"), Field("text", text).column("text"),
-            Field("hint", hint).column("hint"), .data("wasLookedAt", wasLookedAt),
+            Field("hint", hint).column("hint"), .data("wasLookedAt", wasLookedAt), .data("isAccepted", isAccepted),
         ]
     }
 

@@ -3,12 +3,23 @@ final class DoctorReport {
     private let invocation: Invocation
     private var findings: [DoctorFinding] = []
 
-    init(_ invocation: Invocation) { self.invocation = invocation }
+    private let accepted: Set<DoctorFinding.Check>
 
-    var isHealthy: Bool { !findings.contains { $0.level.needsAttention } }
+    /// - Parameter accepted: Of these, warnings are meant to be so. Problems never are.
+    init(_ invocation: Invocation, accepting accepted: Set<DoctorFinding.Check> = []) {
+        self.invocation = invocation
+        self.accepted = accepted
+    }
 
-    func add(_ found: [DoctorFinding]) throws {
-        guard !found.isEmpty else { return }
+    var isHealthy: Bool { !findings.contains(where: \.needsAttention) }
+
+    func add(_ unjudged: [DoctorFinding]) throws {
+        guard !unjudged.isEmpty else { return }
+        let found = unjudged.map { finding in
+            var finding = finding
+            finding.isAccepted = finding.level == .warning && accepted.contains(finding.check)
+            return finding
+        }
         let text =
             if invocation.isJSON { json(found) } else if invocation.isTerminal { words(found) } else {
                 Self.lines(found)
@@ -43,8 +54,10 @@ final class DoctorReport {
             let subject = finding.subject.map { Printable.escape($0) + ": " } ?? ""
             let indent = Self.labelWidth + width + 2
             let line =
-                Self.label(finding.level, style) + finding.check.words + padding
-                + Paragraph.wrapped(subject + Printable.escape(finding.text), indent: indent, width: columns) + "\n"
+                Self.label(finding.isAccepted ? .note : finding.level, style) + finding.check.words + padding
+                + Paragraph.wrapped(
+                    subject + Printable.escape(finding.text) + (finding.isAccepted ? " (accepted)" : ""),
+                    indent: indent, width: columns) + "\n"
             let hint = finding.hint.map {
                 String(repeating: " ", count: indent) + style.dim("hint") + ": "
                     + Paragraph.wrapped(
@@ -56,12 +69,14 @@ final class DoctorReport {
 
     private var summary: String {
         let found = findings
-        let count = { (level: DoctorFinding.Level) in found.count { $0.level == level } }
+        let accepted = found.count(where: \.isAccepted)
+        let count = { (level: DoctorFinding.Level) in found.count { $0.level == level && !$0.isAccepted } }
         let unseen = found.count { !$0.wasLookedAt }
         let parts = [
             Count.of(count(.problem), "problem"), Count.of(count(.warning), "warning"), Count.of(count(.note), "note"),
         ]
-        return (parts + (unseen > 0 ? ["\(unseen) not checked"] : [])).joined(separator: ", ")
+        return (parts + (accepted > 0 ? ["\(accepted) accepted"] : []) + (unseen > 0 ? ["\(unseen) not checked"] : []))
+            .joined(separator: ", ")
     }
 
     private static let labelWidth = 9

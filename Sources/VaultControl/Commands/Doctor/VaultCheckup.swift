@@ -8,7 +8,10 @@ struct VaultCheckup {
 
     /// In the order in which they are told. What takes longest comes late.
     var parts: [() async -> [DoctorFinding]] {
-        [diagnosis, writing, outbox, logins, { await BackupCheckup(vault, invocation).findings() }]
+        [
+            diagnosis, writing, outbox, { await LoginCheckup(vault, invocation).findings() },
+            { await BackupCheckup(vault, invocation).findings() },
+        ]
     }
 
     private func diagnosis() async -> [DoctorFinding] {
@@ -53,7 +56,13 @@ struct VaultCheckup {
 
     private func ownership(_ diagnosis: VaultDiagnosis) -> [DoctorFinding] {
         if let reason = vault.readOnlyReason {
-            return [DoctorFinding(.note, .ownership, reason)]
+            // To look at a copy is a common purpose; a vault that has gone elsewhere has none any longer.
+            let level = vault.isMoved ? DoctorFinding.Level.problem : .warning
+            return [
+                DoctorFinding(
+                    level, .ownership, "\(reason): nothing is renewed here",
+                    hint: vault.isMoved ? "use the vault that it was moved to" : nil)
+            ]
         }
         guard !diagnosis.ownsItsLock else {
             return [DoctorFinding(.ok, .ownership, "other processes see this one as alive")]
@@ -121,35 +130,5 @@ struct VaultCheckup {
             let failure = Failure(error)
             return [.unseen(.outbox, failure.message, level: .problem, hint: failure.hints.first)]
         }
-    }
-
-    /// Reads every login: sealed cells hold which of them are dead.
-    private func logins() async -> [DoctorFinding] {
-        let progress = CountingProgress("checking logins", invocation)
-        defer { progress.finish() }
-        let survey: VaultSurvey
-        do {
-            survey = try await vault.survey { progress.update(done: $0, total: $1) }
-        } catch {
-            let failure = Failure(error)
-            return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
-        }
-        let damaged = survey.damaged
-        let count = survey.logins + damaged
-        let failed = survey.groups.reduce(0) { $0 + $1.dead }
-        var findings: [DoctorFinding] = []
-        if damaged > 0 {
-            findings.append(
-                DoctorFinding(
-                    .problem, .login, "\(Count.of(damaged, "login")) of \(count) cannot be opened",
-                    hint: "see what is wrong with them: vaultctl damage list"))
-        }
-        if failed > 0 {
-            findings.append(
-                DoctorFinding(
-                    .note, .login, "\(failed) of \(Count.of(count, "login")) dead: nothing is sent for them",
-                    hint: "list them: vaultctl login list; then ask their users to log in again"))
-        }
-        return findings.isEmpty ? [DoctorFinding(.ok, .login, "\(Count.of(count, "login")), none dead")] : findings
     }
 }

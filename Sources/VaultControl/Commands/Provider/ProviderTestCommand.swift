@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPTypes
 import OAuthClient
 import TokenVault
 
@@ -9,8 +10,9 @@ struct ProviderTestCommand: VaultCommand {
         discussion: """
             vaultctl provider test acme
 
-            Fetches the provider's metadata, if the vault knows its issuer, and compares. Sends no token. The exit \
-            code is 9 if the provider cannot be reached, or something that a log-in needs is missing.
+            Fetches the provider's metadata, if the vault knows its issuer, and compares. Then it asks the token endpoint \
+            for nothing, which has to answer that something is missing. Sends no token and no secret. The exit code is 9 if \
+            the provider cannot be reached, or something that a log-in needs is missing.
             """)
 
     @Argument(help: "The provider's name.")
@@ -28,7 +30,8 @@ struct ProviderTestCommand: VaultCommand {
             )
         }
         let metadata = try await metadata(of: provider, access)
-        let findings = ProviderFindings(provider, profile, metadata)
+        var findings = ProviderFindings(provider, profile, metadata)
+        if let outage = await outage(of: provider, access) { findings.add(outage) }
         try invocation.emit(
             Sheet([
                 .data("provider", ProviderFacts.sheet(provider)), .data("hasMetadata", metadata != nil),
@@ -46,6 +49,31 @@ struct ProviderTestCommand: VaultCommand {
                         "change it: vaultctl provider update \(Printable.escape(name)); --rediscover asks it again"
                     ]
                 ))
+        }
+    }
+
+    /// Why the token endpoint does not serve; nil: it does, or only clients that show a certificate can ask it.
+    private func outage(of provider: Provider, _ access: VaultAccess) async -> ProviderFindings.Finding? {
+        guard provider.certificate == nil, let transport = try? access.makeTransport() else { return nil }
+        let endpoint = provider.tokenEndpoint
+        let request = HTTPRequest(
+            method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.requestTarget,
+            headerFields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"])
+        let answer: Result<Int, HTTPTransportError>
+        do throws(HTTPTransportError) {
+            answer = .success(try await transport.send(request, body: [], limits: .init()).response.status.code)
+        } catch {
+            answer = .failure(error)
+        }
+        await transport.shutdown()
+        let name = "the token endpoint, \(Printable.shortened(endpoint.rawValue, to: 200)),"
+        switch answer {
+        case .failure(let error): return .init(isFatal: true, text: "\(name) cannot be reached: \(error)")
+        case .success(let status) where status >= 500 || status == 404:
+            return .init(isFatal: true, text: "\(name) answers \(status)")
+        case .success(let status) where (300..<400).contains(status):
+            return .init(isFatal: true, text: "\(name) redirects with \(status): its address has changed")
+        case .success: return nil
         }
     }
 
@@ -108,6 +136,8 @@ struct ProviderFindings {
         }
         if profile.usesPKCE, !metadata.supportsPKCE { note("the metadata does not offer PKCE with S256") }
     }
+
+    mutating func add(_ finding: Finding) { all.append(finding) }
 
     private mutating func compare(_ what: String, _ stored: EndpointURL?, _ found: EndpointURL?) {
         guard let found, let stored, found != stored else { return }

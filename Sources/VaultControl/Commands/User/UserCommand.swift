@@ -5,7 +5,8 @@ struct UserCommand: ParsableCommand {
         commandName: "user",
         abstract: "The vault's users.",
         subcommands: [
-            UserListCommand.self, UserShowCommand.self, UserDisableCommand.self, UserEnableCommand.self,
+            UserListCommand.self, UserShowCommand.self, UserExportCommand.self, UserDisableCommand.self,
+            UserEnableCommand.self,
             UserEraseCommand.self,
         ])
 }

@@ -12,7 +12,7 @@ struct UserDisableCommand: VaultCommand {
     func run(_ invocation: Invocation) async throws {
         try await ending.run(
             asking: { "Disable user \($0) and end \($1), which enabling the user does not bring back" },
-            done: "disabled", VaultAccess(global, invocation)
-        ) { try await $0.disableUser($1) }
+            deed: "disabled", VaultAccess(global, invocation)
+        ) { (try await $0.disableUser($1), []) }
     }
 }

@@ -11,19 +11,20 @@ struct UserEnding: ParsableArguments {
     /// - Parameters:
     ///   - question: what will be done, of the user and of their logins, as in `Erase user alice and 2 logins`.
     ///   - deed: what was done, such as `erased`.
+    ///   - body: gives what else is to be said of it, for programs, too.
     ///   - endsDamaged: whether it is done also to a user whose row cannot be opened.
     func run(
-        endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String, done deed: String,
+        endsDamaged: Bool = false, asking question: (_ user: String, _ logins: String) -> String, deed: String,
         _ access: VaultAccess,
-        _ body: (UserManager, String) async throws -> RevocationReport
+        _ body: (UserManager, String) async throws -> (report: RevocationReport, facts: Sheet)
     ) async throws {
         let name = Printable.shortened(id)
-        let report = try await access.manage { users in
+        let done = try await access.manage { users in
             try await confirmation.require(
                 question(name, try logins(in: users.vault, endsDamaged: endsDamaged)), access.invocation)
             return try await body(users, id)
         }
-        try RevocationFacts.emit(report, done: "\(deed) user \(name)", access.invocation)
+        try RevocationFacts.emit(done.report, done: "\(deed) user \(name)", adding: done.facts, access.invocation)
     }
 
     private func logins(in vault: Vault, endsDamaged: Bool) async throws -> String {

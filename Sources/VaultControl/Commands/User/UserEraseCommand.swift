@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import TokenVault
 
 struct UserEraseCommand: VaultCommand {
@@ -10,11 +11,17 @@ struct UserEraseCommand: VaultCommand {
             key, too: with the backup and a key that opened the vault when it was made, the user can still be read. \
             --dry-run names the backups that hold the user, and so does the command itself: destroy them.
 
+            --certificate writes to a new file what proves the erasure later, without naming the user: the handle by which \
+            the audit log calls them, its row about the erasure, and the head of the log, as vaultctl audit verify shows it.
+
             What cannot be opened is discarded; exit code 3 then means that grants were left at the provider.
             """)
 
     @Flag(help: "Say what would be erased, and which backups hold the user; change nothing.")
     var dryRun = false
+
+    @Option(help: .init("Write a certificate of the erasure to this new file.", valueName: "file"), completion: .file())
+    var certificate: String?
 
     @OptionGroup var ending: UserEnding
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
@@ -26,9 +33,27 @@ struct UserEraseCommand: VaultCommand {
         defer { warn(of: backups, invocation) }
         do {
             try await ending.run(
-                endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, done: "erased", access
-            ) {
-                try await $0.eraseUser($1)
+                endsDamaged: true, asking: { "Erase user \($0) and \($1)" }, deed: "erased", access
+            ) { users, id in
+                let handle = try? await users.vault.user(id).handle
+                // Before the erasure: afterwards there is no second chance.
+                let file = try certificate.map { (path: $0, descriptor: try PrivateFile.create($0)) }
+                defer { if let file { close(file.descriptor) } }
+                let report: RevocationReport
+                do {
+                    report = try await users.eraseUser(id)
+                } catch {
+                    if let file { _ = unsafe unlink(file.path) }
+                    throw error
+                }
+                let facts = try await ErasureFacts.sheet(of: handle, in: users.vault)
+                if let file {
+                    try PrivateFile.write(Array((facts.json.text + "\n").utf8), to: file.descriptor, file.path)
+                    guard fsync(file.descriptor) == 0 else {
+                        throw Failure(.machine, code: "outputFailed", "the certificate could not be written to disk")
+                    }
+                }
+                return (report, [.data("erasure", facts)])
             }
         } catch let error as ExitRequest {
             warnOfSnapshots(access, invocation)

@@ -39,6 +39,22 @@ import VaultImport
         }
     }
 
+    /// A store of another kind is called by its name, with where its tokens are.
+    @Test(arguments: [
+        ("CREATE TABLE identities (id TEXT, user_id TEXT, provider TEXT, identity_data TEXT)", "Supabase", "log-in"),
+        (
+            "CREATE TABLE federated_identity (identity_provider TEXT, federated_user_id TEXT, user_id TEXT, token TEXT)",
+            "Keycloak", "--map"
+        ),
+    ])
+    func aStoreWithoutPlainTokensIsNamed(_ table: String, _ product: String, _ way: String) async throws {
+        try await ImportBench.with { bench in
+            let refused = try await bench.failure(try bench.database("other.sqlite3", table))
+            #expect(refused.code == "unknownStore")
+            #expect(refused.text.contains(product) && refused.text.contains(way), "\(refused.text)")
+        }
+    }
+
     @Test func kindAndTableChooseAmongStores() async throws {
         try await ImportBench.with { bench in
             let source = try Self.app(bench)

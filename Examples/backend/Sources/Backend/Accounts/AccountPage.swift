@@ -136,7 +136,7 @@ struct AccountPage {
     static func needsUser(_ login: Login) -> Bool {
         switch login.standing {
         case .dead, .needsUser, .terminated: true
-        case .established, .inDoubt, .expired: false
+        case .established, .inDoubt, .expired, .refused, .held, .contested: false
         }
     }
 

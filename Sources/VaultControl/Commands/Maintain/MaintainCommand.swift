@@ -44,8 +44,16 @@ struct MaintainCommand: VaultCommand {
     @Option(help: .init("Replace the root key when it is older than this, such as 180d.", valueName: "time"))
     var rotateRootEvery: TimeSpan?
 
+    @Option(
+        help: .init(
+            "Write metrics to this file, in the text format of Prometheus, for a collector such as node_exporter.",
+            valueName: "file"), completion: .file())
+    var metricsFile: String?
+
     @OptionGroup var backups: BackupOptions
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    var actsByItself: Bool { true }
 
     func validate() throws {
         guard (1...1_000).contains(concurrency) else {
@@ -62,12 +70,16 @@ struct MaintainCommand: VaultCommand {
         if backups.backupEvery != nil {
             _ = try access.file("leave out --backup-every; a vault on a server is backed up with its database")
         }
+        try backups.requireDirectory()
+        let metrics = try metricsFile.map { try MetricsFile($0) }
         let notifier = once ? nil : ServiceNotifier(invocation.console.environment)
         // To the very end: what is under way is finished while the service stops.
         let watchdog = notifier?.keepAlive()
         defer { watchdog?.cancel() }
-        var hasFailed = false
-        let report = try await access.manage(UserManagerOptions()) { users, _ in
+        var (hasFailed, backupFailed) = (false, false)
+        let report = try await access.manage(UserManagerOptions(metrics: metrics?.metrics)) { users, _ in
+            let surveying = metrics.map { $0.keepWriting(of: users.vault) }
+            defer { surveying?.cancel() }
             let lines = MaintainLines(invocation)
             let scheduler = RenewalScheduler(
                 users, options: schedulerOptions { lines.print($0) })
@@ -75,24 +87,24 @@ struct MaintainCommand: VaultCommand {
             let rotation = rootKeyScheduler(of: users.vault) { lines.print($0) }
             if once {
                 try await scheduler.runOnce()
-                hasFailed = try await !isDone({ lines.print(BackupSchedule.Event.failed($0)) }) {
+                backupFailed = try await !isDone({ lines.print(BackupSchedule.Event.failed($0)) }) {
                     try await backup?.runOnce()
                     return true
                 }
-                hasFailed =
-                    try await !isDone({ lines.print(RootKeySchedule.Event.failed($0)) }) {
-                        try await rotation?.runOnce()?.isComplete ?? true
-                    } || hasFailed
+                hasFailed = try await !isDone({ lines.print(RootKeySchedule.Event.failed($0)) }) {
+                    try await rotation?.runOnce()?.isComplete ?? true
+                }
             } else {
                 lines.print("maintaining this vault until SIGTERM or SIGINT")
                 try await run(scheduler, backup, rotation, notifier)
             }
+            await metrics?.write(of: users.vault)
             return scheduler.report
         }
         let seconds = Int((ContinuousClock.now - started) / .seconds(1))
-        try emit(report, seconds, invocation)
+        try emit(report, seconds, backupFailed: backupFailed, invocation)
         if once, Task.isCancelled { throw CancellationError() }
-        if once, report.failed > 0 || hasFailed { throw ExitRequest(status: .partlyDone) }
+        if once, report.failed > 0 || hasFailed || backupFailed { throw ExitRequest(status: .partlyDone) }
         // To be stopped is what this command is for: no failure.
         if !once { throw ExitRequest(status: .success, isFinal: true) }
     }
@@ -135,13 +147,16 @@ struct MaintainCommand: VaultCommand {
         return SchedulerOptions(concurrency: concurrency, auditRetention: retention, onRenewal: onRenewal)
     }
 
-    private func emit(_ report: SchedulerReport, _ seconds: Int, _ invocation: Invocation) throws {
+    private func emit(
+        _ report: SchedulerReport, _ seconds: Int, backupFailed: Bool, _ invocation: Invocation
+    ) throws {
         let outcomes = report.outcomes.sorted { $0.key.description < $1.key.description }
         let lines = outcomes.filter { $0.key != .renewed }.map { Field.line($0.key.description, $0.value) }
         let settled = "\(report.revocationsSettled) of \(report.revocationsTried) settled"
         try invocation.emit(
             [
                 Field("renewed", report.renewed), .data("failed", report.failed),
+                .data("backupFailed", backups.backupEvery == nil ? nil : backupFailed),
                 .data("outcomes", Sheet(outcomes.map { .data($0.key.description, $0.value) })),
             ] + Sheet(lines) + [
                 Field("revocationsTried", report.revocationsTried).label("revocations")

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import TokenVault
+
+/// How the logins stand, and what their providers say. Nothing is well while users lose their tokens.
+struct LoginCheckup {
+    private let vault: Vault
+    private let invocation: Invocation
+
+    init(_ vault: Vault, _ invocation: Invocation) {
+        self.vault = vault
+        self.invocation = invocation
+    }
+
+    /// Reads every login: sealed cells hold which of them are dead.
+    func findings() async -> [DoctorFinding] {
+        let progress = CountingProgress("checking logins", invocation)
+        defer { progress.finish() }
+        do {
+            let survey = try await vault.survey { progress.update(done: $0, total: $1) }
+            return Self.findings(survey, isOnServer: try await vault.server() != nil, now: invocation.now)
+        } catch {
+            let failure = Failure(error)
+            return [.unseen(.login, failure.message, level: .problem, hint: failure.hints.first)]
+        }
+    }
+
+    static func findings(_ survey: VaultSurvey, isOnServer: Bool, now: Date) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        let count = survey.logins + survey.damaged
+        if survey.damaged > 0 {
+            findings.append(
+                DoctorFinding(
+                    .problem, .login, "\(Count.of(survey.damaged, "login")) of \(count) cannot be opened",
+                    hint: "see what is wrong with them: vaultctl damage list"))
+        }
+        let dead = survey.groups.reduce(0) { $0 + $1.dead }
+        if dead > 0 {
+            findings.append(
+                DoctorFinding(
+                    .note, .login, "\(dead) of \(Count.of(count, "login")) dead: nothing is sent for them",
+                    hint: "list them: vaultctl login list --state dead; then ask their users to log in again: "
+                        + "vaultctl login begin --into LOGIN"))
+        }
+        findings += survey.groups.flatMap { held($0, isOnServer: isOnServer) }
+        if !findings.contains(where: { $0.level != .note }), dead == 0 {
+            findings.append(DoctorFinding(.ok, .login, "\(Count.of(count, "login")), none dead"))
+        }
+        return findings + survey.groups.map { provider($0, now: now) }
+    }
+
+    /// Logins for which nothing is sent until an operator decides.
+    private static func held(_ group: VaultSurvey.Group, isOnServer: Bool) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        let expired =
+            group.heldAndExpired > 0 ? "; \(group.heldAndExpired) of those held have no good access token left" : ""
+        func add(_ count: Int, _ level: DoctorFinding.Level, _ words: String, hint: String) {
+            guard count > 0 else { return }
+            findings.append(
+                DoctorFinding(
+                    expired.isEmpty ? level : .problem, .login, about: group.provider ?? "app",
+                    "\(Count.of(count, "login")) \(words)\(expired)", hint: hint))
+        }
+        add(
+            group.contested, .problem,
+            "renewed by this vault and by the system of origin: nothing more is sent from here",
+            hint:
+                "list them: vaultctl login list --state contested; stop the other system, then: vaultctl import accept")
+        add(
+            group.held, .warning,
+            "held since a restore\(isOnServer ? " or a failover" : ""): nothing is sent for \(group.held == 1 ? "it" : "them")",
+            hint: "see at what risk they can be accepted: vaultctl restore status")
+        add(
+            group.heldBySource, .note, "renewed by the system of origin, not from here",
+            hint: "take over its new tokens: vaultctl import run; once it no longer renews: vaultctl import accept")
+        return findings
+    }
+
+    /// Whether a provider renews what it is asked to.
+    private static func provider(_ group: VaultSurvey.Group, now: Date) -> DoctorFinding {
+        let name = group.provider ?? "app"
+        let failing = group.refused + group.retrying + group.inDoubt
+        let success =
+            group.lastSuccess.map { "the last success was \(Instant.relative($0, now: now))" }
+            ?? "there was no success yet"
+        guard failing > 0 else { return DoctorFinding(.ok, .provider, about: name, success) }
+        var text: [String] = []
+        if group.refused > 0 {
+            text.append("it refuses to renew \(group.refused) of \(Count.of(group.logins, "login"))")
+        }
+        if group.retrying > 0 {
+            text.append("\(Count.of(group.retrying, "renewal")) did not succeed, and will be tried again")
+        }
+        if group.inDoubt > 0 { text.append("\(Count.of(group.inDoubt, "renewal")) in doubt") }
+        if group.failingAndExpired > 0 { text.append("\(group.failingAndExpired) have no good access token left") }
+        if let refusal = group.lastRefusal {
+            text.append(
+                "\(Instant.relative(refusal.date, now: now)) it said: \(Printable.shortened(refusal.answer.words, to: 200))"
+            )
+        }
+        text.append(success)
+        // A client that is refused stays so until someone acts, and then all tokens run out.
+        let isProblem = group.refusesClient || group.failingAndExpired > 0
+        return DoctorFinding(
+            isProblem ? .problem : .warning, .provider, about: name, text.joined(separator: "; "),
+            hint: group.refusesClient
+                ? NextStepWords.mendClient(group.provider)
+                : "see which and why: vaultctl login list --provider \(Printable.shortened(name)) "
+                    + "--state \(group.refused > 0 ? "refused" : "inDoubt"), vaultctl login show LOGIN")
+    }
+}

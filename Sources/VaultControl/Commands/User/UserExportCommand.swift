@@ -1,0 +1,60 @@
+import ArgumentParser
+import FoundationEssentials
+import TokenVault
+
+struct UserExportCommand: VaultCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write everything that the vault holds of a user, but for secrets, as JSON.",
+        discussion: """
+            vaultctl user export alice --out alice.json
+
+            For a person who asks what is held of them: the user, their logins with what the providers said of them and \
+            what the app keeps with them, and each row of the audit log that names them. No token and no key. That it was \
+            written is recorded in the audit log.
+            """)
+
+    @Argument(help: "The user's id.")
+    var id: String
+
+    @Option(
+        help: .init("Write to this new file instead of the standard output.", valueName: "file"), completion: .file())
+    var out: String?
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+
+    private static let page = 500
+
+    func run(_ invocation: Invocation) async throws {
+        let sheet = try await VaultAccess(global, invocation).open { vault in
+            try await Self.sheet(id, vault, invocation)
+        }
+        let text = sheet.json.text + "\n"
+        guard let out else { return try invocation.console.write(text, to: .output) }
+        try PrivateFile.write(Array(text.utf8), to: out)
+        invocation.note("wrote \(Printable.shortened(out, to: 200))")
+    }
+
+    private static func sheet(_ id: String, _ vault: Vault, _ invocation: Invocation) async throws -> Sheet {
+        let user = try await vault.user(id)
+        _ = try await vault.resolveUsers(purpose: "vaultctl user export")
+        var (logins, after) = ([Sheet](), nil as LoginID?)
+        repeat {
+            let page = try await vault.logins(ofUser: id, after: after, limit: page)
+            logins += page.map { LoginFacts.wholeSheet($0, now: invocation.now) }
+            after = page.count == Self.page ? page.last?.id : nil
+        } while after != nil
+        var (rows, next) = ([Sheet](), Optional(Int64(0)))
+        let query = AuditQuery(userHandle: user.handle)
+        while let position = next {
+            try Task.checkCancellation()
+            let page = try await vault.auditRecords(after: position, query, limit: Self.page)
+            rows += page.records.map(AuditLines.sheet)
+            next = page.next
+        }
+        return [
+            .data("vault", try await vault.status().vaultID), .data("at", invocation.now),
+            .data("user", UserFacts.sheet(user)), .data("logins", logins), .data("auditRows", rows),
+        ]
+    }
+}

@@ -1,0 +1,27 @@
+import FoundationEssentials
+import TokenVault
+
+/// What the audit trail says of an erasure.
+enum ErasureFacts {
+    /// - Parameter handle: of the user; nil: their row could not be opened.
+    static func sheet(of handle: String?, in vault: Vault) async throws -> Sheet {
+        let head = try await vault.auditHead()
+        let query = AuditQuery(userHandle: handle, kinds: ["user-erased"])
+        let last = try await vault.auditRecords(before: head + 1, limit: 1).records.first
+        var (row, next) = (nil as AuditRecord?, Optional(head + 1))
+        // A page may hold none of them, and the next one does.
+        while row == nil, let end = next {
+            let page = try await vault.auditRecords(before: end, query, limit: 1)
+            (row, next) = (page.records.first, page.next)
+        }
+        return [
+            .data("vault", try await vault.status().vaultID), .data("handle", row?.userHandle ?? handle),
+            .data("row", row.map { Int($0.sequence) }), .data("at", row?.date), .data("link", row.map(link)),
+            .data("head", [.data("sequence", Int(head)), .data("link", last.map(link))] as Sheet),
+        ]
+    }
+
+    private static func link(_ record: AuditRecord) -> String? {
+        record.link.map { Data($0).base64EncodedString() }
+    }
+}
